@@ -1,0 +1,57 @@
+//! The chores of this repository: `cargo xtask <chore>`.
+//!
+//! A chore is a module beside this file with a `run` function, and a row of [`CHORES`].
+
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a chore talks to the person at the terminal, and shows nothing that was recorded"
+)]
+
+mod tidy;
+
+use std::error::Error;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// The exit codes are those of the binary: 1 the answer is no, 2 usage, 4 failed.
+type Outcome = Result<ExitCode, Box<dyn Error>>;
+
+struct Chore {
+    name: &'static str,
+    about: &'static str,
+    run: fn(&Path) -> Outcome,
+}
+
+// A new chore: its module above, and its row here.
+const CHORES: &[Chore] = &[Chore {
+    name: "tidy",
+    about: "check the rules of this repository that no other tool checks",
+    run: tidy::run,
+}];
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let chore = match arguments.as_slice() {
+        [name] => CHORES.iter().find(|chore| chore.name == name),
+        _ => None,
+    };
+    let Some(chore) = chore else {
+        return usage();
+    };
+    // The chores belong to this checkout, wherever they are called from.
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = package.parent().unwrap_or(package);
+    (chore.run)(root).unwrap_or_else(|error| {
+        eprintln!("{}: {error}", chore.name);
+        ExitCode::from(4)
+    })
+}
+
+fn usage() -> ExitCode {
+    eprintln!("usage: cargo xtask <chore>\n");
+    for chore in CHORES {
+        eprintln!("  {:<10} {}", chore.name, chore.about);
+    }
+    ExitCode::from(2)
+}
