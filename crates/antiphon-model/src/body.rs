@@ -1,0 +1,77 @@
+//! Bodies: texts and JSON values that stand in the source and are read only when somebody looks.
+//!
+//! While a line is decoded its bodies are borrowed from it. Once folded only their places stay,
+//! so a session is small however much was said in it.
+
+use serde::Serialize;
+use thiserror::Error;
+
+/// Where a value stands in the decoded stream of its source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Place {
+    pub offset: u64,
+    pub len: u32,
+    /// Which of the session's streams (a log's segments, or a bundle's files).
+    pub stream: u32,
+}
+
+impl Place {
+    /// The place of something that is not there. No JSON value is empty.
+    pub const NONE: Self = Self { offset: 0, len: 0, stream: 0 };
+
+    pub fn is_none(self) -> bool {
+        self.len == 0
+    }
+}
+
+/// A raw JSON value, borrowed from its line, that knows where it stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Body<'a> {
+    pub json: &'a str,
+    pub place: Place,
+}
+
+/// Gives the bytes of a place back, as text. Implementations replace what is not UTF-8.
+pub trait Bodies {
+    fn read(&self, place: Place) -> Result<String, BodyError>;
+}
+
+#[derive(Debug, Error)]
+pub enum BodyError {
+    #[error("the log has no stream {0}")]
+    NoStream(u32),
+    #[error("bytes {offset}..{end} are no longer there")]
+    Gone { offset: u64, end: u64 },
+    #[error("cannot read `{path}`")]
+    Io {
+        path: String,
+        #[source]
+        source: std::io::Error,
+    },
+}
+
+/// Streams that are already in memory: for tests, samples and what arrives over a pipe.
+#[derive(Debug, Default, Clone)]
+pub struct MemoryBodies {
+    streams: Vec<Vec<u8>>,
+}
+
+impl MemoryBodies {
+    pub fn new(streams: Vec<Vec<u8>>) -> Self {
+        Self { streams }
+    }
+}
+
+impl Bodies for MemoryBodies {
+    fn read(&self, place: Place) -> Result<String, BodyError> {
+        let stream =
+            self.streams.get(place.stream as usize).ok_or(BodyError::NoStream(place.stream))?;
+        let end = place.offset.saturating_add(u64::from(place.len));
+        let bytes = usize::try_from(place.offset)
+            .ok()
+            .zip(usize::try_from(end).ok())
+            .and_then(|(start, end)| stream.get(start..end))
+            .ok_or(BodyError::Gone { offset: place.offset, end })?;
+        Ok(String::from_utf8_lossy(bytes).into_owned())
+    }
+}

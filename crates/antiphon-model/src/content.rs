@@ -1,0 +1,59 @@
+//! A message's content: text, null, or a list of parts.
+
+use std::borrow::Cow;
+
+use crate::json;
+
+/// Whether a raw content holds nothing to read: absent, null, an empty string or list.
+pub fn is_blank(raw: &str) -> bool {
+    matches!(raw, "" | "null" | "\"\"" | "[]" | "{}")
+}
+
+/// The words of a raw content, for a person.
+///
+/// A string is its text. Of a list of parts the texts are joined by newlines, and every other part
+/// is named by its type in brackets. Anything else is shown as the JSON it is.
+pub fn plain_text(raw: &str) -> Cow<'_, str> {
+    match raw.as_bytes().first() {
+        Some(b'"') => json::text(raw).unwrap_or(Cow::Borrowed(raw)),
+        Some(b'[') => parts_text(raw).map_or(Cow::Borrowed(raw), Cow::Owned),
+        _ if raw == "null" => Cow::Borrowed(""),
+        _ => Cow::Borrowed(raw),
+    }
+}
+
+fn parts_text(raw: &str) -> Option<String> {
+    let mut lines: Vec<Cow<'_, str>> = Vec::new();
+    json::elements(raw, |part| {
+        lines.push(match part.as_bytes().first() {
+            Some(b'{') => part_text(part),
+            _ => plain_text(part),
+        });
+    })
+    .ok()?;
+    Some(lines.join("\n"))
+}
+
+fn part_text(part: &str) -> Cow<'_, str> {
+    if let Some(text) = json::member(part, "text").and_then(json::text) {
+        return text;
+    }
+    match json::member(part, "type").and_then(json::text) {
+        Some(kind) => Cow::Owned(format!("[{kind}]")),
+        None => Cow::Borrowed(part),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_null_parts_and_anything_else() {
+        assert_eq!(plain_text(r#""a\nb""#), "a\nb");
+        assert_eq!(plain_text("null"), "");
+        let parts = r#"[{"type":"text","text":"see"},{"type":"image","data":"…"},"and",{"x":1}]"#;
+        assert_eq!(plain_text(parts), "see\n[image]\nand\n{\"x\":1}");
+        assert_eq!(plain_text("12"), "12");
+    }
+}

@@ -1,0 +1,220 @@
+//! One event: a fact, decoded from its line and borrowing from it.
+//!
+//! The envelope (ids, roles, links) is decoded; bodies (what was said, arguments, results) stay
+//! raw. The table of events and fields is in `docs/format.md`; [`wire`] knows their spellings,
+//! those of the seed project's dialects included.
+
+mod wire;
+
+use std::borrow::Cow;
+
+use crate::{Body, ContextAction, Place, Problem, Role, Timestamp, Usage};
+
+pub use wire::decode;
+
+/// A decoded string; borrowed where the line holds it without escapes.
+pub(crate) type Text<'a> = Cow<'a, str>;
+
+/// A line of a source, as a reader hands it to a decoder.
+#[derive(Debug, Clone, Copy)]
+pub struct Line<'a> {
+    pub text: &'a str,
+    /// From 1, within its stream.
+    pub number: u64,
+    pub place: Place,
+}
+
+impl<'a> Line<'a> {
+    /// The body whose raw JSON is `part`, a slice of this line.
+    pub fn body(&self, part: &'a str) -> Body<'a> {
+        let start = (part.as_ptr() as usize).wrapping_sub(self.text.as_ptr() as usize);
+        debug_assert!(start + part.len() <= self.text.len(), "a body is a part of its line");
+        let len = u32::try_from(part.len()).unwrap_or(u32::MAX);
+        let offset = self.place.offset + start as u64;
+        Body { json: part, place: Place { offset, len, ..self.place } }
+    }
+}
+
+/// One fact of a session.
+#[derive(Debug, Clone)]
+pub struct Event<'a> {
+    pub message_id: Option<Text<'a>>,
+    pub at: Option<Timestamp>,
+    pub line: u64,
+    pub place: Place,
+    pub kind: EventKind<'a>,
+    /// What was odd about the line without making it unreadable.
+    pub problems: Vec<Problem>,
+}
+
+#[derive(Debug, Clone)]
+#[expect(clippy::large_enum_variant, reason = "most events are messages, and none is kept")]
+pub enum EventKind<'a> {
+    Message(Message<'a>),
+    AgentCreated(Agent<'a>),
+    AgentEnded(AgentEnded<'a>),
+    SessionStarted(SessionStarted<'a>),
+    SessionEnded(SessionEnded<'a>),
+    RunStatus(RunStatus<'a>),
+    ContextEdited(ContextEdited<'a>),
+    Fragment(Fragment<'a>),
+    Annotation(Annotation<'a>),
+    /// What was lost: `gap`.
+    Gap(Loss<'a>),
+    /// What was found damaged when the log was opened: `recovered`.
+    Recovered(Loss<'a>),
+    Unknown(Unknown<'a>),
+}
+
+/// An entry in an agent's transcript (no `event_type`, or `transcript_entry`).
+#[derive(Debug, Clone)]
+pub struct Message<'a> {
+    pub agent: Text<'a>,
+    pub role: Role,
+    pub content: Option<Body<'a>>,
+    /// An agent's id, `external` or `system`.
+    pub source: Option<Text<'a>>,
+    /// The message whose words these are.
+    pub utterance_ref: Option<Text<'a>>,
+    pub tool_calls: Vec<ToolCall<'a>>,
+    /// The call that this is a result of.
+    pub tool_call_id: Option<Text<'a>>,
+    /// The tool's name, on a result.
+    pub name: Option<Text<'a>>,
+    pub model: Option<Text<'a>>,
+    pub request_id: Option<Text<'a>>,
+    pub usage: Option<Usage>,
+    pub cost_usd: Option<f64>,
+    pub reasoning: Option<Body<'a>>,
+    pub cause: Vec<Text<'a>>,
+    /// The entry before this one, where that is not the line before (a branch).
+    pub previous_id: Option<Text<'a>>,
+    pub is_error: Option<bool>,
+    pub started_at: Option<Timestamp>,
+    pub duration_ms: Option<u64>,
+    /// A result's structured twin.
+    pub result: Option<Body<'a>>,
+    pub context_contribution: Option<Body<'a>>,
+    pub subagent_info: Option<Body<'a>>,
+    pub message_type: Option<Text<'a>>,
+    pub payload: Option<Body<'a>>,
+    pub correlation_id: Option<Text<'a>>,
+    pub reply_to: Option<Text<'a>>,
+}
+
+/// One entry of `tool_calls`.
+#[derive(Debug, Clone)]
+pub struct ToolCall<'a> {
+    pub id: Text<'a>,
+    pub name: Text<'a>,
+    /// The arguments: JSON, or a string that holds JSON, or neither.
+    pub arguments: Option<Body<'a>>,
+    pub category: Option<Text<'a>>,
+    pub description: Option<Text<'a>>,
+    pub raw_command: Option<Text<'a>>,
+}
+
+/// `agent_created`.
+#[derive(Debug, Clone)]
+pub struct Agent<'a> {
+    pub agent: Text<'a>,
+    pub name: Option<Text<'a>>,
+    pub language_model: Option<Text<'a>>,
+    pub parent_id: Option<Text<'a>>,
+    /// The call that made the agent.
+    pub tool_call_id: Option<Text<'a>>,
+    pub cause: Vec<Text<'a>>,
+    pub agent_type: Option<Text<'a>>,
+    pub adapter_id: Option<Text<'a>>,
+    pub flavor: Option<Text<'a>>,
+    pub task: Option<Body<'a>>,
+}
+
+/// `agent_ended`.
+#[derive(Debug, Clone)]
+pub struct AgentEnded<'a> {
+    pub agent: Text<'a>,
+    pub status: Option<Text<'a>>,
+    pub output: Option<Body<'a>>,
+    pub error: Option<Text<'a>>,
+}
+
+/// `session_started`.
+#[derive(Debug, Clone)]
+pub struct SessionStarted<'a> {
+    pub session_id: Option<Text<'a>>,
+    pub format: Option<u64>,
+    pub title: Option<Text<'a>>,
+    pub prompt: Option<Text<'a>>,
+    pub cwd: Option<Text<'a>>,
+    pub branch: Option<Text<'a>>,
+    pub program: Option<Text<'a>>,
+    pub version: Option<Text<'a>>,
+    pub role: Option<Text<'a>>,
+    pub spec_paths: Vec<Text<'a>>,
+    pub issue: Option<Text<'a>>,
+    pub run_id: Option<Text<'a>>,
+    pub task_id: Option<Text<'a>>,
+}
+
+/// `session_ended`.
+#[derive(Debug, Clone)]
+pub struct SessionEnded<'a> {
+    pub outcome: Option<Text<'a>>,
+    pub reason: Option<Text<'a>>,
+    pub error: Option<Text<'a>>,
+    /// A summary as its author declared it.
+    pub declared: Option<Body<'a>>,
+}
+
+/// `run_status`.
+#[derive(Debug, Clone)]
+pub struct RunStatus<'a> {
+    pub run_id: Option<Text<'a>>,
+    pub title: Option<Text<'a>>,
+    pub status: Option<Text<'a>>,
+}
+
+/// `context_edited`, and the seed project's `transcript_edit`.
+#[derive(Debug, Clone)]
+pub struct ContextEdited<'a> {
+    pub agent: Text<'a>,
+    pub action: ContextAction,
+    pub kept: Option<Body<'a>>,
+    pub dropped: Option<Body<'a>>,
+    /// How many of the first entries stay (`transcript_edit`).
+    pub kept_first: Option<u64>,
+    pub summary_ref: Option<Text<'a>>,
+}
+
+/// `fragment`: text that stands in no transcript.
+#[derive(Debug, Clone)]
+pub struct Fragment<'a> {
+    pub agent: Option<Text<'a>>,
+    pub content: Option<Body<'a>>,
+    pub cause: Vec<Text<'a>>,
+}
+
+/// `annotation`: it points at calls, and never changes them.
+#[derive(Debug, Clone)]
+pub struct Annotation<'a> {
+    pub whole: Body<'a>,
+}
+
+/// `gap` and `recovered`.
+#[derive(Debug, Clone)]
+pub struct Loss<'a> {
+    pub count: Option<u64>,
+    pub reason: Option<Text<'a>>,
+    pub damage: Option<Body<'a>>,
+}
+
+/// An event that we do not know, kept word for word.
+#[derive(Debug, Clone)]
+pub struct Unknown<'a> {
+    pub event_type: Text<'a>,
+    pub agent: Option<Text<'a>>,
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,445 @@
+//! From a line of JSON to an event: the names of things on disk.
+//!
+//! One pass sorts the members of the object into slots, values raw; the event's kind then decides
+//! which slots are decoded. A repeated key counts the last time, as in Python and JavaScript.
+
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+use super::{
+    Agent, AgentEnded, Annotation, ContextEdited, Event, EventKind, Fragment, Line, Loss, Message,
+    RunStatus, SessionEnded, SessionStarted, Text, ToolCall, Unknown,
+};
+use crate::{Body, ContextAction, Problem, ProblemKind, Role, Timestamp, Usage, json};
+
+/// Decodes one line of a log.
+pub fn decode<'a>(line: &Line<'a>) -> Result<Event<'a>, Problem> {
+    let fail = |kind: &ProblemKind| kind.at(line.number, line.place);
+    let mut reader = serde_json::Deserializer::from_str(line.text);
+    let slots = reader
+        .deserialize_map(SlotsVisitor)
+        .and_then(|slots| reader.end().map(|()| slots))
+        .map_err(|error| fail(&not_an_event(line.text, &error)))?;
+    let mut fields = Fields { slots, line: *line, problems: Vec::new() };
+
+    let message_id = fields.word(Key::MessageId);
+    let at = fields.time(Key::Timestamp);
+    let kind = fields.kind().map_err(|kind| fail(&kind))?;
+    let (place, problems) = (line.place, fields.problems);
+    Ok(Event { message_id, at, line: line.number, place, kind, problems })
+}
+
+fn not_an_event(text: &str, error: &serde_json::Error) -> ProblemKind {
+    if error.is_data() {
+        return ProblemKind::NotAnObject;
+    }
+    // Positions are columns of this one line; the line itself is named by the problem.
+    let reason = error.to_string();
+    let reason = reason.split(" at line ").next().unwrap_or_default();
+    match error.is_eof() {
+        true => ProblemKind::NotJson(format!("{reason}, after {} bytes", text.len())),
+        false => ProblemKind::NotJson(format!("{reason} at byte {}", error.column())),
+    }
+}
+
+/// Declares the known keys with all their spellings, and the slot of each.
+macro_rules! keys {
+    ($($key:ident = $($spelling:literal)|+,)+) => {
+        #[derive(Clone, Copy)]
+        enum Key { $($key,)+ Other }
+
+        impl Key {
+            const NAMES: &[&'static str] = &[$(keys!(@first $($spelling)|+),)+ "?"];
+
+            fn from_spelling(spelling: &str) -> Self {
+                match spelling { $($($spelling)|+ => Self::$key,)+ _ => Self::Other }
+            }
+        }
+    };
+    (@first $first:literal $(| $rest:literal)*) => { $first };
+}
+
+keys! {
+    MessageId = "message_id",
+    EventType = "event_type",
+    Timestamp = "timestamp" | "ts",
+    Agent = "agent_id" | "agent",
+    Role = "role",
+    Content = "content",
+    Source = "source",
+    // Three of the seed project's dialects call it by other names.
+    UtteranceRef = "utterance_ref" | "content_id" | "substance",
+    ToolCalls = "tool_calls",
+    ToolCallId = "tool_call_id",
+    Name = "name",
+    Model = "model",
+    RequestId = "request_id",
+    Usage = "usage",
+    CostUsd = "cost_usd",
+    Reasoning = "reasoning",
+    Cause = "cause" | "caused_by",
+    PreviousId = "previous_id",
+    IsError = "is_error",
+    StartedAt = "started_at",
+    DurationMs = "duration_ms",
+    Result = "result",
+    ContextContribution = "context_contribution",
+    SubagentInfo = "subagent_info",
+    MessageType = "message_type",
+    Payload = "payload",
+    CorrelationId = "correlation_id",
+    ReplyTo = "reply_to",
+    LanguageModel = "language_model",
+    ParentId = "parent_id" | "parent",
+    AgentType = "agent_type",
+    AdapterId = "adapter_id",
+    Flavor = "flavor",
+    Task = "task",
+    Status = "status",
+    Output = "output",
+    Error = "error",
+    SessionId = "session_id" | "id",
+    Format = "format",
+    Title = "title",
+    Prompt = "prompt",
+    Cwd = "cwd",
+    Branch = "branch",
+    Program = "program",
+    Version = "version",
+    SpecPaths = "spec_paths",
+    Issue = "issue",
+    RunId = "run_id",
+    TaskId = "task_id",
+    Outcome = "outcome",
+    Reason = "reason",
+    Declared = "declared",
+    Action = "action",
+    Kept = "kept",
+    Dropped = "dropped",
+    SummaryRef = "summary_ref",
+    Count = "count",
+    Damage = "damage",
+    // `transcript_edit` counts the entries that stay; on our own lines it is the line's number.
+    Number = "n",
+}
+
+type Slots<'a> = [Option<&'a str>; Key::NAMES.len()];
+
+/// A line's members, sorted, and what was found odd while decoding them.
+struct Fields<'a> {
+    slots: Slots<'a>,
+    line: Line<'a>,
+    problems: Vec<Problem>,
+}
+
+impl<'a> Fields<'a> {
+    fn kind(&mut self) -> Result<EventKind<'a>, ProblemKind> {
+        let Some(event_type) = self.word(Key::EventType) else {
+            return Ok(EventKind::Message(self.message()?));
+        };
+        Ok(match &*event_type {
+            "message" | "transcript_entry" => EventKind::Message(self.message()?),
+            "agent_created" => EventKind::AgentCreated(self.agent_created()?),
+            "agent_ended" => EventKind::AgentEnded(self.agent_ended()?),
+            "session_started" => EventKind::SessionStarted(self.session_started()),
+            "session_ended" => EventKind::SessionEnded(self.session_ended()),
+            "run_status" => EventKind::RunStatus(RunStatus {
+                run_id: self.word(Key::RunId),
+                title: self.word(Key::Title),
+                status: self.word(Key::Status),
+            }),
+            "context_edited" | "transcript_edit" => {
+                EventKind::ContextEdited(self.context_edited(&event_type)?)
+            }
+            "fragment" | "piece_of_text" => EventKind::Fragment(Fragment {
+                agent: self.word(Key::Agent),
+                content: self.body(Key::Content),
+                cause: self.words(Key::Cause),
+            }),
+            "annotation" => {
+                EventKind::Annotation(Annotation { whole: self.line.body(self.line.text) })
+            }
+            "gap" => EventKind::Gap(self.loss()),
+            "recovered" => EventKind::Recovered(self.loss()),
+            _ => EventKind::Unknown(Unknown { agent: self.word(Key::Agent), event_type }),
+        })
+    }
+
+    fn message(&mut self) -> Result<Message<'a>, ProblemKind> {
+        Ok(Message {
+            agent: self.word(Key::Agent).ok_or(ProblemKind::NoAgent)?,
+            role: self.word(Key::Role).map_or(Role::Other, |word| Role::from_word(&word)),
+            content: self.body(Key::Content),
+            source: self.word(Key::Source),
+            utterance_ref: self.word(Key::UtteranceRef),
+            tool_calls: self.tool_calls(),
+            tool_call_id: self.word(Key::ToolCallId),
+            name: self.word(Key::Name),
+            model: self.word(Key::Model),
+            request_id: self.word(Key::RequestId),
+            usage: self.usage(),
+            cost_usd: self.raw(Key::CostUsd).and_then(|raw| raw.parse().ok()),
+            reasoning: self.body(Key::Reasoning),
+            cause: self.words(Key::Cause),
+            previous_id: self.word(Key::PreviousId),
+            is_error: self.flag(Key::IsError),
+            started_at: self.time(Key::StartedAt),
+            duration_ms: self.number(Key::DurationMs),
+            result: self.body(Key::Result),
+            context_contribution: self.body(Key::ContextContribution),
+            subagent_info: self.body(Key::SubagentInfo),
+            message_type: self.word(Key::MessageType),
+            payload: self.body(Key::Payload),
+            correlation_id: self.word(Key::CorrelationId),
+            reply_to: self.word(Key::ReplyTo),
+        })
+    }
+
+    fn agent_created(&mut self) -> Result<Agent<'a>, ProblemKind> {
+        Ok(Agent {
+            agent: self.word(Key::Agent).ok_or(ProblemKind::NoAgent)?,
+            name: self.word(Key::Name),
+            language_model: self.word(Key::LanguageModel),
+            parent_id: self.word(Key::ParentId),
+            tool_call_id: self.word(Key::ToolCallId),
+            cause: self.words(Key::Cause),
+            agent_type: self.word(Key::AgentType).or_else(|| self.word(Key::Role)),
+            adapter_id: self.word(Key::AdapterId),
+            flavor: self.word(Key::Flavor),
+            task: self.body(Key::Task),
+        })
+    }
+
+    fn agent_ended(&mut self) -> Result<AgentEnded<'a>, ProblemKind> {
+        Ok(AgentEnded {
+            agent: self.word(Key::Agent).ok_or(ProblemKind::NoAgent)?,
+            status: self.word(Key::Status),
+            output: self.body(Key::Output),
+            error: self.word(Key::Error),
+        })
+    }
+
+    fn session_started(&mut self) -> SessionStarted<'a> {
+        SessionStarted {
+            session_id: self.word(Key::SessionId),
+            format: self.number(Key::Format),
+            title: self.word(Key::Title),
+            prompt: self.word(Key::Prompt),
+            cwd: self.word(Key::Cwd),
+            branch: self.word(Key::Branch),
+            program: self.word(Key::Program),
+            version: self.word(Key::Version),
+            role: self.word(Key::Role),
+            spec_paths: self.words(Key::SpecPaths),
+            issue: self.word(Key::Issue),
+            run_id: self.word(Key::RunId),
+            task_id: self.word(Key::TaskId),
+        }
+    }
+
+    fn session_ended(&mut self) -> SessionEnded<'a> {
+        SessionEnded {
+            outcome: self.word(Key::Outcome),
+            reason: self.word(Key::Reason),
+            error: self.word(Key::Error),
+            declared: self.body(Key::Declared),
+        }
+    }
+
+    fn context_edited(&mut self, event_type: &str) -> Result<ContextEdited<'a>, ProblemKind> {
+        Ok(ContextEdited {
+            agent: self.word(Key::Agent).ok_or(ProblemKind::NoAgent)?,
+            action: self
+                .word(Key::Action)
+                .map_or(ContextAction::Other, |word| ContextAction::from_word(&word)),
+            kept: self.body(Key::Kept),
+            dropped: self.body(Key::Dropped),
+            kept_first: (event_type == "transcript_edit")
+                .then(|| self.number(Key::Number))
+                .flatten(),
+            summary_ref: self.word(Key::SummaryRef),
+        })
+    }
+
+    fn loss(&mut self) -> Loss<'a> {
+        Loss {
+            count: self.number(Key::Count),
+            reason: self.word(Key::Reason),
+            damage: self.body(Key::Damage),
+        }
+    }
+
+    fn tool_calls(&mut self) -> Vec<ToolCall<'a>> {
+        let Some(raw) = self.raw(Key::ToolCalls) else {
+            return Vec::new();
+        };
+        let line = self.line;
+        let mut calls = Vec::new();
+        if json::elements(raw, |call| calls.extend(tool_call(&line, call))).is_err() {
+            self.wrong_type(Key::ToolCalls);
+        }
+        calls
+    }
+
+    fn usage(&mut self) -> Option<Usage> {
+        let raw = self.raw(Key::Usage)?;
+        let usage = Usage::from_json(raw);
+        if usage.is_none() {
+            self.wrong_type(Key::Usage);
+        }
+        usage
+    }
+
+    /// The raw value, unless it is absent or null.
+    #[expect(clippy::indexing_slicing, reason = "there is a slot for each key")]
+    fn raw(&self, key: Key) -> Option<&'a str> {
+        self.slots[key as usize].filter(|&raw| raw != "null")
+    }
+
+    fn body(&self, key: Key) -> Option<Body<'a>> {
+        self.raw(key).map(|raw| self.line.body(raw))
+    }
+
+    fn word(&mut self, key: Key) -> Option<Text<'a>> {
+        let raw = self.raw(key)?;
+        let word = json::word(raw);
+        if word.is_none() {
+            self.wrong_type(key);
+        }
+        word
+    }
+
+    /// One word, or a list of them.
+    fn words(&mut self, key: Key) -> Vec<Text<'a>> {
+        let Some(raw) = self.raw(key) else {
+            return Vec::new();
+        };
+        if !raw.starts_with('[') {
+            return self.word(key).into_iter().collect();
+        }
+        let mut words = Vec::new();
+        if json::elements(raw, |element| words.extend(json::word(element))).is_err() {
+            self.wrong_type(key);
+        }
+        words
+    }
+
+    fn number(&mut self, key: Key) -> Option<u64> {
+        let raw = self.raw(key)?;
+        let number = raw.parse().ok();
+        if number.is_none() {
+            self.wrong_type(key);
+        }
+        number
+    }
+
+    fn flag(&mut self, key: Key) -> Option<bool> {
+        let flag = match self.raw(key)? {
+            "true" => Some(true),
+            "false" => Some(false),
+            _ => None,
+        };
+        if flag.is_none() {
+            self.wrong_type(key);
+        }
+        flag
+    }
+
+    fn time(&mut self, key: Key) -> Option<Timestamp> {
+        let word = self.word(key)?;
+        let time = Timestamp::parse(&word);
+        if time.is_none() {
+            self.wrong_type(key);
+        }
+        time
+    }
+
+    #[expect(clippy::indexing_slicing, reason = "there is a name for each key")]
+    fn wrong_type(&mut self, key: Key) {
+        let kind = ProblemKind::WrongType { field: Key::NAMES[key as usize] };
+        self.problems.push(kind.at(self.line.number, self.line.place));
+    }
+}
+
+/// `{"id", "function": {"name", "arguments"}}`, or the same without the inner object.
+fn tool_call<'a>(line: &Line<'a>, raw: &'a str) -> Option<ToolCall<'a>> {
+    let mut call = ToolCall {
+        id: Text::default(),
+        name: Text::default(),
+        arguments: None,
+        category: None,
+        description: None,
+        raw_command: None,
+    };
+    let mut has_id = false;
+    let mut function = None;
+    json::members(raw, |key, value| match key {
+        "id" => {
+            has_id = true;
+            call.id = json::word(value).unwrap_or_default();
+        }
+        "function" => function = Some(value),
+        "name" => call.name = json::word(value).unwrap_or_default(),
+        "arguments" => call.arguments = Some(line.body(value)),
+        "category" => call.category = json::word(value),
+        "description" => call.description = json::word(value),
+        "raw_command" => call.raw_command = json::word(value),
+        _ => {}
+    })
+    .ok()?;
+    if let Some(function) = function {
+        // A function that is no object leaves the call unnamed, and the call stays.
+        let _ = json::members(function, |key, value| match key {
+            "name" => call.name = json::word(value).unwrap_or_default(),
+            "arguments" => call.arguments = Some(line.body(value)),
+            _ => {}
+        });
+    }
+    has_id.then_some(call)
+}
+
+struct SlotsVisitor;
+
+impl<'de> Visitor<'de> for SlotsVisitor {
+    type Value = Slots<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON object")
+    }
+
+    #[expect(clippy::indexing_slicing, reason = "there is a slot for each key")]
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Slots<'de>, A::Error> {
+        let mut slots = [None; Key::NAMES.len()];
+        while let Some(key) = map.next_key::<Key>()? {
+            slots[key as usize] = Some(map.next_value::<&'de RawValue>()?.get());
+        }
+        Ok(slots)
+    }
+}
+
+impl<'de> Deserialize<'de> for Key {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct KeyVisitor;
+
+        impl Visitor<'_> for KeyVisitor {
+            type Value = Key;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a key")
+            }
+
+            fn visit_str<E>(self, key: &str) -> Result<Key, E> {
+                Ok(Key::from_spelling(key))
+            }
+
+            // Keys are read as bytes, so that one with a lone surrogate is merely unknown.
+            fn visit_bytes<E>(self, key: &[u8]) -> Result<Key, E> {
+                Ok(str::from_utf8(key).map_or(Key::Other, Key::from_spelling))
+            }
+        }
+
+        deserializer.deserialize_bytes(KeyVisitor)
+    }
+}

@@ -1,0 +1,225 @@
+//! Raw JSON text: what can be had from a value without building a tree of it.
+//!
+//! Values come from hostile files. Nothing here recurses on their nesting, allocates by their
+//! width, or refuses a lone surrogate.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+
+/// The text of a JSON string; `None` for any other value.
+///
+/// A lone surrogate, which no Rust string can hold, is shown as U+FFFD; the raw value keeps it.
+pub fn text(raw: &str) -> Option<Cow<'_, str>> {
+    let inner = raw.strip_prefix('"')?.strip_suffix('"')?;
+    match memchr::memchr(b'\\', inner.as_bytes()) {
+        None => Some(Cow::Borrowed(inner)),
+        Some(first) => Some(Cow::Owned(unescape(inner, first))),
+    }
+}
+
+/// A string's text, or a number's or word's own characters: ids are open, and some writers count.
+/// `null` is no text.
+pub fn word(raw: &str) -> Option<Cow<'_, str>> {
+    match raw.as_bytes().first()? {
+        b'"' => text(raw),
+        b'{' | b'[' => None,
+        _ if raw == "null" => None,
+        _ => Some(Cow::Borrowed(raw)),
+    }
+}
+
+/// Calls `each` with the members of a JSON object, in order, values raw. Repeated keys come again.
+pub fn members<'a>(raw: &'a str, each: impl FnMut(&str, &'a str)) -> serde_json::Result<()> {
+    let mut reader = serde_json::Deserializer::from_str(raw);
+    reader.deserialize_map(Members(each))?;
+    reader.end()
+}
+
+/// Calls `each` with the elements of a JSON array, raw.
+pub fn elements<'a>(raw: &'a str, each: impl FnMut(&'a str)) -> serde_json::Result<()> {
+    let mut reader = serde_json::Deserializer::from_str(raw);
+    reader.deserialize_seq(Elements(each))?;
+    reader.end()
+}
+
+/// The last member of that name, raw: where a key is repeated the last one counts, as in Python
+/// and JavaScript.
+pub fn member<'a>(raw: &'a str, name: &str) -> Option<&'a str> {
+    let mut found = None;
+    members(raw, |key, value| {
+        if key == name {
+            found = Some(value);
+        }
+    })
+    .ok()?;
+    found
+}
+
+/// Writes `text` as a JSON string. The three characters on which other programs split lines
+/// (U+0085, U+2028, U+2029) are escaped along with what JSON itself demands.
+pub fn push_string(out: &mut String, text: &str) {
+    out.push('"');
+    let mut rest = text;
+    while let Some(at) = rest.bytes().position(needs_a_look) {
+        let (plain, tail) = rest.split_at(at);
+        out.push_str(plain);
+        let mut chars = tail.chars();
+        match chars.next() {
+            Some('"') => out.push_str("\\\""),
+            Some('\\') => out.push_str("\\\\"),
+            Some('\n') => out.push_str("\\n"),
+            Some('\r') => out.push_str("\\r"),
+            Some('\t') => out.push_str("\\t"),
+            Some(c) if c < ' ' || matches!(c, '\u{85}' | '\u{2028}' | '\u{2029}') => {
+                push_escape(out, c as u32);
+            }
+            Some(c) => out.push(c),
+            None => {}
+        }
+        rest = chars.as_str();
+    }
+    out.push_str(rest);
+    out.push('"');
+}
+
+/// Bytes that may have to be escaped: controls, quote, backslash, and the first byte of the three
+/// line separators.
+fn needs_a_look(byte: u8) -> bool {
+    byte < 0x20 || matches!(byte, b'"' | b'\\' | 0xC2 | 0xE2)
+}
+
+/// Writes `\u` and four hex digits.
+pub fn push_escape(out: &mut String, code: u32) {
+    out.push_str("\\u");
+    for shift in [12, 8, 4, 0] {
+        out.push(char::from_digit((code >> shift) & 0xF, 16).unwrap_or('0'));
+    }
+}
+
+/// Decodes the inside of a string literal whose first backslash is at `first`.
+fn unescape(inner: &str, first: usize) -> String {
+    let mut out = String::with_capacity(inner.len());
+    let (plain, mut rest) = inner.split_at(first);
+    out.push_str(plain);
+    while let Some(at) = memchr::memchr(b'\\', rest.as_bytes()) {
+        let (plain, tail) = rest.split_at(at);
+        out.push_str(plain);
+        let mut chars = tail.chars();
+        chars.next();
+        match chars.next() {
+            Some('n') => out.push('\n'),
+            Some('t') => out.push('\t'),
+            Some('r') => out.push('\r'),
+            Some('b') => out.push('\u{8}'),
+            Some('f') => out.push('\u{c}'),
+            Some('u') => {
+                let (decoded, after) = unescape_unit(chars.as_str());
+                out.push(decoded);
+                rest = after;
+                continue;
+            }
+            Some(c) => out.push(c),
+            None => {}
+        }
+        rest = chars.as_str();
+    }
+    out.push_str(rest);
+    out
+}
+
+/// Decodes the four digits after `\u`, and a second unit where the first is a high surrogate.
+fn unescape_unit(digits: &str) -> (char, &str) {
+    let unit = |text: &str| text.get(..4).and_then(|hex| u32::from_str_radix(hex, 16).ok());
+    let Some(first) = unit(digits) else {
+        return (char::REPLACEMENT_CHARACTER, digits);
+    };
+    let rest = digits.get(4..).unwrap_or_default();
+    if (0xD800..0xDC00).contains(&first)
+        && let Some(second) = rest.strip_prefix("\\u").and_then(unit)
+        && (0xDC00..0xE000).contains(&second)
+    {
+        let code = 0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00);
+        let after = rest.get(6..).unwrap_or_default();
+        return (char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER), after);
+    }
+    (char::from_u32(first).unwrap_or(char::REPLACEMENT_CHARACTER), rest)
+}
+
+struct Members<F>(F);
+
+impl<'de, F: FnMut(&str, &'de str)> Visitor<'de> for Members<F> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<(), A::Error> {
+        while let Some(key) = map.next_key::<&'de RawValue>()? {
+            let value = map.next_value::<&'de RawValue>()?.get();
+            (self.0)(&text(key.get()).unwrap_or_default(), value);
+        }
+        Ok(())
+    }
+}
+
+struct Elements<F>(F);
+
+impl<'de, F: FnMut(&'de str)> Visitor<'de> for Elements<F> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON array")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut seq: A) -> Result<(), A::Error> {
+        while let Some(element) = seq.next_element::<&'de RawValue>()? {
+            (self.0)(element.get());
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn escapes_pairs_and_lone_surrogates() {
+        assert_eq!(text(r#""plain""#).unwrap(), "plain");
+        assert_eq!(text(r#""a\n\"\\\/\u00e9\ud83d\ude00""#).unwrap(), "a\n\"\\/é😀");
+        assert_eq!(text(r#""\ud800 \udc00\ud800A""#).unwrap(), "\u{fffd} \u{fffd}\u{fffd}A");
+        assert_eq!(text("12"), None);
+        assert_eq!(word("12").unwrap(), "12");
+        assert_eq!(word("null"), None);
+        assert_eq!(word("[1]"), None);
+    }
+
+    #[test]
+    fn the_last_of_repeated_keys_counts() {
+        assert_eq!(member(r#"{"a":1,"b":{"a":2},"\u0061":3}"#, "a"), Some("3"));
+        assert_eq!(member("[1]", "a"), None);
+    }
+
+    #[test]
+    fn deep_nesting_is_passed_over_without_recursion() {
+        let deep = format!("{{\"a\":{}1{}}}", "[".repeat(100_000), "]".repeat(100_000));
+        assert_eq!(member(&deep, "a").unwrap().len(), 200_001);
+    }
+
+    proptest! {
+        #[test]
+        fn a_written_string_reads_back_and_splits_no_line(s in any::<String>()) {
+            let mut out = String::new();
+            push_string(&mut out, &s);
+            prop_assert_eq!(text(&out).unwrap(), s.as_str());
+            prop_assert_eq!(serde_json::from_str::<String>(&out).unwrap(), s);
+            prop_assert!(!out.contains(['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}']));
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! The vocabulary that every part of Antiphon shares, and the fold from events to a session.
+//!
+//! Two halves. An [`Event`] is one fact, borrowed from the line it stands on; [`Session`] is what
+//! all the facts so far amount to: agents, transcripts, calls with their results, utterances and
+//! links. `Session::apply` takes one event at a time, so a live view follows a log as it grows.
+//!
+//! This crate does no I/O, reads no clock and uses no randomness: the same events give the same
+//! session on any machine.
+
+mod body;
+mod content;
+mod event;
+mod id;
+pub mod json;
+mod link;
+mod problem;
+mod session;
+mod time;
+mod usage;
+mod vocabulary;
+
+pub use body::{Bodies, Body, BodyError, MemoryBodies, Place};
+pub use content::{is_blank, plain_text};
+pub use event::{
+    Agent as AgentCreated, AgentEnded, Annotation, ContextEdited, Event, EventKind, Fragment, Line,
+    Loss, Message, RunStatus, SessionEnded, SessionStarted, ToolCall, Unknown, decode,
+};
+pub use id::{AgentId, AgentIx, CallId, CallIx, EventIx, MessageId, SessionId};
+pub use link::{Basis, Link, LinkKind, Rule};
+pub use problem::{Problem, ProblemKind, Severity};
+pub use session::{Agent, Call, Entry, EntryKind, Info, MessageRef, Parent, Session, Source};
+pub use time::Timestamp;
+pub use usage::Usage;
+pub use vocabulary::{ContextAction, Role};

@@ -1,0 +1,71 @@
+//! What was wrong with the input. Reading never fails as a whole: a bad line costs that line, and
+//! leaves a problem that says where it stands.
+
+use serde::Serialize;
+use thiserror::Error;
+
+use crate::Place;
+
+/// Something in the input that could not be taken as it stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Problem {
+    pub severity: Severity,
+    pub code: &'static str,
+    /// The line's number in its stream, from 1.
+    pub line: u64,
+    pub message: String,
+    /// Where the bytes are, so that nothing is out of reach.
+    pub place: Place,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    Warning,
+    Error,
+}
+
+/// The problems that decoding and folding find. (Damage to a log on disk is the journal's.)
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum ProblemKind {
+    #[error("not JSON: {0}")]
+    NotJson(String),
+    #[error("JSON, but no object")]
+    NotAnObject,
+    #[error("a message without an agent")]
+    NoAgent,
+    #[error("`{field}` has the wrong type")]
+    WrongType { field: &'static str },
+    #[error("the id `{0}` stands on an earlier line too; references mean the nearest one before")]
+    DuplicateId(String),
+    #[error("bytes that are not UTF-8")]
+    NotUtf8,
+    #[error("the session is full: it holds at most 2^30 events")]
+    Full,
+}
+
+impl ProblemKind {
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::NotJson(_) => "not-json",
+            Self::NotAnObject => "not-an-object",
+            Self::NoAgent => "no-agent",
+            Self::WrongType { .. } => "wrong-type",
+            Self::DuplicateId(_) => "duplicate-id",
+            Self::NotUtf8 => "not-utf8",
+            Self::Full => "full",
+        }
+    }
+
+    fn severity(&self) -> Severity {
+        match self {
+            Self::NotJson(_) | Self::NotAnObject | Self::NoAgent | Self::Full => Severity::Error,
+            Self::WrongType { .. } | Self::DuplicateId(_) | Self::NotUtf8 => Severity::Warning,
+        }
+    }
+
+    pub fn at(&self, line: u64, place: Place) -> Problem {
+        let (severity, code) = (self.severity(), self.code());
+        Problem { severity, code, line, message: self.to_string(), place }
+    }
+}

@@ -1,0 +1,453 @@
+//! The fold: what all the events so far amount to.
+//!
+//! A session is columns and places. An event leaves a row of some eighty bytes, its id, and a
+//! number in its agent's transcript; what it said stays where it stands in the source and is read
+//! through [`Bodies`](crate::Bodies). Every lookup is by a table built as events arrive, so
+//! folding never looks back over the log.
+
+mod agent;
+mod call;
+mod column;
+mod entry;
+mod parent;
+mod strings;
+
+use crate::event::Text;
+use crate::{
+    AgentIx, CallIx, Event, EventIx, EventKind, Message, Place, Problem, ProblemKind, Role,
+    SessionEnded, SessionStarted, Timestamp, Usage, is_blank,
+};
+pub use agent::{Agent, Parent};
+pub use call::Call;
+use column::{Sparse, push_tight};
+pub use entry::{Entry, EntryKind};
+use strings::{StrIx, Strings};
+
+/// A folded session.
+#[derive(Debug, Default, Clone)]
+pub struct Session {
+    info: Info,
+    rows: Vec<Row>,
+    agents: Vec<Agent>,
+    calls: Vec<Call>,
+    problems: Vec<Problem>,
+
+    message_ids: Strings,
+    /// By the number of a message id: the latest event that has it.
+    latest: Vec<u32>,
+    agent_ids: Strings,
+    call_ids: Strings,
+    /// By the number of a call id: the latest call that has it.
+    latest_call: Vec<u32>,
+    /// Names of tools and models, and ids that are mentioned and never defined.
+    words: Strings,
+    makers: parent::Makers,
+
+    causes: Sparse<RawRef>,
+    replies: Sparse<RawRef>,
+    previous: Sparse<RawRef>,
+    durations: Sparse<u64>,
+    usages: Sparse<(Usage, Option<StrIx>)>,
+    /// Results of calls that have one already.
+    more_results: Vec<call::MoreResult>,
+}
+
+/// What the session says of itself.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Info {
+    pub session_id: Option<Box<str>>,
+    pub format: Option<u64>,
+    pub title: Option<Box<str>>,
+    pub prompt: Option<Box<str>>,
+    pub cwd: Option<Box<str>>,
+    pub branch: Option<Box<str>>,
+    pub program: Option<Box<str>>,
+    pub version: Option<Box<str>>,
+    pub role: Option<Box<str>>,
+    pub issue: Option<Box<str>>,
+    pub run_id: Option<Box<str>>,
+    pub task_id: Option<Box<str>>,
+    pub ended: bool,
+    pub outcome: Option<Box<str>>,
+    pub reason: Option<Box<str>>,
+    pub error: Option<Box<str>>,
+}
+
+/// Where a message came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    /// Not said: the agent itself.
+    Own,
+    Agent(AgentIx),
+    External,
+    System,
+}
+
+/// A reference to a message, whether or not the log has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MessageRef<'s> {
+    Event(EventIx),
+    /// No earlier line has that id.
+    Dangling(&'s str),
+}
+
+/// A reference in four bytes: nothing, an event, or (top bit) a word that names none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct RawRef(u32);
+
+impl RawRef {
+    const NONE: Self = Self(u32::MAX);
+    const DANGLING: u32 = 1 << 31;
+}
+
+/// What is kept of an event.
+#[derive(Debug, Clone)]
+struct Row {
+    line: Place,
+    content: Place,
+    at: i64,
+    line_number: u32,
+    id: StrIx,
+    agent: u32,
+    source: Source,
+    utterance_ref: RawRef,
+    call: u32,
+    calls_from: u32,
+    call_count: u16,
+    kind: EntryKind,
+    is_error: bool,
+}
+
+const NO_TIME: i64 = i64::MIN;
+const NOBODY: u32 = u32::MAX;
+
+impl Row {
+    fn at(&self) -> Option<Timestamp> {
+        (self.at != NO_TIME).then(|| Timestamp::from_millis(self.at))
+    }
+
+    fn agent(&self) -> Option<AgentIx> {
+        (self.agent != NOBODY).then_some(AgentIx(self.agent))
+    }
+
+    fn call(&self) -> Option<CallIx> {
+        (self.call != NOBODY).then_some(CallIx(self.call))
+    }
+}
+
+impl Session {
+    /// Takes in one more event. Never fails: what does not fit becomes a problem.
+    pub fn apply(&mut self, event: &Event<'_>) {
+        self.problems.extend(event.problems.iter().cloned());
+        if self.try_apply(event).is_none() {
+            self.problems.push(ProblemKind::Full.at(event.line, event.place));
+        }
+    }
+
+    /// Notes what a reader could not decode.
+    pub fn add_problem(&mut self, problem: Problem) {
+        self.problems.push(problem);
+    }
+
+    pub fn info(&self) -> &Info {
+        &self.info
+    }
+
+    pub fn problems(&self) -> &[Problem] {
+        &self.problems
+    }
+
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// The events, in the order of the log.
+    pub fn entries(&self) -> impl DoubleEndedIterator<Item = Entry<'_>> + ExactSizeIterator {
+        self.entries_from(0)
+    }
+
+    /// The events from the `from`th on.
+    pub fn entries_from(
+        &self,
+        from: usize,
+    ) -> impl DoubleEndedIterator<Item = Entry<'_>> + ExactSizeIterator {
+        let rows = self.rows.get(from..).unwrap_or_default();
+        rows.iter().enumerate().map(move |(n, row)| {
+            let ix = EventIx(u32::try_from(from + n).unwrap_or(u32::MAX));
+            Entry { session: self, row, ix }
+        })
+    }
+
+    #[expect(clippy::indexing_slicing, reason = "an `EventIx` comes from this session alone")]
+    pub fn entry(&self, ix: EventIx) -> Entry<'_> {
+        Entry { session: self, row: &self.rows[ix.index()], ix }
+    }
+
+    /// The latest event with that id.
+    pub fn find(&self, message_id: &str) -> Option<Entry<'_>> {
+        let known = self.message_ids.known(message_id)?;
+        let latest = *self.latest.get(known.0 as usize)?;
+        Some(self.entry(EventIx(latest)))
+    }
+
+    /// All tokens, each counted at the message that spent it.
+    pub fn usage(&self) -> Usage {
+        let mut total = Usage::default();
+        for (_, (usage, _)) in self.usages.iter() {
+            total += *usage;
+        }
+        total
+    }
+
+    /// The first and the last time in the log, by position.
+    pub fn time_span(&self) -> Option<(Timestamp, Timestamp)> {
+        let first = self.rows.iter().find_map(Row::at)?;
+        let last = self.rows.iter().rev().find_map(Row::at)?;
+        Some((first, last))
+    }
+
+    /// What the fold keeps on the heap, bodies excluded because it keeps none.
+    pub fn heap_bytes(&self) -> usize {
+        let transcripts: usize = self.agents.iter().map(Agent::heap_bytes).sum();
+        self.rows.capacity() * size_of::<Row>()
+            + self.agents.capacity() * size_of::<Agent>()
+            + transcripts
+            + self.calls.capacity() * size_of::<Call>()
+            + (self.latest.capacity() + self.latest_call.capacity()) * 4
+            + self.message_ids.heap_bytes()
+            + self.agent_ids.heap_bytes()
+            + self.call_ids.heap_bytes()
+            + self.words.heap_bytes()
+            + self.makers.heap_bytes()
+            + self.causes.heap_bytes()
+            + self.replies.heap_bytes()
+            + self.previous.heap_bytes()
+            + self.durations.heap_bytes()
+            + self.usages.heap_bytes()
+            + self.more_results.capacity() * size_of::<call::MoreResult>()
+    }
+
+    fn try_apply(&mut self, event: &Event<'_>) -> Option<()> {
+        let ix = EventIx::next(self.rows.len())?;
+        let id = self.define_id(ix, event)?;
+        let mut row = Row {
+            line: event.place,
+            content: Place::NONE,
+            at: event.at.map_or(NO_TIME, Timestamp::as_millis),
+            line_number: u32::try_from(event.line).unwrap_or(u32::MAX),
+            id,
+            agent: NOBODY,
+            source: Source::Own,
+            utterance_ref: RawRef::NONE,
+            call: NOBODY,
+            calls_from: 0,
+            call_count: 0,
+            kind: EntryKind::Unknown,
+            is_error: false,
+        };
+        match &event.kind {
+            EventKind::Message(message) => self.fold_message(ix, &mut row, message)?,
+            EventKind::AgentCreated(agent) => self.fold_agent_created(ix, &mut row, agent)?,
+            EventKind::AgentEnded(ended) => self.fold_agent_ended(ix, &mut row, ended)?,
+            EventKind::SessionStarted(started) => {
+                row.kind = EntryKind::SessionStarted;
+                self.info.start(started);
+            }
+            EventKind::SessionEnded(ended) => {
+                row.kind = EntryKind::SessionEnded;
+                self.info.end(ended);
+            }
+            EventKind::RunStatus(_) => row.kind = EntryKind::RunStatus,
+            EventKind::ContextEdited(edited) => {
+                row.kind = EntryKind::ContextEdited;
+                row.agent = self.agent_named(&edited.agent, ix)?.0;
+                self.enter(AgentIx(row.agent), ix);
+            }
+            EventKind::Fragment(fragment) => {
+                row.kind = EntryKind::Fragment;
+                row.content = fragment.content.map_or(Place::NONE, |body| body.place);
+                row.source = self.source(fragment.agent.as_deref(), ix)?;
+                if let Source::Agent(agent) = row.source {
+                    row.agent = agent.0;
+                }
+                self.add_causes(ix, &fragment.cause)?;
+            }
+            EventKind::Annotation(_) => row.kind = EntryKind::Annotation,
+            EventKind::Gap(_) => row.kind = EntryKind::Gap,
+            EventKind::Recovered(_) => row.kind = EntryKind::Recovered,
+            EventKind::Unknown(unknown) => {
+                row.agent = match &unknown.agent {
+                    Some(agent) => self.agent_named(agent, ix)?.0,
+                    None => NOBODY,
+                };
+            }
+        }
+        push_tight(&mut self.rows, row);
+        Some(())
+    }
+
+    fn fold_message(&mut self, ix: EventIx, row: &mut Row, message: &Message<'_>) -> Option<()> {
+        let agent = self.agent_named(&message.agent, ix)?;
+        row.kind = EntryKind::Message(message.role);
+        row.agent = agent.0;
+        row.source = match &message.source {
+            Some(source) => self.source(Some(source), ix)?,
+            None => Source::Own,
+        };
+        row.is_error = message.is_error.unwrap_or_default();
+        row.content = message
+            .content
+            .filter(|body| !is_blank(body.json))
+            .map_or(Place::NONE, |body| body.place);
+        if let Some(id) = &message.utterance_ref {
+            row.utterance_ref = self.refer(id)?;
+        }
+        if let Some(call) = &message.tool_call_id
+            && message.role == Role::Tool
+            && let Some(call) = self.add_result(call, agent, ix)
+        {
+            row.call = call.0;
+        }
+        row.calls_from = u32::try_from(self.calls.len()).ok()?;
+        for call in &message.tool_calls {
+            self.add_call(ix, agent, call)?;
+            row.call_count = row.call_count.checked_add(1)?;
+        }
+        self.enter(agent, ix);
+        self.add_causes(ix, &message.cause)?;
+        if let Some(id) = &message.reply_to {
+            let reference = self.refer(id)?;
+            self.replies.push(ix.0, reference);
+        }
+        if let Some(id) = &message.previous_id {
+            let reference = self.refer(id)?;
+            self.previous.push(ix.0, reference);
+        }
+        if let Some(duration) = message.duration_ms {
+            self.durations.push(ix.0, duration);
+        }
+        if let Some(usage) = message.usage {
+            let model = match &message.model {
+                Some(model) => Some(self.words.intern(model)?),
+                None => None,
+            };
+            self.usages.push(ix.0, (usage, model));
+        }
+        Some(())
+    }
+
+    fn define_id(&mut self, ix: EventIx, event: &Event<'_>) -> Option<StrIx> {
+        let by_line;
+        let id = match &event.message_id {
+            Some(id) => &**id,
+            None => {
+                by_line = format!("line:{}", event.line);
+                &by_line
+            }
+        };
+        let number = self.message_ids.intern(id)?;
+        match self.latest.get_mut(number.0 as usize) {
+            Some(latest) => {
+                *latest = ix.0;
+                let problem = ProblemKind::DuplicateId(id.to_owned());
+                self.problems.push(problem.at(event.line, event.place));
+            }
+            None => push_tight(&mut self.latest, ix.0),
+        }
+        Some(number)
+    }
+
+    /// A reference to the nearest earlier event with that id.
+    fn refer(&mut self, id: &str) -> Option<RawRef> {
+        let earlier = self
+            .message_ids
+            .known(id)
+            .and_then(|known| self.latest.get(known.0 as usize).copied())
+            // The event that is being folded has defined its own id already.
+            .filter(|&event| (event as usize) < self.rows.len());
+        match earlier {
+            Some(event) => Some(RawRef(event)),
+            None => {
+                let word = self.words.intern(id)?;
+                (word.0 < RawRef::DANGLING - 1).then_some(RawRef(word.0 | RawRef::DANGLING))
+            }
+        }
+    }
+
+    fn reference(&self, raw: RawRef) -> Option<MessageRef<'_>> {
+        if raw == RawRef::NONE {
+            None
+        } else if raw.0 & RawRef::DANGLING != 0 {
+            Some(MessageRef::Dangling(self.words.get(StrIx(raw.0 & !RawRef::DANGLING))))
+        } else {
+            Some(MessageRef::Event(EventIx(raw.0)))
+        }
+    }
+
+    fn add_causes(&mut self, ix: EventIx, causes: &[Text<'_>]) -> Option<()> {
+        for cause in causes.iter().filter(|cause| !is_outside(cause)) {
+            // `<message>.<call>` names one call of the message; the link is to the message.
+            let reference = match cause.split_once('.') {
+                Some((message, _)) if self.message_ids.known(cause).is_none() => {
+                    self.refer(message)?
+                }
+                _ => self.refer(cause)?,
+            };
+            self.causes.push(ix.0, reference);
+        }
+        Some(())
+    }
+
+    fn source(&mut self, word: Option<&str>, ix: EventIx) -> Option<Source> {
+        Some(match word {
+            None => Source::Own,
+            Some("system") => Source::System,
+            Some(word) if is_outside(word) => Source::External,
+            Some(agent) => Source::Agent(self.agent_named(agent, ix)?),
+        })
+    }
+}
+
+/// Words for the world outside the system. The seed project reserves `user` as well.
+fn is_outside(word: &str) -> bool {
+    matches!(word, "external" | "user")
+}
+
+impl Info {
+    fn start(&mut self, started: &SessionStarted<'_>) {
+        // A session that was resumed may be started again: what is said later completes.
+        let set = |slot: &mut Option<Box<str>>, value: &Option<Text<'_>>| {
+            if let Some(value) = value {
+                *slot = Some((&**value).into());
+            }
+        };
+        set(&mut self.session_id, &started.session_id);
+        set(&mut self.title, &started.title);
+        set(&mut self.prompt, &started.prompt);
+        set(&mut self.cwd, &started.cwd);
+        set(&mut self.branch, &started.branch);
+        set(&mut self.program, &started.program);
+        set(&mut self.version, &started.version);
+        set(&mut self.role, &started.role);
+        set(&mut self.issue, &started.issue);
+        set(&mut self.run_id, &started.run_id);
+        set(&mut self.task_id, &started.task_id);
+        self.format = started.format.or(self.format);
+        self.ended = false;
+    }
+
+    fn end(&mut self, ended: &SessionEnded<'_>) {
+        let own = |value: &Option<Text<'_>>| value.as_deref().map(Into::into);
+        self.ended = true;
+        self.outcome = own(&ended.outcome);
+        self.reason = own(&ended.reason);
+        self.error = own(&ended.error);
+    }
+}
+
+#[cfg(test)]
+mod tests;

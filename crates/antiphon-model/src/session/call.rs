@@ -1,0 +1,142 @@
+//! Tool calls and their results: none, one or several.
+
+use super::column::push_tight;
+use super::strings::StrIx;
+use super::{NOBODY, Session};
+use crate::{AgentIx, CallIx, EventIx, Place, ToolCall};
+
+/// A tool call.
+#[derive(Debug, Clone)]
+pub struct Call {
+    id: StrIx,
+    tool: StrIx,
+    /// The message that makes the call.
+    pub event: EventIx,
+    pub agent: AgentIx,
+    /// The raw arguments, or no place.
+    pub arguments: Place,
+    first_result: u32,
+    last_result: u32,
+    /// The newest of its further results, in `Session::more_results`.
+    more: u32,
+    /// The call before this one with the same id: ids are chosen by models, and repeat.
+    shadowed: u32,
+}
+
+impl Call {
+    /// Whether no result has come yet.
+    pub fn is_open(&self) -> bool {
+        self.first_result == NOBODY
+    }
+
+    pub fn first_result(&self) -> Option<EventIx> {
+        (!self.is_open()).then_some(EventIx(self.first_result))
+    }
+
+    pub fn last_result(&self) -> Option<EventIx> {
+        (!self.is_open()).then_some(EventIx(self.last_result))
+    }
+}
+
+/// A result after the first, and where the one before it is kept.
+#[derive(Debug, Clone)]
+pub(super) struct MoreResult {
+    event: EventIx,
+    before: u32,
+}
+
+impl Session {
+    pub fn calls(&self) -> impl ExactSizeIterator<Item = (CallIx, &Call)> {
+        self.calls.iter().enumerate().map(|(n, call)| {
+            let ix = CallIx(u32::try_from(n).unwrap_or(u32::MAX));
+            (ix, call)
+        })
+    }
+
+    #[expect(clippy::indexing_slicing, reason = "a `CallIx` comes from this session alone")]
+    pub fn call(&self, ix: CallIx) -> &Call {
+        &self.calls[ix.index()]
+    }
+
+    pub fn call_id(&self, ix: CallIx) -> &str {
+        self.call_ids.get(self.call(ix).id)
+    }
+
+    pub fn tool_name(&self, ix: CallIx) -> &str {
+        self.words.get(self.call(ix).tool)
+    }
+
+    /// All results of a call, in order.
+    pub fn results(&self, ix: CallIx) -> impl Iterator<Item = EventIx> {
+        let call = self.call(ix);
+        let newest = self.more_results.get(call.more as usize);
+        let more =
+            std::iter::successors(newest, |more| self.more_results.get(more.before as usize));
+        let mut more: Vec<EventIx> = more.map(|more| more.event).collect();
+        more.reverse();
+        call.first_result().into_iter().chain(more)
+    }
+
+    pub(super) fn add_call(
+        &mut self,
+        event: EventIx,
+        agent: AgentIx,
+        call: &ToolCall<'_>,
+    ) -> Option<()> {
+        let ix = CallIx::next(self.calls.len())?;
+        let id = self.call_ids.intern(&call.id)?;
+        let shadowed = match self.latest_call.get_mut(id.0 as usize) {
+            Some(latest) => std::mem::replace(latest, ix.0),
+            None => {
+                push_tight(&mut self.latest_call, ix.0);
+                NOBODY
+            }
+        };
+        let tool = self.words.intern(&call.name)?;
+        self.makers.note(ix, call);
+        let arguments = call.arguments.map_or(Place::NONE, |body| body.place);
+        let (first_result, last_result, more) = (NOBODY, NOBODY, NOBODY);
+        push_tight(
+            &mut self.calls,
+            Call { id, tool, event, agent, arguments, first_result, last_result, more, shadowed },
+        );
+        Some(())
+    }
+
+    /// Gives a result to the nearest earlier call with that id: the agent's own, if there is one.
+    pub(super) fn add_result(
+        &mut self,
+        call_id: &str,
+        agent: AgentIx,
+        event: EventIx,
+    ) -> Option<CallIx> {
+        let latest = self.latest_call_with(call_id)?;
+        let own = self.with_same_id(latest).find(|&call| self.call(call).agent == agent);
+        let ix = own.unwrap_or(latest);
+        let call = self.calls.get_mut(ix.index())?;
+        if call.is_open() {
+            call.first_result = event.0;
+        } else {
+            let newest = u32::try_from(self.more_results.len()).ok()?;
+            let before = std::mem::replace(&mut call.more, newest);
+            push_tight(&mut self.more_results, MoreResult { event, before });
+        }
+        call.last_result = event.0;
+        Some(ix)
+    }
+
+    pub(super) fn latest_call_with(&self, call_id: &str) -> Option<CallIx> {
+        let id = self.call_ids.known(call_id)?;
+        self.latest_call.get(id.0 as usize).map(|&call| CallIx(call))
+    }
+
+    /// A call, and those before it with the same id. Models number their calls within a turn, so
+    /// that chains can grow long; only the near ones can be meant.
+    fn with_same_id(&self, latest: CallIx) -> impl Iterator<Item = CallIx> {
+        std::iter::successors(Some(latest), |&call| {
+            let before = self.calls.get(call.index())?.shadowed;
+            (before != NOBODY).then_some(CallIx(before))
+        })
+        .take(64)
+    }
+}

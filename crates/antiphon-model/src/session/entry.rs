@@ -1,0 +1,176 @@
+//! Reading a folded session: an [`Entry`] is one event of it.
+
+use std::fmt;
+
+use super::{Agent, Call, MessageRef, Row, Session, Source};
+use crate::{AgentIx, CallIx, EventIx, Place, Role, Timestamp, Usage};
+
+/// What kind of event an entry is. Details that views seldom need stay in the line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EntryKind {
+    Message(Role),
+    AgentCreated,
+    AgentEnded,
+    SessionStarted,
+    SessionEnded,
+    RunStatus,
+    ContextEdited,
+    Fragment,
+    Annotation,
+    Gap,
+    Recovered,
+    Unknown,
+}
+
+impl EntryKind {
+    /// The word for it in the log: the role of a message, the event type of the others.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Message(role) => role.as_str(),
+            Self::AgentCreated => "agent_created",
+            Self::AgentEnded => "agent_ended",
+            Self::SessionStarted => "session_started",
+            Self::SessionEnded => "session_ended",
+            Self::RunStatus => "run_status",
+            Self::ContextEdited => "context_edited",
+            Self::Fragment => "fragment",
+            Self::Annotation => "annotation",
+            Self::Gap => "gap",
+            Self::Recovered => "recovered",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// One event of a session, with what the fold made of it.
+#[derive(Clone, Copy)]
+pub struct Entry<'s> {
+    pub(super) session: &'s Session,
+    pub(super) row: &'s Row,
+    pub(super) ix: EventIx,
+}
+
+impl<'s> Entry<'s> {
+    pub fn ix(self) -> EventIx {
+        self.ix
+    }
+
+    /// `message_id`; an event without one is called by its line.
+    pub fn id(self) -> &'s str {
+        self.session.message_ids.get(self.row.id)
+    }
+
+    pub fn at(self) -> Option<Timestamp> {
+        self.row.at()
+    }
+
+    /// The line's number in its stream, from 1.
+    pub fn line_number(self) -> u64 {
+        u64::from(self.row.line_number)
+    }
+
+    /// The whole line.
+    pub fn line(self) -> Place {
+        self.row.line
+    }
+
+    pub fn kind(self) -> EntryKind {
+        self.row.kind
+    }
+
+    pub fn role(self) -> Option<Role> {
+        match self.row.kind {
+            EntryKind::Message(role) => Some(role),
+            EntryKind::AgentCreated
+            | EntryKind::AgentEnded
+            | EntryKind::SessionStarted
+            | EntryKind::SessionEnded
+            | EntryKind::RunStatus
+            | EntryKind::ContextEdited
+            | EntryKind::Fragment
+            | EntryKind::Annotation
+            | EntryKind::Gap
+            | EntryKind::Recovered
+            | EntryKind::Unknown => None,
+        }
+    }
+
+    /// Whose transcript it stands in, or whom it is about.
+    pub fn agent(self) -> Option<AgentIx> {
+        self.row.agent()
+    }
+
+    pub fn source(self) -> Source {
+        self.row.source
+    }
+
+    /// The raw content, if there is one.
+    pub fn content(self) -> Option<Place> {
+        Some(self.row.content).filter(|place| !place.is_none())
+    }
+
+    /// An assistant's words without a tool call: said, not done.
+    pub fn is_utterance(self) -> bool {
+        self.row.kind == EntryKind::Message(Role::Assistant)
+            && self.row.call_count == 0
+            && !self.row.content.is_none()
+    }
+
+    /// The message whose words these are.
+    pub fn utterance_ref(self) -> Option<MessageRef<'s>> {
+        self.session.reference(self.row.utterance_ref)
+    }
+
+    pub fn causes(self) -> impl Iterator<Item = MessageRef<'s>> {
+        let session = self.session;
+        session.causes.all(self.ix.0).filter_map(|&raw| session.reference(raw))
+    }
+
+    pub fn reply_to(self) -> Option<MessageRef<'s>> {
+        self.session.replies.get(self.ix.0).and_then(|&raw| self.session.reference(raw))
+    }
+
+    /// The entry before this one, where the log says that it is not the one in the line before.
+    pub fn previous(self) -> Option<MessageRef<'s>> {
+        self.session.previous.get(self.ix.0).and_then(|&raw| self.session.reference(raw))
+    }
+
+    /// The calls that this message makes.
+    pub fn calls(self) -> impl Iterator<Item = (CallIx, &'s Call)> {
+        let first = self.row.calls_from;
+        (first..first + u32::from(self.row.call_count))
+            .filter_map(move |n| Some((CallIx(n), self.session.calls.get(n as usize)?)))
+    }
+
+    pub fn makes_calls(self) -> bool {
+        self.row.call_count > 0
+    }
+
+    /// The call that this message is a result of, or that made this agent.
+    pub fn call(self) -> Option<CallIx> {
+        self.row.call()
+    }
+
+    /// Whether a result says that it is an error.
+    pub fn is_error(self) -> bool {
+        self.row.is_error
+    }
+
+    pub fn duration_ms(self) -> Option<u64> {
+        self.session.durations.get(self.ix.0).copied()
+    }
+
+    pub fn usage(self) -> Option<Usage> {
+        self.session.usages.get(self.ix.0).map(|(usage, _)| *usage)
+    }
+
+    pub fn agent_info(self) -> Option<&'s Agent> {
+        self.agent().map(|agent| self.session.agent(agent))
+    }
+}
+
+impl fmt::Debug for Entry<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Entry({} {})", self.id(), self.row.kind.as_str())
+    }
+}

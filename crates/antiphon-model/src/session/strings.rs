@@ -1,0 +1,68 @@
+//! Strings kept once: ids and names, each with a small number.
+
+use hashbrown::{DefaultHashBuilder, HashTable};
+use std::hash::BuildHasher;
+
+use super::column::push_tight;
+
+/// The number of a string in its [`Strings`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct StrIx(pub(super) u32);
+
+/// An append-only set of strings in one allocation.
+#[derive(Debug, Default, Clone)]
+pub(super) struct Strings {
+    text: String,
+    /// Where each string ends; it begins where the one before ends.
+    ends: Vec<u32>,
+    table: HashTable<u32>,
+    hasher: DefaultHashBuilder,
+}
+
+impl Strings {
+    /// The number of `string`, new or known; `None` when 4 GiB of strings are full.
+    pub(super) fn intern(&mut self, string: &str) -> Option<StrIx> {
+        let hash = self.hasher.hash_one(string);
+        if let Some(known) = self.find(hash, string) {
+            return Some(known);
+        }
+        let end = u32::try_from(self.text.len() + string.len()).ok()?;
+        let number = u32::try_from(self.ends.len()).ok()?;
+        if self.text.capacity() - self.text.len() < string.len() {
+            self.text.reserve_exact(string.len() + self.text.len() / 4);
+        }
+        self.text.push_str(string);
+        push_tight(&mut self.ends, end);
+        let Self { text, ends, table, hasher } = self;
+        table.insert_unique(hash, number, |&other| hasher.hash_one(slice(text, ends, other)));
+        Some(StrIx(number))
+    }
+
+    pub(super) fn known(&self, string: &str) -> Option<StrIx> {
+        self.find(self.hasher.hash_one(string), string)
+    }
+
+    pub(super) fn get(&self, StrIx(number): StrIx) -> &str {
+        slice(&self.text, &self.ends, number)
+    }
+
+    pub(super) fn heap_bytes(&self) -> usize {
+        // The table keeps one control byte beside each slot.
+        self.text.capacity() + self.ends.capacity() * 4 + self.table.capacity() * 8 / 7 * 5
+    }
+
+    fn find(&self, hash: u64, string: &str) -> Option<StrIx> {
+        self.table
+            .find(hash, |&number| slice(&self.text, &self.ends, number) == string)
+            .map(|&number| StrIx(number))
+    }
+}
+
+fn slice<'a>(text: &'a str, ends: &[u32], number: u32) -> &'a str {
+    let end = ends.get(number as usize).copied().unwrap_or_default() as usize;
+    let start = match number {
+        0 => 0,
+        _ => ends.get(number as usize - 1).copied().unwrap_or_default() as usize,
+    };
+    text.get(start..end).unwrap_or_default()
+}

@@ -1,0 +1,63 @@
+//! Tokens. Stored once, at the message that spent them; every total is derived.
+
+use std::ops::AddAssign;
+
+use serde::Serialize;
+
+use crate::json;
+
+/// What one request used.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Usage {
+    /// Input tokens that came from no cache.
+    pub input: u64,
+    /// Output tokens, reasoning included.
+    pub output: u64,
+    /// The part of `output` that was reasoning.
+    pub reasoning: u64,
+    pub cache_read: u64,
+    /// Tokens written to a cache, for five minutes or one hour.
+    pub cache_write: u64,
+    /// The part of `cache_write` that is kept for one hour.
+    pub cache_write_1h: u64,
+}
+
+impl Usage {
+    /// Reads the log's own `usage` object. Unknown keys are left alone; a value that is no whole
+    /// number counts as absent.
+    pub(crate) fn from_json(raw: &str) -> Option<Self> {
+        let mut usage = Self::default();
+        json::members(raw, |key, value| {
+            let slot = match key {
+                "input" => &mut usage.input,
+                "output" => &mut usage.output,
+                "reasoning" => &mut usage.reasoning,
+                "cache_read" => &mut usage.cache_read,
+                "cache_write" => &mut usage.cache_write,
+                "cache_write_1h" => &mut usage.cache_write_1h,
+                _ => return,
+            };
+            if let Ok(number) = value.parse() {
+                *slot = number;
+            }
+        })
+        .ok()?;
+        Some(usage)
+    }
+
+    pub fn is_zero(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl AddAssign for Usage {
+    fn add_assign(&mut self, other: Self) {
+        let add = |a: &mut u64, b: u64| *a = a.saturating_add(b);
+        add(&mut self.input, other.input);
+        add(&mut self.output, other.output);
+        add(&mut self.reasoning, other.reasoning);
+        add(&mut self.cache_read, other.cache_read);
+        add(&mut self.cache_write, other.cache_write);
+        add(&mut self.cache_write_1h, other.cache_write_1h);
+    }
+}
