@@ -1,0 +1,161 @@
+//! What can be wrong with a log on disk, told apart, with its place.
+
+use antiphon_model::{Place, Problem, ProblemKind, Severity};
+
+use crate::Hash;
+
+/// Something wrong at a place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Damage {
+    pub kind: DamageKind,
+    /// Which segment, from 0.
+    pub stream: u32,
+    /// The line's number in its segment, from 1.
+    pub line: u64,
+    pub offset: u64,
+    pub len: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DamageKind {
+    /// The log stops within a line: its writer was killed, or is writing at this moment.
+    TornTail,
+    /// The last line is whole but for its newline.
+    Unterminated,
+    /// A line that stops short, with others after it.
+    TornLine,
+    /// Several lines on one: `whole` of them could be read.
+    Welded { whole: usize },
+    /// Zeros where text should be: the file grew, and its content never reached the disk.
+    Nul,
+    /// The line is another than the one that was written.
+    BadHash,
+    /// The line's seal is damaged.
+    BadSeal,
+    /// Lines are missing before this one.
+    Gap { missing: u64, from: u64 },
+    /// A line that should stand further up.
+    OutOfOrder { n: u64 },
+    /// A line that stands further up already.
+    Repeated { n: u64 },
+    /// Both lines are whole, but this one was written after another than the one before it.
+    BrokenChain { wanted: Hash, found: Hash },
+    /// A line without a seal in a log that has them.
+    Unchained,
+    /// Longer than what is read into memory.
+    TooLong,
+    /// The line cannot be decoded, or is odd.
+    Undecodable(Problem),
+}
+
+impl DamageKind {
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::TornTail => "torn-tail",
+            Self::Unterminated => "unterminated",
+            Self::TornLine => "torn-line",
+            Self::Welded { .. } => "welded",
+            Self::Nul => "nul",
+            Self::BadHash => "bad-hash",
+            Self::BadSeal => "bad-seal",
+            Self::Gap { .. } => "gap",
+            Self::OutOfOrder { .. } => "out-of-order",
+            Self::Repeated { .. } => "repeated",
+            Self::BrokenChain { .. } => "broken-chain",
+            Self::Unchained => "unchained",
+            Self::TooLong => "too-long",
+            Self::Undecodable(problem) => problem.code,
+        }
+    }
+
+    pub fn severity(&self) -> Severity {
+        match self {
+            Self::Unterminated | Self::Unchained => Severity::Warning,
+            Self::Undecodable(problem) => problem.severity,
+            Self::TornTail
+            | Self::TornLine
+            | Self::Welded { .. }
+            | Self::Nul
+            | Self::BadHash
+            | Self::BadSeal
+            | Self::Gap { .. }
+            | Self::OutOfOrder { .. }
+            | Self::Repeated { .. }
+            | Self::BrokenChain { .. }
+            | Self::TooLong => Severity::Error,
+        }
+    }
+
+    /// Whether bytes of the file itself are damaged, rather than the order of whole lines.
+    pub(crate) fn is_of_bytes(&self) -> bool {
+        matches!(self, Self::TornTail | Self::TornLine | Self::Welded { .. } | Self::Nul)
+    }
+}
+
+impl Damage {
+    /// A sentence about it.
+    pub fn message(&self) -> String {
+        let len = self.len;
+        match &self.kind {
+            DamageKind::TornTail => format!(
+                "torn tail: the last {len} bytes are the beginning of a line that was never \
+                 finished (or is being written now)"
+            ),
+            DamageKind::Unterminated => "the last line is whole but has no newline".to_owned(),
+            DamageKind::TornLine => {
+                format!("torn line: {len} bytes, the beginning of a line that was never finished")
+            }
+            DamageKind::Welded { whole: 1 } => {
+                "welded: several lines on one; one of them is whole".to_owned()
+            }
+            DamageKind::Welded { whole } => {
+                format!("welded: several lines on one; {whole} of them are whole")
+            }
+            DamageKind::Nul => format!("{len} bytes that end in zeros, where a line should be"),
+            DamageKind::BadHash => {
+                "the line was changed after it was written: its hash does not match".to_owned()
+            }
+            DamageKind::BadSeal => "the line's seal (n, prev, hash) is damaged".to_owned(),
+            DamageKind::Gap { missing: 1, from } => format!("one line is missing here: n {from}"),
+            DamageKind::Gap { missing, from } => {
+                let last = from + missing - 1;
+                format!("{missing} lines are missing here: n {from} to {last}")
+            }
+            DamageKind::OutOfOrder { n } => format!("n {n} stands too late: lines were moved"),
+            DamageKind::Repeated { n } => format!("n {n} stands further up already"),
+            DamageKind::BrokenChain { wanted, found } => format!(
+                "the chain is broken: the line names {found} as the hash before it, which is \
+                 {wanted}"
+            ),
+            DamageKind::Unchained => {
+                "a line without a seal (n, prev, hash): another writer's".to_owned()
+            }
+            DamageKind::TooLong => format!(
+                "a line of {len} bytes; the longest that is read is {}",
+                crate::lines::LINE_BYTES_MAX
+            ),
+            DamageKind::Undecodable(problem) => problem.message.clone(),
+        }
+    }
+
+    /// The same, as the model's readers report it.
+    pub fn problem(&self) -> Problem {
+        if let DamageKind::Undecodable(problem) = &self.kind {
+            return problem.clone();
+        }
+        let len = u32::try_from(self.len).unwrap_or(u32::MAX);
+        Problem {
+            severity: self.kind.severity(),
+            code: self.kind.code(),
+            line: self.line,
+            message: self.message(),
+            place: Place { offset: self.offset, len, stream: self.stream },
+        }
+    }
+
+    pub(crate) fn not_utf8(stream: u32, line: u64, offset: u64, len: u64) -> Self {
+        let place = Place { offset, len: u32::try_from(len).unwrap_or(u32::MAX), stream };
+        let kind = DamageKind::Undecodable(ProblemKind::NotUtf8.at(line, place));
+        Self { kind, stream, line, offset, len }
+    }
+}

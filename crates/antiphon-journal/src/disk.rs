@@ -1,0 +1,78 @@
+//! The few things that the journal asks of a file system, behind a trait, so that tests can make
+//! each of them fail.
+
+use std::fmt::Debug;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Seek, Write};
+use std::path::Path;
+
+/// A file system.
+pub trait Disk: Debug + Send + Sync {
+    /// Opens a log for appending; makes it when it is not there, and only then if `fresh`.
+    fn append(&self, path: &Path, fresh: bool) -> io::Result<Box<dyn LogFile>>;
+    fn read(&self, path: &Path) -> io::Result<Box<dyn Read>>;
+    /// Reads up to `len` bytes from `offset` on.
+    fn read_at(&self, path: &Path, offset: u64, len: usize) -> io::Result<Vec<u8>>;
+    /// Gives a file its final name: whole, or not at all.
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
+    /// Makes the names of new files in `folder` durable.
+    fn sync_folder(&self, folder: &Path) -> io::Result<()>;
+}
+
+/// A log that is open for appending. Writing and syncing may happen on different threads.
+pub trait LogFile: Debug + Send + Sync {
+    /// One `write(2)`: it may take fewer bytes than it is given.
+    fn write(&self, bytes: &[u8]) -> io::Result<usize>;
+    /// Makes what was written durable. After a failure it is never called again on this file.
+    fn sync(&self) -> io::Result<()>;
+}
+
+/// The machine's own file system.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct OsDisk;
+
+impl Disk for OsDisk {
+    fn append(&self, path: &Path, fresh: bool) -> io::Result<Box<dyn LogFile>> {
+        let mut options = OpenOptions::new();
+        options.append(true).create(!fresh).create_new(fresh);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        Ok(Box::new(OsFile(options.open(path)?)))
+    }
+
+    fn read(&self, path: &Path) -> io::Result<Box<dyn Read>> {
+        Ok(Box::new(File::open(path)?))
+    }
+
+    fn read_at(&self, path: &Path, offset: u64, len: usize) -> io::Result<Vec<u8>> {
+        let mut file = File::open(path)?;
+        file.seek(io::SeekFrom::Start(offset))?;
+        let mut bytes = Vec::new();
+        file.take(len as u64).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        std::fs::rename(from, to)
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "this is the one place that syncs")]
+    fn sync_folder(&self, folder: &Path) -> io::Result<()> {
+        if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
+    }
+}
+
+#[derive(Debug)]
+struct OsFile(File);
+
+impl LogFile for OsFile {
+    fn write(&self, bytes: &[u8]) -> io::Result<usize> {
+        (&self.0).write(bytes)
+    }
+
+    // On macOS the standard library asks for F_FULLFSYNC here, which a power cut needs.
+    #[expect(clippy::disallowed_methods, reason = "this is the one place that syncs")]
+    fn sync(&self) -> io::Result<()> {
+        self.0.sync_data()
+    }
+}

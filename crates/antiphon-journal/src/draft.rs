@@ -1,0 +1,230 @@
+//! An event on its way into the log: checked, in one line, without its seal.
+
+use antiphon_model::json;
+use thiserror::Error;
+
+use crate::lines::LINE_BYTES_MAX;
+
+/// An event that may be written. Its members keep their order and their very text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Draft {
+    pub(crate) message_id: Option<String>,
+    /// The members but `message_id`: `"role":"user","content":"hi"`.
+    pub(crate) members: String,
+    pub(crate) has_timestamp: bool,
+    pub(crate) event_type: Option<String>,
+    pub(crate) agent: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum DraftError {
+    #[error("not a JSON object: {0}")]
+    NotJson(String),
+    #[error("`message_id` is no string")]
+    BadId,
+    #[error("a message needs `agent_id` and `role`; any other event needs `event_type`")]
+    NeitherMessageNorEvent,
+    #[error("`{0}` names its agent in `agent`; `agent_id` stands on messages and agent_created")]
+    AgentIdOutsideMessage(String),
+    #[error("`{0}` needs `{1}`")]
+    Missing(&'static str, &'static str),
+    #[error(
+        "`transcript_edit` counts in `n`, which is the line's number here: use `context_edited`"
+    )]
+    TranscriptEdit,
+    #[error("{0} bytes are too long for a line; {LINE_BYTES_MAX} is the most")]
+    TooLong(usize),
+}
+
+/// Room for what the writer adds to a line: id, time and seal.
+const ADDED_BYTES_MAX: usize = 1024;
+
+impl Draft {
+    /// Reads an event from bytes that should be one JSON object.
+    ///
+    /// A byte that is not UTF-8 becomes the escape `\udcXX`, as Python's `surrogateescape` does,
+    /// so that it survives in a log that everybody can read.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, DraftError> {
+        if let Ok(text) = str::from_utf8(bytes) {
+            return Self::from_json(text);
+        }
+        let mut text = String::with_capacity(bytes.len() + 64);
+        for chunk in bytes.utf8_chunks() {
+            text.push_str(chunk.valid());
+            for &byte in chunk.invalid() {
+                json::push_escape(&mut text, 0xDC00 + u32::from(byte));
+            }
+        }
+        Self::from_json(&text)
+    }
+
+    /// Reads a line of any log, also one that no writer of ours would have let in, as it is:
+    /// without a time of ours where it has none.
+    pub(crate) fn verbatim(bytes: &[u8]) -> Result<Self, DraftError> {
+        let text = String::from_utf8_lossy(bytes);
+        let mut draft = Self::unchecked(&text)?.0;
+        draft.has_timestamp = true;
+        Ok(draft)
+    }
+
+    /// Reads an event from the text of a JSON object. `n`, `prev` and `hash` are dropped.
+    pub fn from_json(text: &str) -> Result<Self, DraftError> {
+        let (draft, seen) = Self::unchecked(text)?;
+        seen.check(&draft)?;
+        Ok(draft)
+    }
+
+    fn unchecked(text: &str) -> Result<(Self, Seen), DraftError> {
+        if text.len() > LINE_BYTES_MAX - ADDED_BYTES_MAX {
+            return Err(DraftError::TooLong(text.len()));
+        }
+        let mut draft = Self {
+            message_id: None,
+            members: String::with_capacity(text.len()),
+            has_timestamp: false,
+            event_type: None,
+            agent: None,
+        };
+        let mut seen = Seen::default();
+        json::members(text, |key, value| draft.add(&mut seen, key, value))
+            .map_err(|error| DraftError::NotJson(error.to_string()))?;
+        if draft.members.len() > LINE_BYTES_MAX - ADDED_BYTES_MAX {
+            return Err(DraftError::TooLong(draft.members.len()));
+        }
+        Ok((draft, seen))
+    }
+
+    fn add(&mut self, seen: &mut Seen, key: &str, value: &str) {
+        match key {
+            "message_id" => {
+                self.message_id = json::word(value).map(Into::into);
+                seen.bad_id = self.message_id.is_none() && value != "null";
+                return;
+            }
+            "n" => {
+                seen.n = true;
+                return;
+            }
+            "prev" | "hash" => return,
+            "event_type" => self.event_type = json::word(value).map(Into::into),
+            "timestamp" => self.has_timestamp = value.starts_with('"'),
+            "agent_id" => {
+                seen.agent_id = true;
+                self.agent = json::word(value).map(Into::into);
+            }
+            "agent" => self.agent = json::word(value).map(Into::into),
+            "role" => seen.role = json::word(value).is_some(),
+            _ => {}
+        }
+        if key == "timestamp" && !self.has_timestamp {
+            return; // Null or no string: the writer's own stands instead.
+        }
+        if !self.members.is_empty() {
+            self.members.push(',');
+        }
+        json::push_string(&mut self.members, key);
+        self.members.push(':');
+        push_value(&mut self.members, value);
+    }
+}
+
+/// What decides whether the seed's own Python can read the line.
+#[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a key that was seen or not")]
+struct Seen {
+    agent_id: bool,
+    role: bool,
+    n: bool,
+    bad_id: bool,
+}
+
+impl Seen {
+    fn check(&self, draft: &Draft) -> Result<(), DraftError> {
+        if self.bad_id {
+            return Err(DraftError::BadId);
+        }
+        let has_agent = draft.agent.is_some();
+        match draft.event_type.as_deref() {
+            None if self.agent_id && has_agent && self.role => Ok(()),
+            None => Err(DraftError::NeitherMessageNorEvent),
+            Some("agent_created") if self.agent_id && has_agent => Ok(()),
+            Some("agent_created") => Err(DraftError::Missing("agent_created", "agent_id")),
+            Some("transcript_edit") if self.n => Err(DraftError::TranscriptEdit),
+            Some("agent_ended") if !has_agent => Err(DraftError::Missing("agent_ended", "agent")),
+            Some("context_edited") if !has_agent => {
+                Err(DraftError::Missing("context_edited", "agent"))
+            }
+            Some(other) if self.agent_id && !self.role => {
+                Err(DraftError::AgentIdOutsideMessage(other.to_owned()))
+            }
+            Some(_) => Ok(()),
+        }
+    }
+}
+
+/// Copies a raw value, with the three line separators escaped. They stand only in strings; line
+/// ends only between tokens, where a space does as well.
+fn push_value(out: &mut String, value: &str) {
+    let suspicious = |byte: u8| matches!(byte, b'\n' | b'\r' | 0xC2 | 0xE2);
+    if memchr::memchr2(b'\n', b'\r', value.as_bytes()).is_none()
+        && memchr::memchr2(0xC2, 0xE2, value.as_bytes()).is_none()
+    {
+        out.push_str(value);
+        return;
+    }
+    let mut rest = value;
+    while let Some(at) = rest.bytes().position(suspicious) {
+        let (plain, tail) = rest.split_at(at);
+        out.push_str(plain);
+        let mut chars = tail.chars();
+        match chars.next() {
+            Some('\n' | '\r') => out.push(' '),
+            Some(c @ ('\u{85}' | '\u{2028}' | '\u{2029}')) => json::push_escape(out, c as u32),
+            Some(c) => out.push(c),
+            None => {}
+        }
+        rest = chars.as_str();
+    }
+    out.push_str(rest);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn members(text: &str) -> Result<String, DraftError> {
+        Draft::from_json(text).map(|draft| draft.members)
+    }
+
+    #[test]
+    fn members_keep_their_order_and_text() {
+        let text = r#" { "message_id": "m", "n": 4, "agent_id": "a", "role":"user", "x": [1.50, 12345678901234567890,"\ud800"], "hash":"" } "#;
+        let wanted = r#""agent_id":"a","role":"user","x":[1.50, 12345678901234567890,"\ud800"]"#;
+        assert_eq!(members(text).unwrap(), wanted);
+    }
+
+    #[test]
+    fn what_splits_lines_elsewhere_is_escaped() {
+        let text =
+            "{\"agent_id\":\"a\",\"role\":\"user\",\"content\":\"\u{2028}é\u{85}’\",\"x\":[1,\n2]}";
+        let wanted = r#""agent_id":"a","role":"user","content":"\u2028é\u0085’","x":[1, 2]"#;
+        assert_eq!(members(text).unwrap(), wanted);
+    }
+
+    #[test]
+    fn bytes_that_are_not_utf8_survive_as_python_writes_them() {
+        let draft =
+            Draft::from_bytes(b"{\"agent_id\":\"a\",\"role\":\"user\",\"content\":\"\xff!\"}");
+        assert!(draft.unwrap().members.ends_with(r#""content":"\udcff!""#));
+    }
+
+    #[test]
+    fn what_the_seeds_own_loader_would_choke_on_is_refused() {
+        let reason = |text| Draft::from_json(text).unwrap_err().to_string();
+        insta::assert_snapshot!(reason("[]"), @"not a JSON object: invalid type: sequence, expected a JSON object at line 1 column 0");
+        insta::assert_snapshot!(reason("{}"), @"a message needs `agent_id` and `role`; any other event needs `event_type`");
+        insta::assert_snapshot!(reason(r#"{"event_type":"x","agent_id":"a"}"#), @"`x` names its agent in `agent`; `agent_id` stands on messages and agent_created");
+        insta::assert_snapshot!(reason(r#"{"event_type":"agent_created","name":"a"}"#), @"`agent_created` needs `agent_id`");
+        insta::assert_snapshot!(reason(r#"{"message_id":{},"agent_id":"a","role":"user"}"#), @"`message_id` is no string");
+    }
+}

@@ -1,0 +1,50 @@
+//! What can fail as a whole. (Damage within a log is data, not an error.)
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+use crate::draft::DraftError;
+
+#[derive(Debug, Error)]
+pub enum Error {
+    #[error("cannot open `{path}`")]
+    Open { path: PathBuf, source: io::Error },
+    #[error("cannot read `{path}`")]
+    Read { path: PathBuf, source: io::Error },
+    #[error("cannot write `{path}`")]
+    Write { path: PathBuf, source: io::Error },
+    #[error("`{path}` was written, but could not be made durable")]
+    Sync { path: PathBuf, source: io::Error },
+    #[error("`{path}` holds no log (no file like 000001.jsonl)")]
+    NoLog { path: PathBuf },
+    #[error("`{path}` is there already")]
+    Exists { path: PathBuf },
+    #[error("`{path}` is being written by {holder}")]
+    Locked { path: PathBuf, holder: String },
+    #[error("`{path}` was written by a newer Antiphon (format {format}); this one writes format 1")]
+    NewerFormat { path: PathBuf, format: u64 },
+    #[error("the event cannot be recorded: {0}")]
+    Draft(#[from] DraftError),
+    #[error("`{id}` is in the log already, with other content")]
+    Conflict { id: String },
+}
+
+impl Error {
+    pub(crate) fn open(path: &Path, source: io::Error) -> Self {
+        Self::Open { path: path.to_owned(), source }
+    }
+
+    pub(crate) fn read(path: &Path, source: io::Error) -> Self {
+        Self::Read { path: path.to_owned(), source }
+    }
+
+    pub(crate) fn write(path: &Path, source: io::Error) -> Self {
+        Self::Write { path: path.to_owned(), source }
+    }
+
+    pub(crate) fn sync(path: &Path, source: io::Error) -> Self {
+        Self::Sync { path: path.to_owned(), source }
+    }
+}

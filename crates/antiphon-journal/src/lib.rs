@@ -1,0 +1,45 @@
+//! The log on disk.
+//!
+//! One JSON object per line, one `write` per line, nothing ever rewritten. Each line carries a
+//! [seal](Seal) by which damage is found and located; after any crash the log opens by itself.
+//! `docs/format.md` draws the format to the byte.
+//!
+//! To record a session, see [`Session`]; to read one, [`Log`].
+
+mod bodies;
+mod chain;
+mod clock;
+mod damage;
+mod disk;
+mod draft;
+mod error;
+mod follow;
+mod lines;
+mod lock;
+mod log;
+mod recovery;
+mod salvage;
+mod scanner;
+mod seal;
+mod session;
+mod sync;
+mod verify;
+mod weld;
+mod writer;
+
+pub use bodies::LogBodies;
+pub use clock::{Clock, SystemClock};
+pub use damage::{Damage, DamageKind};
+pub use disk::{Disk, LogFile, OsDisk};
+pub use draft::{Draft, DraftError};
+pub use error::Error;
+pub use follow::{Followed, Follower};
+pub use lines::LINE_BYTES_MAX;
+pub use log::{Fold, Head, Log, Summary};
+pub use salvage::{Salvaged, salvage};
+pub use scanner::Sink;
+pub use seal::{Hash, Seal};
+pub use session::{Call, Message, NewAgent, Session};
+pub use sync::Level;
+pub use verify::{Report, verify};
+pub use writer::{Ack, Options, Writer};

@@ -1,0 +1,93 @@
+//! One writer per session: a file beside the log, locked for as long as the writer lives.
+//!
+//! The kernel releases the lock when its holder dies, so there is nothing stale to clean up. The
+//! file says who holds it.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Read, Seek, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use crate::Error;
+
+/// Held while a log is being written.
+#[derive(Debug)]
+pub(crate) struct Lock {
+    file: Option<File>,
+    path: PathBuf,
+}
+
+impl Lock {
+    /// Takes the lock at `path` for the log at `log`, waiting at most `wait` for another holder.
+    pub(crate) fn take(
+        path: &Path,
+        log: &Path,
+        holder: &str,
+        wait: Duration,
+    ) -> Result<Self, Error> {
+        let begun = Instant::now();
+        loop {
+            let mut file = open(path).map_err(|source| Error::open(path, source))?;
+            match file.try_lock() {
+                Ok(()) if is_still_there(&file, path) => {
+                    // A lock without its holder's name is still a lock.
+                    let _ = sign(&mut file, holder);
+                    return Ok(Self { file: Some(file), path: path.to_owned() });
+                }
+                // The holder before removed the file between our opening and locking it.
+                Ok(()) => {}
+                Err(TryLockError::Error(source)) => return Err(Error::open(path, source)),
+                Err(TryLockError::WouldBlock) if begun.elapsed() >= wait => {
+                    return Err(Error::Locked { path: log.to_owned(), holder: read(&mut file) });
+                }
+                Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(10)),
+            }
+        }
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // Removed while it is still locked: whoever waits finds out, and makes a new one. Where a
+        // locked file cannot be removed it stays, unlocked, and does no harm.
+        let _ = std::fs::remove_file(&self.path);
+        self.file.take();
+    }
+}
+
+fn open(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
+#[cfg(unix)]
+fn is_still_there(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let (Ok(ours), Ok(there)) = (file.metadata(), std::fs::metadata(path)) else {
+        return false;
+    };
+    (ours.dev(), ours.ino()) == (there.dev(), there.ino())
+}
+
+#[cfg(not(unix))]
+fn is_still_there(_: &File, path: &Path) -> bool {
+    path.exists()
+}
+
+fn sign(file: &mut File, holder: &str) -> io::Result<()> {
+    file.set_len(0)?;
+    file.rewind()?;
+    file.write_all(format!("process {} ({holder})\n", std::process::id()).as_bytes())
+}
+
+fn read(file: &mut File) -> String {
+    let mut text = String::new();
+    let _ = file.rewind().and_then(|()| file.take(200).read_to_string(&mut text));
+    match text.trim() {
+        "" => "another process".to_owned(),
+        holder => holder.to_owned(),
+    }
+}

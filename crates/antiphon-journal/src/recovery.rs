@@ -1,0 +1,159 @@
+//! Opening a log that was written before, by us or by others, to the end or not.
+//!
+//! Nothing is repaired in place. What is found is counted and located in a `recovered` line, once;
+//! the writer then goes on behind it. Opening again finds nothing new.
+
+use std::collections::{BTreeSet, HashMap};
+use std::hash::{BuildHasher, RandomState};
+
+use antiphon_model::{Event, EventKind, Line, Place, Severity, json};
+
+use crate::disk::Disk;
+use crate::{Damage, Error, Log, Seal, Sink, Summary};
+
+/// What a writer must know of a log before it goes on.
+#[derive(Debug, Default)]
+pub(crate) struct Recovery {
+    pub(crate) ids: Ids,
+    pub(crate) agents: BTreeSet<String>,
+    pub(crate) session_id: Option<String>,
+    pub(crate) format: Option<u64>,
+    /// All damage that no `recovered` line speaks of yet.
+    pub(crate) damage: Vec<Damage>,
+    acknowledged: BTreeSet<(u64, u64)>,
+}
+
+/// At most this many places are listed in a `recovered` line; all are counted.
+const LISTED_MAX: usize = 100;
+
+impl Recovery {
+    pub(crate) fn of(log: &Log, disk: &dyn Disk) -> Result<(Self, Summary), Error> {
+        let mut found = Self::default();
+        let summary = log.read_from(disk, &mut found)?;
+        let Self { damage, acknowledged, ids, .. } = &mut found;
+        damage.retain(|damage| !acknowledged.contains(&(u64::from(damage.stream), damage.offset)));
+        for stub in damage.iter().filter(|damage| damage.kind.is_of_bytes()) {
+            ids.burn(log, disk, stub);
+        }
+        Ok((found, summary))
+    }
+
+    /// The members of the line that records what was found; `None` if all is well.
+    pub(crate) fn event(&self, log: &Log) -> Option<String> {
+        if self.damage.is_empty() {
+            return None;
+        }
+        let mut members = format!(
+            "\"event_type\":\"recovered\",\"count\":{},\"reason\":\"damage found on opening\",\"damage\":[",
+            self.damage.len()
+        );
+        for (at, damage) in self.damage.iter().take(LISTED_MAX).enumerate() {
+            if at > 0 {
+                members.push(',');
+            }
+            members.push_str("{\"kind\":");
+            json::push_string(&mut members, damage.kind.code());
+            let segment = log.segment(damage.stream);
+            let name = segment.file_name().unwrap_or_default().to_string_lossy();
+            members.push_str(",\"segment\":");
+            json::push_string(&mut members, &name);
+            members.push_str(&format!(
+                ",\"stream\":{},\"line\":{},\"offset\":{},\"len\":{}}}",
+                damage.stream, damage.line, damage.offset, damage.len
+            ));
+        }
+        members.push(']');
+        Some(members)
+    }
+}
+
+impl Sink for Recovery {
+    fn event(&mut self, event: &Event<'_>, line: &Line<'_>, _: Option<&Seal>) {
+        if let Some(id) = &event.message_id {
+            self.ids.add(id, line.place);
+        }
+        #[expect(clippy::wildcard_enum_match_arm, reason = "only these concern a writer")]
+        match &event.kind {
+            EventKind::Message(message) => self.see_agent(&message.agent),
+            EventKind::AgentCreated(agent) => self.see_agent(&agent.agent),
+            EventKind::SessionStarted(started) => {
+                self.format = started.format.max(self.format);
+                if let Some(id) = &started.session_id {
+                    self.session_id = Some(id.clone().into_owned());
+                }
+            }
+            EventKind::Recovered(loss) => {
+                let Some(list) = loss.damage else { return };
+                let number = |raw: &str, name| json::member(raw, name)?.parse::<u64>().ok();
+                let _ = json::elements(list.json, |place| {
+                    let offset = number(place, "offset");
+                    self.acknowledged.extend(number(place, "stream").zip(offset));
+                });
+            }
+            _ => {}
+        }
+    }
+
+    fn damage(&mut self, damage: Damage) {
+        // What others wrote between our lines, or without a newline, is odd and not damaged.
+        if damage.kind.severity() == Severity::Error {
+            self.damage.push(damage);
+        }
+    }
+}
+
+impl Recovery {
+    fn see_agent(&mut self, agent: &str) {
+        if !self.agents.contains(agent) {
+            self.agents.insert(agent.to_owned());
+        }
+    }
+}
+
+/// The ids that are taken, and the next that is free.
+#[derive(Debug, Default)]
+pub(crate) struct Ids {
+    next: u64,
+    hasher: RandomState,
+    /// By hash of the id, where its line stands. A log may hold a million; the ids stay on disk.
+    places: HashMap<u64, Place>,
+}
+
+impl Ids {
+    pub(crate) fn add(&mut self, id: &str, place: Place) {
+        if let Some(number) = number_of(id) {
+            self.next = self.next.max(number);
+        }
+        self.places.insert(self.hasher.hash_one(id), place);
+    }
+
+    /// Where the line with that id stands, if it can be one: the hashes are equal.
+    pub(crate) fn find(&self, id: &str) -> Option<Place> {
+        self.places.get(&self.hasher.hash_one(id)).copied()
+    }
+
+    /// A new id. It counts as taken even if its line is never finished.
+    pub(crate) fn take(&mut self) -> String {
+        self.next += 1;
+        format!("msg_{:03}", self.next)
+    }
+
+    /// Keeps the id of a torn line from being given to another event.
+    fn burn(&mut self, log: &Log, disk: &dyn Disk, stub: &Damage) {
+        let path = log.segment(stub.stream);
+        let beginning = disk.read_at(&path, stub.offset, 200).unwrap_or_default();
+        let text = String::from_utf8_lossy(&beginning);
+        let id = text
+            .strip_prefix("{\"message_id\":\"")
+            .and_then(|rest| rest.split_once('"'))
+            .and_then(|(id, _)| number_of(id));
+        // A stub too short to tell had the next number, if it had one of ours at all.
+        self.next = self.next.max(id.unwrap_or(self.next + 1));
+    }
+}
+
+fn number_of(id: &str) -> Option<u64> {
+    let digits = id.strip_prefix("msg_")?;
+    let plain = digits.len() < 19 && digits.bytes().all(|byte| byte.is_ascii_digit());
+    plain.then(|| digits.parse().ok()).flatten()
+}

@@ -1,0 +1,259 @@
+//! From lines to events and damage: every line is decoded, kept as unknown, or accounted for.
+//!
+//! Reading, following, verifying and opening for append all pass through here, so that they can
+//! never disagree on what a log says.
+
+use std::borrow::Cow;
+
+use antiphon_model::{Event, Line, Place, decode};
+
+use crate::chain::{Chain, Link};
+use crate::damage::{Damage, DamageKind};
+use crate::lines::RawLine;
+use crate::seal::{self, Sealed};
+use crate::weld;
+use crate::{Head, Seal};
+
+/// Takes what is found in a log, in order.
+pub trait Sink {
+    fn event(&mut self, event: &Event<'_>, line: &Line<'_>, seal: Option<&Seal>);
+    fn damage(&mut self, damage: Damage);
+}
+
+/// Reads the lines of a log's segments, one after the other.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Scanner {
+    chain: Chain,
+    pub(crate) stream: u32,
+    /// Where the next segment begins: it has all lines from there on once more.
+    pub(crate) superseded_from: Option<u64>,
+    /// What a follower has shown before it had to begin this stream again.
+    pub(crate) shown: Shown,
+    pub(crate) sealed: u64,
+    pub(crate) unsealed: u64,
+}
+
+/// Lines that are read for a second time, and must not be shown again.
+#[derive(Debug, Default, Clone, Copy)]
+pub(crate) struct Shown {
+    /// Sealed lines up to this number.
+    pub(crate) upto_n: u64,
+    /// All other lines before this offset.
+    pub(crate) before_offset: u64,
+}
+
+impl Scanner {
+    pub(crate) fn head(&self) -> Option<Head> {
+        (self.chain.n() > 0).then(|| Head { n: self.chain.n(), hash: self.chain.hash() })
+    }
+
+    pub(crate) fn line(&mut self, raw: &RawLine<'_>, sink: &mut dyn Sink) {
+        let mut piece = Piece::whole(raw, self.stream);
+        if raw.bytes.is_empty() && raw.len > 0 {
+            self.chain.pass_unreadable();
+            sink.damage(piece.damage(DamageKind::TooLong));
+            return;
+        }
+        if raw.number == 1 {
+            piece.skip_byte_order_mark();
+        }
+        if piece.bytes.iter().all(u8::is_ascii_whitespace) {
+            return;
+        }
+        match seal::check(piece.bytes) {
+            Sealed::Good(seal) => self.good(&piece, &seal, sink),
+            _ if piece.offset < self.shown.before_offset => {}
+            Sealed::Mismatch { stored, actual } => {
+                let emitted = self.emit(&piece, None, sink, |scanner, sink| {
+                    scanner.chain.follow_changed(&stored, actual);
+                    sink.damage(piece.damage(DamageKind::BadHash));
+                });
+                if !emitted {
+                    self.unreadable(&piece, sink);
+                }
+            }
+            Sealed::Broken => {
+                let emitted = self.emit(&piece, None, sink, |scanner, sink| {
+                    scanner.chain.pass_unreadable();
+                    sink.damage(piece.damage(DamageKind::BadSeal));
+                });
+                if !emitted {
+                    self.unreadable(&piece, sink);
+                }
+            }
+            Sealed::Absent => {
+                let emitted = self.emit(&piece, None, sink, |scanner, sink| {
+                    scanner.unsealed += 1;
+                    if scanner.chain.n() > 0 {
+                        sink.damage(piece.damage(DamageKind::Unchained));
+                    }
+                });
+                if !emitted {
+                    self.unreadable(&piece, sink);
+                }
+            }
+        }
+    }
+
+    fn good(&mut self, piece: &Piece<'_>, seal: &Seal, sink: &mut dyn Sink) {
+        if self.superseded_from.is_some_and(|from| seal.n >= from) {
+            return;
+        }
+        if seal.n <= self.shown.upto_n && !self.chain.lacks(seal.n) {
+            return;
+        }
+        self.sealed += 1;
+        match self.chain.follow(seal) {
+            Link::Next => {}
+            Link::NextBut(kind) | Link::Late(kind) => sink.damage(piece.damage(kind)),
+            Link::Again(kind) => {
+                sink.damage(piece.damage(kind));
+                return;
+            }
+        }
+        if !piece.terminated {
+            sink.damage(piece.damage(DamageKind::Unterminated));
+        }
+        if !self.emit(piece, Some(seal), sink, |_, _| {}) {
+            // Its writer wrote it so: whole, and not an event.
+            sink.damage(piece.damage(piece.undecodable()));
+        }
+    }
+
+    /// Decodes a piece and hands it on, after `before`. False, and nothing done, if it cannot be.
+    fn emit(
+        &mut self,
+        piece: &Piece<'_>,
+        seal: Option<&Seal>,
+        sink: &mut dyn Sink,
+        before: impl FnOnce(&mut Self, &mut dyn Sink),
+    ) -> bool {
+        let text = piece.text();
+        let line = piece.line(&text);
+        let Ok(event) = decode(&line) else {
+            return false;
+        };
+        before(self, sink);
+        if let Cow::Owned(_) = text {
+            sink.damage(Damage::not_utf8(piece.stream, piece.number, piece.offset, piece.len()));
+        }
+        sink.event(&event, &line, seal);
+        true
+    }
+
+    /// A line that is no event as it stands: perhaps several have grown together.
+    fn unreadable(&mut self, piece: &Piece<'_>, sink: &mut dyn Sink) {
+        let parts = match self.chain.n() {
+            0 => weld::split(piece.bytes, &|part| piece.part(part).is_event()),
+            _ => weld::split_sealed(piece.bytes),
+        };
+        let whole = parts.iter().filter(|part| part.whole).count();
+        if whole == 0 {
+            self.chain.pass_unreadable();
+            sink.damage(piece.damage(piece.undecodable()));
+            return;
+        }
+        sink.damage(piece.damage(DamageKind::Welded { whole }));
+        for part in parts {
+            let part_piece = piece.part(part.range.clone());
+            match (part.whole, seal::check(part_piece.bytes)) {
+                (true, Sealed::Good(seal)) => self.good(&part_piece, &seal, sink),
+                (true, _) => {
+                    self.emit(&part_piece, None, sink, |scanner, _| scanner.unsealed += 1);
+                }
+                (false, _) => self.chain.pass_unreadable(),
+            }
+        }
+    }
+}
+
+/// A line, or a part of one where several have grown together.
+#[derive(Debug, Clone, Copy)]
+struct Piece<'a> {
+    bytes: &'a [u8],
+    /// The length as found, also of a line too long to be kept.
+    full_len: u64,
+    offset: u64,
+    number: u64,
+    stream: u32,
+    terminated: bool,
+}
+
+impl<'a> Piece<'a> {
+    fn whole(raw: &RawLine<'a>, stream: u32) -> Self {
+        Self {
+            bytes: raw.bytes,
+            full_len: raw.len,
+            offset: raw.offset,
+            number: raw.number,
+            stream,
+            terminated: raw.terminated,
+        }
+    }
+
+    fn part(&self, range: std::ops::Range<usize>) -> Self {
+        let offset = self.offset + range.start as u64;
+        let terminated = self.terminated || range.end < self.bytes.len();
+        let bytes = self.bytes.get(range).unwrap_or_default();
+        Self { bytes, full_len: bytes.len() as u64, offset, terminated, ..*self }
+    }
+
+    fn skip_byte_order_mark(&mut self) {
+        if let Some(rest) = self.bytes.strip_prefix(b"\xEF\xBB\xBF") {
+            self.bytes = rest;
+            self.full_len -= 3;
+            self.offset += 3;
+        }
+    }
+
+    fn len(&self) -> u64 {
+        self.full_len
+    }
+
+    /// The text. A byte that is not UTF-8 is read as `?`: one for one, so that every place in the
+    /// line stays true and the bytes themselves can be had from there.
+    fn text(&self) -> Cow<'a, str> {
+        if let Ok(text) = str::from_utf8(self.bytes) {
+            return Cow::Borrowed(text);
+        }
+        let mut text = String::with_capacity(self.bytes.len());
+        for chunk in self.bytes.utf8_chunks() {
+            text.push_str(chunk.valid());
+            text.extend(chunk.invalid().iter().map(|_| '?'));
+        }
+        Cow::Owned(text)
+    }
+
+    fn line<'t>(&self, text: &'t str) -> Line<'t> {
+        let len = u32::try_from(self.bytes.len()).unwrap_or(u32::MAX);
+        let place = Place { offset: self.offset, len, stream: self.stream };
+        Line { text, number: self.number, place }
+    }
+
+    fn is_event(&self) -> bool {
+        decode(&self.line(&self.text())).is_ok()
+    }
+
+    /// What is wrong with a piece that cannot be decoded.
+    fn undecodable(&self) -> DamageKind {
+        if self.bytes.last() == Some(&0) {
+            return DamageKind::Nul;
+        }
+        let text = self.text();
+        // A line that was cut stops where more must follow; one that was spoilt fails before.
+        let error = serde_json::from_str::<serde::de::IgnoredAny>(&text).err();
+        match (error.is_some_and(|error| error.is_eof()), self.terminated) {
+            (true, true) => DamageKind::TornLine,
+            (true, false) => DamageKind::TornTail,
+            (false, _) => match decode(&self.line(&text)) {
+                Err(problem) => DamageKind::Undecodable(problem),
+                Ok(_) => DamageKind::BadSeal,
+            },
+        }
+    }
+
+    fn damage(&self, kind: DamageKind) -> Damage {
+        let (stream, line, offset, len) = (self.stream, self.number, self.offset, self.full_len);
+        Damage { kind, stream, line, offset, len }
+    }
+}

@@ -1,0 +1,194 @@
+//! The seal: the last three keys of a line, by which it can be checked alone and in the chain.
+//!
+//! ```text
+//! {"message_id":"msg_007",…,"n":7,"prev":"<64 hex>","hash":"<64 hex>"}
+//! └────────────── hashed with BLAKE3 ──────────────┘
+//! ```
+//!
+//! The widths are fixed, so that a seal is found from the end of the line without parsing it.
+
+/// A hash in lower-case hex, as it stands in the log.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Hash([u8; 64]);
+
+impl Hash {
+    /// What the first line names as the hash before it.
+    pub const GENESIS: Self = Self([b'0'; 64]);
+
+    pub fn of(bytes: &[u8]) -> Self {
+        let hash = blake3::hash(bytes);
+        let mut hex = [0; 64];
+        for (pair, byte) in hex.chunks_exact_mut(2).zip(hash.as_bytes()) {
+            pair.copy_from_slice(&[digit(byte >> 4), digit(byte & 0xF)]);
+        }
+        Self(hex)
+    }
+
+    /// Reads 64 lower-case hex digits.
+    pub fn parse(text: &[u8]) -> Option<Self> {
+        let hex: [u8; 64] = text.try_into().ok()?;
+        let is_digit = |byte: &u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+        hex.iter().all(is_digit).then_some(Self(hex))
+    }
+
+    pub fn as_str(&self) -> &str {
+        str::from_utf8(&self.0).unwrap_or_default()
+    }
+}
+
+fn digit(nibble: u8) -> u8 {
+    match nibble {
+        0..=9 => b'0' + nibble,
+        _ => b'a' + nibble - 10,
+    }
+}
+
+impl std::fmt::Debug for Hash {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl std::fmt::Display for Hash {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// A line's place in the chain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Seal {
+    /// Gapless, from 1.
+    pub n: u64,
+    /// The hash of the line before.
+    pub prev: Hash,
+    pub hash: Hash,
+}
+
+/// What stands where a seal should be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sealed {
+    /// Whole, and the hash is that of the line.
+    Good(Seal),
+    /// Whole, and the line is another than the one that was hashed.
+    Mismatch { stored: Seal, actual: Hash },
+    /// Parts of a seal that make no whole one.
+    Broken,
+    /// None: a line of another writer.
+    Absent,
+}
+
+const PREV: &[u8] = b",\"prev\":\"";
+const HASH: &[u8] = b",\"hash\":\"";
+const END: &[u8] = b"\"}";
+/// `,"hash":"` and 64 digits and `"}`.
+pub(crate) const HASH_LEN: usize = HASH.len() + 64 + END.len();
+/// `,"prev":"` and 64 digits and `"`.
+const PREV_LEN: usize = PREV.len() + 64 + 1;
+
+/// Looks at the end of a line (without its newline) for a seal, and checks it.
+pub(crate) fn check(line: &[u8]) -> Sealed {
+    let Some((body, hash)) = line.split_at_checked(line.len().wrapping_sub(HASH_LEN)) else {
+        return Sealed::Absent;
+    };
+    let prev = body.split_at_checked(body.len().wrapping_sub(PREV_LEN));
+    let stored = hash
+        .strip_prefix(HASH)
+        .and_then(|rest| rest.strip_suffix(END))
+        .and_then(Hash::parse)
+        .zip(prev.and_then(|(front, prev)| parse_prev(front, prev)));
+    match stored {
+        Some((hash, (n, prev))) => {
+            let (actual, stored) = (Hash::of(body), Seal { n, prev, hash });
+            match actual == hash {
+                true => Sealed::Good(stored),
+                false => Sealed::Mismatch { stored, actual },
+            }
+        }
+        None if hash.starts_with(HASH) => Sealed::Broken,
+        None if prev.is_some_and(|(_, prev)| prev.starts_with(PREV)) => Sealed::Broken,
+        None => Sealed::Absent,
+    }
+}
+
+fn parse_prev(front: &[u8], prev: &[u8]) -> Option<(u64, Hash)> {
+    let prev = prev.strip_prefix(PREV)?.strip_suffix(b"\"").and_then(Hash::parse)?;
+    let digits = front.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+    let (head, digits) = front.split_at_checked(front.len() - digits)?;
+    head.ends_with(b",\"n\":").then_some(())?;
+    let n = str::from_utf8(digits).ok()?.parse().ok()?;
+    Some((n, prev))
+}
+
+/// Closes `line`, an object without its last brace, with a seal and a newline.
+pub(crate) fn close(line: &mut String, n: u64, prev: &Hash) -> Seal {
+    line.push_str(",\"n\":");
+    line.push_str(itoa(n, &mut [0; 20]));
+    line.push_str(",\"prev\":\"");
+    line.push_str(prev.as_str());
+    line.push('"');
+    let hash = Hash::of(line.as_bytes());
+    line.push_str(",\"hash\":\"");
+    line.push_str(hash.as_str());
+    line.push_str("\"}\n");
+    Seal { n, prev: *prev, hash }
+}
+
+fn itoa(mut n: u64, digits: &mut [u8; 20]) -> &str {
+    let mut start = digits.len();
+    for (at, digit) in digits.iter_mut().enumerate().rev() {
+        *digit = b'0' + u8::try_from(n % 10).unwrap_or_default();
+        n /= 10;
+        start = at;
+        if n == 0 {
+            break;
+        }
+    }
+    digits.get(start..).and_then(|digits| str::from_utf8(digits).ok()).unwrap_or_default()
+}
+
+/// The ends of what look like sealed lines inside `bytes`: where lines have grown together.
+pub(crate) fn ends(bytes: &[u8]) -> impl Iterator<Item = usize> + '_ {
+    memchr::memmem::find_iter(bytes, HASH).filter_map(|start| {
+        let end = start + HASH_LEN;
+        let seal = bytes.get(start..end)?;
+        let hex = seal.strip_prefix(HASH)?.strip_suffix(END)?;
+        Hash::parse(hex).map(|_| end)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_closed_line_checks_and_any_other_byte_does_not() {
+        let mut line = String::from("{\"message_id\":\"msg_001\"");
+        let seal = close(&mut line, 4_294_967_296, &Hash::GENESIS);
+        let line = line.trim_end().as_bytes();
+        assert_eq!(check(line), Sealed::Good(seal));
+        assert!(line.ends_with(format!("\"hash\":\"{}\"}}", seal.hash).as_bytes()));
+        for at in 0..line.len() {
+            for bit in 0..8 {
+                let mut other = line.to_vec();
+                other[at] ^= 1 << bit;
+                let found = check(&other);
+                let noticed = matches!(found, Sealed::Mismatch { .. } | Sealed::Broken);
+                assert!(noticed, "byte {at}, bit {bit}: {found:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn foreign_lines_have_no_seal() {
+        assert_eq!(check(b"{}"), Sealed::Absent);
+        assert_eq!(check("{\"content\":\"…\"}".repeat(20).as_bytes()), Sealed::Absent);
+    }
+
+    #[test]
+    fn numbers_are_written_out() {
+        for n in [0, 7, 10, 99, 1_000_000, u64::MAX] {
+            assert_eq!(itoa(n, &mut [0; 20]), n.to_string());
+        }
+    }
+}
