@@ -8,6 +8,7 @@
     reason = "a chore talks to the person at the terminal, and shows nothing that was recorded"
 )]
 
+mod samples;
 mod tidy;
 
 use std::error::Error;
@@ -24,11 +25,14 @@ struct Chore {
 }
 
 // A new chore: its module above, and its row here.
-const CHORES: &[Chore] = &[Chore {
-    name: "tidy",
-    about: "check the rules of this repository that no other tool checks",
-    run: tidy::run,
-}];
+const CHORES: &[Chore] = &[
+    Chore {
+        name: "tidy",
+        about: "check the rules of this repository that no other tool checks",
+        run: tidy::run,
+    },
+    Chore { name: "samples", about: "seal the drafts of the samples", run: samples::run },
+];
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

@@ -1,1 +1,22 @@
-fn main() {}
+//! The command line: parse, dispatch, exit.
+
+mod cli;
+mod commands;
+mod failure;
+mod opened;
+mod terminal;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::failure::Outcome;
+
+fn main() -> ExitCode {
+    let cli = cli::Cli::parse();
+    match commands::run(cli) {
+        Ok(outcome) => outcome.into(),
+        Err(error) if failure::is_broken_pipe(&error) => Outcome::Done.into(),
+        Err(error) => failure::report(&error),
+    }
+}

@@ -19,6 +19,8 @@ pub struct Agent {
     pub parent: Parent,
     status: Option<Box<str>>,
     transcript: Vec<u32>,
+    /// Whether it ever was somebody's parent: others cannot stand in a circle.
+    pub(super) has_children: bool,
 }
 
 /// Who made an agent.
@@ -136,6 +138,7 @@ impl Session {
                 parent: Parent::None,
                 status: None,
                 transcript: Vec::new(),
+                has_children: false,
             });
         }
         Some(AgentIx(id.0))
@@ -166,6 +169,9 @@ impl Session {
             row.call = call.0;
         }
         self.add_causes(ix, &created.cause)?;
+        if let Some(parent) = parent.agent().and_then(|p| self.agents.get_mut(p.index())) {
+            parent.has_children = true;
+        }
         let agent = self.agents.get_mut(ours.index())?;
         agent.created = Some(ix);
         agent.parent = parent;

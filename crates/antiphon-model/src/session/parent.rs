@@ -12,6 +12,9 @@ use super::agent::Parent;
 use super::{Session, is_outside};
 use crate::{AgentCreated, AgentIx, CallIx, EventIx, Rule, ToolCall, json};
 
+/// How far up a circle is looked for.
+const ANCESTORS_MAX: usize = 10_000;
+
 /// Calls whose arguments carry a `name`, by that name: the ones that may make an agent.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Makers {
@@ -123,15 +126,14 @@ impl Session {
         Parent::Inferred { agent: self.call(call).agent, call, rule, candidates }
     }
 
-    /// Whether `agent` is `ancestor` or stands below it.
+    /// Whether `agent` is `ancestor` or stands below it. A line of ancestors too long to walk at
+    /// every creation counts as a circle.
     fn descends_from(&self, agent: Option<AgentIx>, ancestor: AgentIx) -> bool {
-        let mut up = agent;
-        while let Some(agent) = up {
-            if agent == ancestor {
-                return true;
-            }
-            up = self.agents.get(agent.index()).and_then(|agent| agent.parent.agent());
+        if agent != Some(ancestor) && !self.agent(ancestor).has_children {
+            return false;
         }
-        false
+        let parent = |agent: &AgentIx| self.agent(*agent).parent.agent();
+        let mut line = std::iter::successors(agent, parent).take(ANCESTORS_MAX + 1).enumerate();
+        line.any(|(steps, agent)| agent == ancestor || steps == ANCESTORS_MAX)
     }
 }

@@ -1,0 +1,62 @@
+//! A call's arguments in a line that a person can read.
+
+use antiphon_model::json;
+
+/// How much of one value is shown.
+const VALUE_CHARS: usize = 48;
+/// How many arguments are shown.
+const ARGUMENTS_MAX: usize = 6;
+
+/// `name: "Jack", system_prompt: "You work in HR…"` from raw arguments, which are JSON, or a string
+/// that holds JSON, or neither.
+pub fn short_arguments(raw: &str) -> String {
+    let inner = json::text(raw);
+    let object = inner.as_deref().unwrap_or(raw);
+    let mut shown = Vec::new();
+    let mut count = 0;
+    let parsed = json::members(object, |key, value| {
+        count += 1;
+        if count <= ARGUMENTS_MAX {
+            shown.push(format!("{key}: {}", short_value(value)));
+        }
+    });
+    if parsed.is_err() {
+        return clip(object);
+    }
+    if count > ARGUMENTS_MAX {
+        shown.push("…".to_owned());
+    }
+    shown.join(", ")
+}
+
+fn short_value(raw: &str) -> String {
+    match json::text(raw) {
+        Some(text) => format!("\"{}\"", clip(&text)),
+        None => clip(raw),
+    }
+}
+
+/// The beginning of a text, on one line.
+fn clip(text: &str) -> String {
+    let mut words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if let Some((cut, _)) = words.char_indices().nth(VALUE_CHARS) {
+        words.truncate(cut);
+        words.push('…');
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_in_all_their_forms() {
+        let check = |raw: &str| short_arguments(raw);
+        assert_eq!(check(r#""{\"name\": \"Jack\", \"n\": 3}""#), r#"name: "Jack", n: 3"#);
+        assert_eq!(check(r#"{"speakers":["Jack","Jill"]}"#), r#"speakers: ["Jack","Jill"]"#);
+        assert_eq!(check(r#""free text,\n not JSON""#), "free text, not JSON");
+        assert_eq!(check(r#""{}""#), "");
+        assert_eq!(check(&format!("\"{}\"", "x".repeat(60))).chars().count(), 49);
+    }
+}

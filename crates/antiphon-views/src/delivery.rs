@@ -1,0 +1,214 @@
+//! Where an utterance went: to whom, in what form, and whether it was answered.
+
+use std::collections::BTreeMap;
+
+use antiphon_model::{
+    AgentIx, BodyError, EntryKind, EventIx, Link, LinkKind, MessageRef, Role, Timestamp,
+};
+use serde::Serialize;
+
+use crate::Reading;
+use crate::causality::{basis_word, rule_of};
+
+/// One arrival of an utterance; or, without `message_id` and `to`, that it never arrived.
+#[derive(Debug, Serialize)]
+pub struct Delivery {
+    /// The id of what was said.
+    pub utterance: String,
+    /// The agent who said it, where the log has it.
+    pub from: Option<String>,
+    pub message_id: Option<String>,
+    pub to: Option<String>,
+    pub form: Form,
+    pub basis: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rule: Option<&'static str>,
+    /// When it arrived, and how long after it was said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after_ms: Option<i64>,
+    /// The recipient's next utterance.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answered_by: Option<String>,
+}
+
+/// How the words that arrived stand to those that were said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Form {
+    Verbatim,
+    /// With something before them, as in `[Jack]: Hello`.
+    Prefixed,
+    /// Word for word within a longer text.
+    Included,
+    Changed,
+    /// The log does not have what was said.
+    Unknown,
+    /// Nobody received it.
+    Undelivered,
+}
+
+/// Every delivery of `message`, or of all utterances; those that reached nobody included.
+pub fn delivery(reading: &Reading<'_>, message: Option<&str>) -> Result<Vec<Delivery>, BodyError> {
+    let links = reading.session.links(reading.bodies)?;
+    let arrivals = arrivals(reading, &links);
+    let answers = Answers::of(reading);
+    let mut rows = Vec::new();
+    for (said, links) in &arrivals {
+        if message.is_none_or(|wanted| reading.id_of(said.reference()) == wanted) {
+            for link in links {
+                rows.push(row(reading, &answers, said.reference(), link)?);
+            }
+        }
+    }
+    if message.is_none() {
+        let utterances = reading.session.entries().filter(|entry| entry.is_utterance());
+        for entry in utterances {
+            if !arrivals.contains_key(&Said::Event(entry.ix())) {
+                rows.push(undelivered(reading, entry.ix()));
+            }
+        }
+        let position = |row: &Delivery| reading.session.find(&row.utterance).map(|e| e.ix());
+        rows.sort_by_key(position);
+    }
+    Ok(rows)
+}
+
+/// What was said, in the order of the log; what the log does not have comes last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Said<'s> {
+    Event(EventIx),
+    Dangling(&'s str),
+}
+
+impl<'s> Said<'s> {
+    fn reference(self) -> MessageRef<'s> {
+        match self {
+            Self::Event(event) => MessageRef::Event(event),
+            Self::Dangling(id) => MessageRef::Dangling(id),
+        }
+    }
+}
+
+/// By what was said: the links to where it arrived, each arrival once.
+pub(crate) fn arrivals<'s>(
+    reading: &Reading<'s>,
+    links: &[Link<'s>],
+) -> BTreeMap<Said<'s>, Vec<Link<'s>>> {
+    let mut arrivals: BTreeMap<Said<'s>, Vec<Link<'s>>> = BTreeMap::new();
+    for link in links.iter().filter(|link| is_arrival(reading, link)) {
+        let said = match link.from {
+            MessageRef::Event(event) => Said::Event(event),
+            MessageRef::Dangling(id) => Said::Dangling(id),
+        };
+        let known = arrivals.entry(said).or_default();
+        // Links come in the order of what they lead to.
+        if known.last().is_none_or(|other| other.to != link.to) {
+            known.push(*link);
+        }
+    }
+    arrivals
+}
+
+/// A delivery; or a result that names the utterances it is made of.
+fn is_arrival(reading: &Reading<'_>, link: &Link<'_>) -> bool {
+    let to = reading.session.entry(link.to);
+    match (link.kind, link.from) {
+        (LinkKind::Delivery, _) => true,
+        (LinkKind::Cause, MessageRef::Event(from)) => {
+            let from = reading.session.entry(from);
+            from.is_utterance()
+                && from.agent() != to.agent()
+                && matches!(to.kind(), EntryKind::Message(Role::Tool | Role::User))
+        }
+        _ => false,
+    }
+}
+
+fn row(
+    reading: &Reading<'_>,
+    answers: &Answers,
+    said: MessageRef<'_>,
+    link: &Link<'_>,
+) -> Result<Delivery, BodyError> {
+    let session = reading.session;
+    let to = session.entry(link.to);
+    let (form, from, after_ms) = match said {
+        MessageRef::Dangling(_) => (Form::Unknown, None, None),
+        MessageRef::Event(event) => {
+            let original = session.entry(event);
+            let after = to.at().zip(original.at()).map(|(to, from)| to.since(from));
+            let form = form(&reading.text(original)?, &reading.text(to)?);
+            (form, reading.agent_id_of(event), after)
+        }
+    };
+    Ok(Delivery {
+        utterance: match said {
+            MessageRef::Event(event) => session.entry(event).id().to_owned(),
+            MessageRef::Dangling(id) => id.to_owned(),
+        },
+        from: from.map(Into::into),
+        message_id: Some(to.id().to_owned()),
+        to: reading.agent_id_of(link.to).map(Into::into),
+        form,
+        basis: Some(basis_word(link.basis)),
+        rule: rule_of(link.basis),
+        at: to.at(),
+        after_ms,
+        answered_by: answers
+            .after(to.agent(), link.to)
+            .map(|answer| session.entry(answer).id().to_owned()),
+    })
+}
+
+fn undelivered(reading: &Reading<'_>, said: EventIx) -> Delivery {
+    Delivery {
+        utterance: reading.session.entry(said).id().to_owned(),
+        from: reading.agent_id_of(said).map(Into::into),
+        message_id: None,
+        to: None,
+        form: Form::Undelivered,
+        basis: None,
+        rule: None,
+        at: None,
+        after_ms: None,
+        answered_by: None,
+    }
+}
+
+fn form(said: &str, arrived: &str) -> Form {
+    if said == arrived {
+        Form::Verbatim
+    } else if said.is_empty() {
+        Form::Changed
+    } else if arrived.ends_with(said) {
+        Form::Prefixed
+    } else if arrived.contains(said) {
+        Form::Included
+    } else {
+        Form::Changed
+    }
+}
+
+/// By agent: what it said, in order.
+struct Answers(Vec<Vec<EventIx>>);
+
+impl Answers {
+    fn of(reading: &Reading<'_>) -> Self {
+        let session = reading.session;
+        let mut said = vec![Vec::new(); session.agents().len()];
+        for entry in session.entries().filter(|entry| entry.is_utterance()) {
+            if let Some(own) = entry.agent().and_then(|agent| said.get_mut(agent.index())) {
+                own.push(entry.ix());
+            }
+        }
+        Self(said)
+    }
+
+    /// What `agent` said next after `event`.
+    fn after(&self, agent: Option<AgentIx>, event: EventIx) -> Option<EventIx> {
+        let said = self.0.get(agent?.index())?;
+        said.get(said.partition_point(|&other| other <= event)).copied()
+    }
+}

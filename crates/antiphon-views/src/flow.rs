@@ -1,0 +1,170 @@
+//! The messages between agents, as a sequence.
+
+use std::collections::BTreeMap;
+
+use antiphon_model::{
+    AgentIx, BodyError, Entry, EntryKind, Link, MessageRef, Role, Source, Timestamp,
+};
+use serde::Serialize;
+
+use crate::Reading;
+use crate::delivery::{Said, arrivals};
+
+/// Who takes part, and what passes between them.
+#[derive(Debug, Default, Serialize)]
+pub struct Flow {
+    /// In the order in which they appear; `external` and `system` among them.
+    pub participants: Vec<Participant>,
+    pub messages: Vec<FlowRow>,
+    /// By id: the position among the participants.
+    #[serde(skip)]
+    positions: BTreeMap<String, usize>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Participant {
+    pub id: String,
+    pub name: String,
+}
+
+#[derive(Debug, Serialize)]
+pub struct FlowRow {
+    pub message_id: String,
+    pub from: String,
+    pub to: String,
+    pub kind: FlowKind,
+    pub text: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timestamp: Option<Timestamp>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FlowKind {
+    /// An agent makes another.
+    Created,
+    /// Something is told, by an agent or from outside.
+    Message,
+    /// What one said arrives at another.
+    Delivery,
+    /// The system tells an agent something.
+    Notice,
+    /// A root's words that no agent hears: they go to whoever asked.
+    Answer,
+}
+
+pub fn flow(reading: &Reading<'_>) -> Result<Flow, BodyError> {
+    let session = reading.session;
+    let links = session.links(reading.bodies)?;
+    let arrivals = arrivals(reading, &links);
+    let mut flow = Flow::default();
+    for entry in session.entries() {
+        let Some(agent) = entry.agent() else { continue };
+        let to = End::Agent(agent);
+        #[expect(clippy::wildcard_enum_match_arm, reason = "the rest passes between nobody")]
+        match entry.kind() {
+            EntryKind::AgentCreated => {
+                if let Some(parent) = session.agent(agent).parent.agent() {
+                    let name = session.agent_name(agent).to_owned();
+                    flow.push(reading, entry, End::Agent(parent), to, FlowKind::Created, name);
+                }
+            }
+            EntryKind::Message(Role::User) => {
+                let (from, kind) = match (entry.source(), reading.sender(entry)) {
+                    (_, Some(sender)) if entry.utterance_ref().is_some() => {
+                        (End::Agent(sender), FlowKind::Delivery)
+                    }
+                    (_, Some(sender)) => (End::Agent(sender), FlowKind::Message),
+                    (Source::System, None) => (End::System, FlowKind::Notice),
+                    (Source::Own | Source::Agent(_) | Source::External, None) => {
+                        (End::External, FlowKind::Message)
+                    }
+                };
+                flow.push(reading, entry, from, to, kind, reading.text(entry)?);
+            }
+            EntryKind::Message(Role::Tool) => {
+                for from in speakers(reading, &links, entry) {
+                    let text = reading.text(entry)?;
+                    flow.push(reading, entry, End::Agent(from), to, FlowKind::Delivery, text);
+                }
+            }
+            EntryKind::Message(Role::Assistant)
+                if entry.is_utterance()
+                    && session.agent(agent).parent.agent().is_none()
+                    && !arrivals.contains_key(&Said::Event(entry.ix())) =>
+            {
+                let text = reading.text(entry)?;
+                flow.push(reading, entry, to, End::External, FlowKind::Answer, text);
+            }
+            _ => {}
+        }
+    }
+    Ok(flow)
+}
+
+/// One end of a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    Agent(AgentIx),
+    External,
+    System,
+}
+
+impl Flow {
+    fn push(
+        &mut self,
+        reading: &Reading<'_>,
+        entry: Entry<'_>,
+        from: End,
+        to: End,
+        kind: FlowKind,
+        text: String,
+    ) {
+        let from = self.take_part(reading, from);
+        let to = self.take_part(reading, to);
+        let (message_id, timestamp) = (entry.id().to_owned(), entry.at());
+        self.messages.push(FlowRow { message_id, from, to, kind, text, timestamp });
+    }
+
+    fn take_part(&mut self, reading: &Reading<'_>, end: End) -> String {
+        let (id, name) = match end {
+            End::Agent(agent) => {
+                (reading.session.agent_id(agent), reading.session.agent_name(agent))
+            }
+            End::External => ("external", "outside"),
+            End::System => ("system", "system"),
+        };
+        if !self.positions.contains_key(id) {
+            self.positions.insert(id.to_owned(), self.participants.len());
+            self.participants.push(Participant { id: id.to_owned(), name: name.to_owned() });
+        }
+        id.to_owned()
+    }
+
+    /// Where a participant stands.
+    pub fn position(&self, id: &str) -> usize {
+        self.positions.get(id).copied().unwrap_or_default()
+    }
+
+    /// What a participant is called.
+    pub fn name<'f>(&'f self, id: &'f str) -> &'f str {
+        self.participants.get(self.position(id)).map_or(id, |known| &known.name)
+    }
+}
+
+/// The agents whose utterances a tool result brings, each once.
+fn speakers<'a>(reading: &Reading<'a>, links: &[Link<'a>], entry: Entry<'_>) -> Vec<AgentIx> {
+    let mut speakers = Vec::new();
+    for link in reading.links_to(links, entry) {
+        let MessageRef::Event(from) = link.from else { continue };
+        let from = reading.session.entry(from);
+        let speaker = from.agent().filter(|&agent| Some(agent) != entry.agent());
+        if from.is_utterance()
+            && let Some(speaker) = speaker
+            && !speakers.contains(&speaker)
+        {
+            speakers.push(speaker);
+        }
+    }
+    speakers
+}

@@ -1,0 +1,100 @@
+//! What one agent heard, did, received and said: the session as it looked from there.
+
+use antiphon_model::{AgentIx, BodyError, EventIx, Role};
+use serde::Serialize;
+
+use crate::Reading;
+
+#[derive(Debug, Serialize)]
+pub struct Perspective {
+    pub message_id: String,
+    pub kind: PerspectiveKind,
+    pub text: String,
+    pub agent_id: String,
+    pub name: String,
+    /// How many agents below the one whose perspective it is.
+    pub depth: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PerspectiveKind {
+    Heard,
+    Action,
+    Received,
+    Said,
+    System,
+}
+
+impl PerspectiveKind {
+    /// The word in brackets, as the seed prints it.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Heard => "Heard",
+            Self::Action => "Action",
+            Self::Received => "Received",
+            Self::Said => "Said",
+            Self::System => "System",
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+pub struct PerspectiveOptions {
+    pub agent: AgentIx,
+    /// Up to this event.
+    pub at: Option<EventIx>,
+    /// With the voices of the agents that it made.
+    pub inner: bool,
+}
+
+pub fn perspective(
+    reading: &Reading<'_>,
+    options: &PerspectiveOptions,
+) -> Result<Vec<Perspective>, BodyError> {
+    let session = reading.session;
+    let mut entries: Vec<(EventIx, usize)> = Vec::new();
+    for (agent, depth) in voices(reading, options) {
+        entries.extend(session.agent(agent).transcript().map(|event| (event, depth)));
+    }
+    entries.sort_unstable();
+    let mut rows = Vec::new();
+    for (event, depth) in entries {
+        let entry = session.entry(event);
+        let (Some(role), Some(agent)) = (entry.role(), entry.agent()) else { continue };
+        if options.at.is_some_and(|last| event > last) {
+            break;
+        }
+        let kind = match role {
+            Role::User => PerspectiveKind::Heard,
+            Role::Tool => PerspectiveKind::Received,
+            Role::Assistant if entry.makes_calls() => PerspectiveKind::Action,
+            Role::Assistant | Role::Other => PerspectiveKind::Said,
+            Role::System => PerspectiveKind::System,
+        };
+        rows.push(Perspective {
+            message_id: entry.id().to_owned(),
+            kind,
+            text: reading.deed(entry)?,
+            agent_id: session.agent_id(agent).to_owned(),
+            name: session.agent_name(agent).to_owned(),
+            depth,
+        });
+    }
+    Ok(rows)
+}
+
+/// The agent, and with `inner` all below it, each with its depth.
+fn voices(reading: &Reading<'_>, options: &PerspectiveOptions) -> Vec<(AgentIx, usize)> {
+    let mut voices = vec![(options.agent, 0)];
+    if options.inner {
+        let children = reading.session.children();
+        let mut next = 0;
+        while let Some(&(agent, depth)) = voices.get(next) {
+            let below = children.get(agent.index()).into_iter().flatten();
+            voices.extend(below.map(|&child| (child, depth + 1)));
+            next += 1;
+        }
+    }
+    voices
+}

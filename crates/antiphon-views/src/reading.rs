@@ -1,0 +1,129 @@
+//! What every view is given: a session, and its bodies.
+
+use antiphon_model::{
+    AgentIx, Bodies, BodyError, Call, Entry, EventIx, Link, MessageRef, Place, Session, Source,
+    plain_text,
+};
+
+use crate::short_arguments;
+
+/// A session that can be read.
+#[derive(Clone, Copy)]
+pub struct Reading<'a> {
+    pub session: &'a Session,
+    pub bodies: &'a dyn Bodies,
+}
+
+impl std::fmt::Debug for Reading<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Reading({} events)", self.session.len())
+    }
+}
+
+/// Why `--agent` names nobody, or more than one.
+#[derive(Debug, PartialEq, Eq)]
+pub enum AgentNotFound {
+    Unknown { known: Vec<String> },
+    Ambiguous { ids: Vec<String> },
+}
+
+impl<'a> Reading<'a> {
+    /// The agent that a person means: by id, by name, or by name in other letter case.
+    pub fn agent(&self, wanted: &str) -> Result<AgentIx, AgentNotFound> {
+        if let Some(agent) = self.session.find_agent(wanted) {
+            return Ok(agent);
+        }
+        let named = |is_it: &dyn Fn(&str) -> bool| -> Vec<AgentIx> {
+            let agents = self.session.agents();
+            agents.filter(|(ix, _)| is_it(self.session.agent_name(*ix))).map(|(ix, _)| ix).collect()
+        };
+        let mut found = named(&|name| name == wanted);
+        if found.is_empty() {
+            found = named(&|name| name.to_lowercase() == wanted.to_lowercase());
+        }
+        match found.as_slice() {
+            [agent] => Ok(*agent),
+            [] => {
+                let names = self.session.agents().map(|(ix, _)| self.session.agent_name(ix));
+                Err(AgentNotFound::Unknown { known: names.map(Into::into).collect() })
+            }
+            several => {
+                let ids = several.iter().map(|&ix| self.session.agent_id(ix).to_owned());
+                Err(AgentNotFound::Ambiguous { ids: ids.collect() })
+            }
+        }
+    }
+
+    /// The words of an entry, for a person.
+    pub fn text(&self, entry: Entry<'_>) -> Result<String, BodyError> {
+        entry.content().map_or_else(|| Ok(String::new()), |place| self.place_text(place))
+    }
+
+    /// The words at a place.
+    pub fn place_text(&self, place: Place) -> Result<String, BodyError> {
+        let raw = self.bodies.read(place)?;
+        Ok(plain_text(&raw).into_owned())
+    }
+
+    /// The entry's line, as it stands in the log.
+    pub fn line(&self, entry: Entry<'_>) -> Result<String, BodyError> {
+        self.bodies.read(entry.line())
+    }
+
+    /// A call as a person writes it: `task(name: "Jack")`.
+    pub fn call_text(&self, tool: &str, call: &Call) -> Result<String, BodyError> {
+        if call.arguments.is_none() {
+            return Ok(format!("{tool}()"));
+        }
+        let raw = self.bodies.read(call.arguments)?;
+        Ok(format!("{tool}({})", short_arguments(&raw)))
+    }
+
+    /// What an entry says or does, in words: its text and its calls.
+    pub fn deed(&self, entry: Entry<'_>) -> Result<String, BodyError> {
+        let mut words = self.text(entry)?;
+        for (ix, call) in entry.calls() {
+            if !words.is_empty() {
+                words.push('\n');
+            }
+            words.push_str(&self.call_text(self.session.tool_name(ix), call)?);
+        }
+        Ok(words)
+    }
+
+    /// Whose words these are: the sender, where that is another agent.
+    pub(crate) fn sender(&self, entry: Entry<'_>) -> Option<AgentIx> {
+        let by_source = match entry.source() {
+            Source::Agent(agent) => Some(agent),
+            Source::Own | Source::External | Source::System => None,
+        };
+        // Some dialects name the utterance and not its speaker.
+        let by_words = || match entry.utterance_ref() {
+            Some(MessageRef::Event(said)) => self.session.entry(said).agent(),
+            Some(MessageRef::Dangling(_)) | None => None,
+        };
+        by_source.or_else(by_words).filter(|&sender| Some(sender) != entry.agent())
+    }
+
+    /// The links that lead to an entry, of all links of the session.
+    pub(crate) fn links_to<'l>(
+        &self,
+        links: &'l [Link<'a>],
+        entry: Entry<'_>,
+    ) -> impl Iterator<Item = &'l Link<'a>> + use<'l, 'a> {
+        let event = entry.ix();
+        let start = links.partition_point(|link| link.to < event);
+        links.get(start..).unwrap_or_default().iter().take_while(move |link| link.to == event)
+    }
+
+    pub(crate) fn id_of(&self, reference: MessageRef<'a>) -> &'a str {
+        match reference {
+            MessageRef::Event(event) => self.session.entry(event).id(),
+            MessageRef::Dangling(id) => id,
+        }
+    }
+
+    pub(crate) fn agent_id_of(&self, event: EventIx) -> Option<&'a str> {
+        self.session.entry(event).agent().map(|agent| self.session.agent_id(agent))
+    }
+}

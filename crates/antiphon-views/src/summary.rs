@@ -1,0 +1,64 @@
+//! A session on one page.
+
+use antiphon_model::{Problem, Session, Timestamp, Usage};
+use serde::Serialize;
+
+use crate::tree::{TreeNode, tree};
+
+#[derive(Debug, Serialize)]
+pub struct Summary {
+    pub session_id: String,
+    pub format: String,
+    pub title: Option<String>,
+    pub program: Option<String>,
+    pub started_at: Option<Timestamp>,
+    pub last_event_at: Option<Timestamp>,
+    /// `completed`, `failed`, `cancelled` or another word; `None` while the session is open.
+    pub outcome: Option<String>,
+    pub reason: Option<String>,
+    pub error: Option<String>,
+    pub ended: bool,
+    pub events: usize,
+    pub agents: usize,
+    pub calls: usize,
+    pub open_calls: usize,
+    pub utterances: usize,
+    pub usage: Usage,
+    /// No prices are known to this version.
+    pub cost_usd: Option<f64>,
+    /// Events that the log itself says were lost or found damaged.
+    pub losses: usize,
+    pub problems: Vec<Problem>,
+    pub tree: Vec<TreeNode>,
+}
+
+pub fn summary(session: &Session, session_id: &str, format: &str) -> Summary {
+    use antiphon_model::EntryKind;
+
+    let info = session.info();
+    let text = |text: &Option<Box<str>>| text.as_deref().map(Into::into);
+    let span = session.time_span();
+    let is_loss = |kind| matches!(kind, EntryKind::Gap | EntryKind::Recovered);
+    Summary {
+        session_id: session_id.to_owned(),
+        format: format.to_owned(),
+        title: text(&info.title),
+        program: text(&info.program),
+        started_at: span.map(|(first, _)| first),
+        last_event_at: span.map(|(_, last)| last),
+        outcome: text(&info.outcome),
+        reason: text(&info.reason),
+        error: text(&info.error),
+        ended: info.ended,
+        events: session.len(),
+        agents: session.agents().len(),
+        calls: session.calls().len(),
+        open_calls: session.calls().filter(|(_, call)| call.is_open()).count(),
+        utterances: session.entries().filter(|entry| entry.is_utterance()).count(),
+        usage: session.usage(),
+        cost_usd: None,
+        losses: session.entries().filter(|entry| is_loss(entry.kind())).count(),
+        problems: session.problems().to_vec(),
+        tree: tree(session, session_id).agents,
+    }
+}

@@ -1,0 +1,264 @@
+//! What can be typed. Doc comments are the help.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// The record of what AI agents said, did and cost
+#[derive(Debug, Parser)]
+#[command(name = "antiphon", version, max_term_width = 100, after_help = EXAMPLES)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  antiphon demo                                      see what a session looks like
+  antiphon show run.jsonl                            one page about a session
+  antiphon view dialog run.jsonl                     who said what, and who heard it
+  antiphon view perspective run.jsonl --agent Jill   the session as Jill saw it
+  my-program | antiphon append run.jsonl             record from any language
+
+A SESSION is the path of a log, or of a folder of its segments.
+Exit codes: 0 done, 1 the answer is no, 2 usage, 3 done but some input was bad, 4 failed.";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Show the bundled samples: dialog, tree, flow, and a picture
+    Demo(Demo),
+    /// Show a session on one page
+    Show(Session),
+    /// Show a session from one side: tree, dialog, perspective, causality …
+    View(View),
+    /// Follow a session while it grows
+    Tail(Tail),
+    /// Append events, one JSON object per line of stdin
+    Append(Append),
+    /// Name the last complete point and every call without a result
+    Resume(Session),
+    /// Check every line of a log, and the chain that they form
+    Verify(Verify),
+    /// Write a clean copy of a damaged log
+    Salvage(Salvage),
+    /// List the formats that can be read and written
+    Formats(Formats),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Session {
+    /// The session
+    pub(crate) session: PathBuf,
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Demo {
+    /// Where to write the picture, instead of a temporary folder
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Formats {
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  antiphon tail run.jsonl                    from the beginning, and on
+  antiphon tail run.jsonl --since msg_120    what came after
+  antiphon tail run.jsonl --json | jq .role  as JSON Lines")]
+pub(crate) struct Tail {
+    /// The session; it need not be there yet
+    pub(crate) session: PathBuf,
+    /// Begin after this message
+    #[arg(long, value_name = "ID")]
+    pub(crate) since: Option<String>,
+    /// Stop when all that is there was shown
+    #[arg(long)]
+    pub(crate) once: bool,
+    /// Stop when the session ends
+    #[arg(long)]
+    pub(crate) until_end: bool,
+    /// Print the events as they stand in the log, one a line
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The id of each event is printed when it is acknowledged, one a line; a line that cannot be taken
+prints `!` in its place, with the reason on stderr. An event without `message_id` is given one; the
+same event with the same id may be sent again.
+
+Example:
+  echo '{\"agent_id\":\"jill\",\"role\":\"assistant\",\"content\":\"Hello\"}' | antiphon append run.jsonl")]
+pub(crate) struct Append {
+    /// The log; it is made if it is not there
+    pub(crate) session: PathBuf,
+    /// What an acknowledgement means
+    #[arg(long, value_enum, default_value_t = Level::Interval)]
+    pub(crate) level: Level,
+    /// How many seconds to wait for another writer
+    #[arg(long, value_name = "SECONDS", default_value_t = 5)]
+    pub(crate) wait: u64,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum Level {
+    /// The operating system has it: it survives the death of any process
+    Os,
+    /// The same, and within a second it is on the disk
+    Interval,
+    /// It is on the disk: it survives a power cut
+    Disk,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Whole lines that are missing at the end cannot be seen from inside. Keep the head that `verify`
+prints somewhere else, and give it back later:
+  antiphon verify run.jsonl --head 35:9f2c…")]
+pub(crate) struct Verify {
+    /// The sessions
+    #[arg(required = true, value_name = "SESSION")]
+    pub(crate) sessions: Vec<PathBuf>,
+    /// The head that the log must contain, as `n:hash`
+    #[arg(long, value_name = "N:HASH")]
+    pub(crate) head: Option<String>,
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Salvage {
+    /// The damaged log
+    pub(crate) session: PathBuf,
+    /// Where to write the copy
+    #[arg(short, long, value_name = "PATH")]
+    pub(crate) output: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct View {
+    #[command(subcommand)]
+    pub(crate) view: ViewKind,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ViewKind {
+    /// Who made whom; each parent recorded, or inferred and by which rule
+    Tree(Session),
+    /// One agent's messages, in order
+    Transcript(OfAgent),
+    /// Who said what, and who heard each
+    Dialog(Dialog),
+    /// What one agent heard, did, received and said
+    Perspective(Perspective),
+    /// What an agent had in its context at a step, and what it had lost
+    Context(Context),
+    /// Every link in the session, with kind and basis
+    Causality(Session),
+    /// The chain that led to a message
+    Trace(Trace),
+    /// Where an utterance went, in what form, and whether it was answered
+    Delivery(Delivery),
+    /// System notices, hook verdicts, blocked calls
+    Hooks(Session),
+    /// The messages between agents, as a sequence
+    Flow(Flow),
+    /// Events in order with time, lane and duration
+    Timeline(Session),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct OfAgent {
+    #[command(flatten)]
+    pub(crate) session: Session,
+    /// The agent, by name or id
+    #[arg(long)]
+    pub(crate) agent: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Dialog {
+    #[command(flatten)]
+    pub(crate) session: Session,
+    /// Only what this agent said; may be repeated
+    #[arg(long)]
+    pub(crate) agent: Vec<String>,
+    /// Only what this agent heard
+    #[arg(long, value_name = "AGENT")]
+    pub(crate) heard_by: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Perspective {
+    #[command(flatten)]
+    pub(crate) session: Session,
+    /// The agent, by name or id
+    #[arg(long)]
+    pub(crate) agent: String,
+    /// Up to this message
+    #[arg(long, value_name = "ID")]
+    pub(crate) at: Option<String>,
+    /// With the voices of the agents that it made
+    #[arg(long)]
+    pub(crate) inner: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Context {
+    #[command(flatten)]
+    pub(crate) session: Session,
+    /// The agent, by name or id
+    #[arg(long)]
+    pub(crate) agent: String,
+    /// At this message: if the agent said it, what it had when it began to
+    #[arg(long, value_name = "ID")]
+    pub(crate) at: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Trace {
+    /// The session
+    pub(crate) session: PathBuf,
+    /// The message
+    pub(crate) message: String,
+    /// What it led to, instead of what led to it
+    #[arg(long)]
+    pub(crate) forward: bool,
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Delivery {
+    /// The session
+    pub(crate) session: PathBuf,
+    /// The utterance; all of them, if left out
+    pub(crate) message: Option<String>,
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Flow {
+    #[command(flatten)]
+    pub(crate) session: Session,
+    /// As a Mermaid sequence diagram
+    #[arg(long, conflicts_with_all = ["svg", "json"])]
+    pub(crate) mermaid: bool,
+    /// As a self-contained SVG picture
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) svg: bool,
+}

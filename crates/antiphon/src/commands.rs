@@ -1,0 +1,30 @@
+//! One file per command.
+
+mod append;
+mod demo;
+mod formats;
+mod resume;
+mod salvage;
+mod show;
+mod tail;
+mod verify;
+mod view;
+mod welcome;
+
+use crate::cli::{Cli, Command};
+use crate::failure::Outcome;
+
+pub(crate) fn run(cli: Cli) -> anyhow::Result<Outcome> {
+    match cli.command {
+        None => welcome::run(),
+        Some(Command::Demo(args)) => demo::run(&args),
+        Some(Command::Show(args)) => show::run(&args),
+        Some(Command::View(args)) => view::run(&args.view),
+        Some(Command::Tail(args)) => tail::run(&args),
+        Some(Command::Append(args)) => append::run(&args),
+        Some(Command::Resume(args)) => resume::run(&args),
+        Some(Command::Verify(args)) => verify::run(&args),
+        Some(Command::Salvage(args)) => salvage::run(&args),
+        Some(Command::Formats(args)) => formats::run(&args),
+    }
+}

@@ -1,0 +1,40 @@
+//! `view context`.
+
+use antiphon_views::{Context, context};
+
+use crate::cli;
+use crate::failure::Outcome;
+use crate::terminal::{Page, Style, clip, count};
+
+pub(crate) fn run(args: &cli::Context) -> anyhow::Result<Outcome> {
+    let opened = super::open(&args.session)?;
+    let agent = opened.agent(&args.agent)?;
+    let at = args.at.as_deref().map(|id| opened.event(id)).transpose()?;
+    let context = context(&opened.reading(), agent, at)?;
+    super::present(&opened, args.session.json, &context, print)
+}
+
+fn print(page: &mut Page, context: &Context) -> anyhow::Result<()> {
+    page.add(Style::Name, &context.name).plain(" has ");
+    page.plain(&count(context.entries.len(), "message")).plain(" in context");
+    if let Some(at) = &context.at {
+        page.plain(&format!(" at {at}"));
+    }
+    page.end()?;
+    for entry in &context.entries {
+        page.plain("  ").faint(&format!("{:<10}{:<10}", entry.message_id, entry.role)).plain(" ");
+        page.block(Style::Plain, &entry.text, 23)?;
+    }
+    if context.dropped.is_empty() {
+        return page.faint("Nothing was dropped.").end();
+    }
+    page.end()?;
+    page.plain(&format!("and no longer {}", count(context.dropped.len(), "message"))).end()?;
+    let room = page.width.map_or(100, |width| width.saturating_sub(40));
+    for entry in &context.dropped {
+        page.plain("  ").faint(&format!("{:<10}{:<10} ", entry.message_id, entry.role));
+        page.faint(&clip(&entry.text, room));
+        page.plain(&format!("  ({} by {})", entry.action, entry.by)).end()?;
+    }
+    Ok(())
+}

@@ -1,0 +1,102 @@
+//! How a command ends, and the one place that says so.
+
+use std::fmt;
+use std::process::ExitCode;
+
+use crate::terminal::escape;
+
+/// What a command came to, when it could do its work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    Done,
+    /// The answer is no: invalid, nothing found, does not verify.
+    No,
+    /// Done, but some input was bad; that was said and counted.
+    BadInput,
+}
+
+impl From<Outcome> for ExitCode {
+    fn from(outcome: Outcome) -> Self {
+        Self::from(match outcome {
+            Outcome::Done => 0,
+            Outcome::No => 1,
+            Outcome::BadInput => 3,
+        })
+    }
+}
+
+/// An error that a person can do something about.
+#[derive(Debug)]
+pub(crate) struct UserError {
+    what: String,
+    hint: Option<String>,
+    exit: u8,
+}
+
+impl UserError {
+    /// What was asked for makes no sense: exit 2.
+    pub(crate) fn usage(what: impl Into<String>) -> Self {
+        Self { what: what.into(), hint: None, exit: 2 }
+    }
+
+    /// It makes sense, and there is none: exit 1.
+    pub(crate) fn not_found(what: impl Into<String>) -> Self {
+        Self { what: what.into(), hint: None, exit: 1 }
+    }
+
+    /// It could not be done: exit 4.
+    pub(crate) fn failed(what: impl Into<String>) -> Self {
+        Self { what: what.into(), hint: None, exit: 4 }
+    }
+
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+impl fmt::Display for UserError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.what)
+    }
+}
+
+impl std::error::Error for UserError {}
+
+/// Prints an error with its causes and what to do, and gives the exit code.
+pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
+    crate::terminal::complain(&format!("error: {error:#}"));
+    let user = error.downcast_ref::<UserError>();
+    if let Some(hint) = user.and_then(|user| user.hint.as_deref()) {
+        crate::terminal::complain(&format!("hint: {hint}"));
+    }
+    ExitCode::from(user.map_or(4, |user| user.exit))
+}
+
+pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        let io = cause.downcast_ref::<std::io::Error>();
+        io.is_some_and(|io| io.kind() == std::io::ErrorKind::BrokenPipe)
+    })
+}
+
+/// Says on stderr what was wrong with the input, the first few by their place.
+pub(crate) fn report_problems(file: &str, problems: &[antiphon_model::Problem]) -> Outcome {
+    const SHOWN: usize = 5;
+    if problems.is_empty() {
+        return Outcome::Done;
+    }
+    for problem in problems.iter().take(SHOWN) {
+        let (line, message) = (problem.line, &problem.message);
+        crate::terminal::complain(&format!("{file}:{line}: {message}"));
+    }
+    let count = problems.len();
+    if count > SHOWN {
+        let file = escape(file);
+        let rest = count - SHOWN;
+        crate::terminal::complain(&format!(
+            "… and {rest} more problems; `antiphon verify {file}` lists all {count}"
+        ));
+    }
+    Outcome::BadInput
+}

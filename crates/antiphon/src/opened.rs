@@ -1,0 +1,103 @@
+//! Opening what a person names: from a path to a folded session.
+
+use std::path::Path;
+
+use antiphon_journal::{Error, Log, LogBodies, Summary};
+use antiphon_model::{AgentIx, EventIx, Session};
+use antiphon_views::{AgentNotFound, Reading};
+
+use crate::failure::{Outcome, UserError, report_problems};
+
+/// The name of the log's own format in the registry.
+pub(crate) const FORMAT: &str = "antiphon";
+
+/// A session, read.
+#[derive(Debug)]
+pub(crate) struct Opened {
+    pub(crate) session: Session,
+    pub(crate) bodies: LogBodies,
+    pub(crate) log: Log,
+    pub(crate) summary: Summary,
+}
+
+impl Opened {
+    /// Reads the session at `path`. A file without a single event is an error.
+    pub(crate) fn read(path: &Path) -> anyhow::Result<Self> {
+        let log = find(path)?;
+        let (session, summary) = log.fold()?;
+        let shown = path.display();
+        if session.is_empty() && summary.bytes == 0 {
+            return Err(UserError::not_found(format!("`{shown}` is empty: no events")).into());
+        }
+        if session.is_empty() {
+            let first = session.problems().first().map(|problem| problem.message.clone());
+            let why = first.unwrap_or_else(|| "it holds no events".to_owned());
+            let what = format!("`{shown}` is no session in a known format: {why}");
+            return Err(UserError::failed(what).hint("`antiphon formats` lists them").into());
+        }
+        let bodies = LogBodies::new(&log);
+        Ok(Self { session, bodies, log, summary })
+    }
+
+    pub(crate) fn reading(&self) -> Reading<'_> {
+        Reading { session: &self.session, bodies: &self.bodies }
+    }
+
+    /// The session's own id, or else the name of its file.
+    pub(crate) fn id(&self) -> String {
+        let own = self.session.info().session_id.as_deref();
+        own.map_or_else(|| self.log.name(), Into::into)
+    }
+
+    /// What to call the session.
+    pub(crate) fn title(&self) -> String {
+        self.session.info().title.as_deref().map_or_else(|| self.id(), Into::into)
+    }
+
+    /// The agent that `--agent` names.
+    pub(crate) fn agent(&self, wanted: &str) -> anyhow::Result<AgentIx> {
+        self.reading().agent(wanted).map_err(|error| {
+            let error = match error {
+                AgentNotFound::Unknown { known } => {
+                    let names = known.iter().take(20).cloned().collect::<Vec<_>>().join(", ");
+                    UserError::not_found(format!("there is no agent `{wanted}`"))
+                        .hint(format!("the agents are: {names}"))
+                }
+                AgentNotFound::Ambiguous { ids } => {
+                    UserError::usage(format!("`{wanted}` names {} agents", ids.len()))
+                        .hint(format!("use one of their ids: {}", ids.join(", ")))
+                }
+            };
+            error.into()
+        })
+    }
+
+    /// The event with that id.
+    pub(crate) fn event(&self, message_id: &str) -> anyhow::Result<EventIx> {
+        let found = self.session.find(message_id).map(|entry| entry.ix());
+        found.ok_or_else(|| {
+            UserError::not_found(format!("there is no message `{message_id}`"))
+                .hint("`antiphon view timeline` lists the ids")
+                .into()
+        })
+    }
+
+    /// Reports what was wrong with the log; the outcome of a command that did its work.
+    pub(crate) fn outcome(&self) -> Outcome {
+        report_problems(&self.log.path().display().to_string(), self.session.problems())
+    }
+}
+
+/// Finds the log at `path`, with an error that says what to do.
+pub(crate) fn find(path: &Path) -> anyhow::Result<Log> {
+    Log::find(path).map_err(|error| {
+        if let Error::Open { source, .. } = &error
+            && source.kind() == std::io::ErrorKind::NotFound
+        {
+            return UserError::failed(format!("there is no file `{}`", path.display()))
+                .hint("name a session's log; `antiphon demo` shows some")
+                .into();
+        }
+        error.into()
+    })
+}

@@ -1,0 +1,58 @@
+//! The terminal: the only way from recorded text to a person's screen.
+//!
+//! Everything that is printed passes a [`Page`], which escapes it, or [`json`], which does the
+//! same in JSON's own way. Nothing else in the program writes to stdout or stderr.
+
+mod escape;
+mod page;
+mod text;
+
+use std::io::{self, IsTerminal, Write};
+
+use serde::Serialize;
+
+pub(crate) use escape::{escape, escape_json, escape_line};
+pub(crate) use page::{Page, Style};
+pub(crate) use text::{ago, clip, count, duration};
+
+/// Prints one JSON document: for a person on a terminal, in one line otherwise.
+pub(crate) fn json(value: &impl Serialize) -> anyhow::Result<()> {
+    let mut out = io::stdout().lock();
+    let text = match out.is_terminal() {
+        true => serde_json::to_string_pretty(value)?,
+        false => serde_json::to_string(value)?,
+    };
+    out.write_all(escape_json(&text).as_bytes())?;
+    out.write_all(b"\n")?;
+    out.flush()?;
+    Ok(())
+}
+
+/// Prints one line of JSON Lines at once: somebody may be waiting for it.
+pub(crate) fn json_line(line: &str) -> anyhow::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(format!("{}\n", escape_json(line.trim_end())).as_bytes())?;
+    out.flush()?;
+    Ok(())
+}
+
+/// Prints lines of our own making, escaped, at once.
+pub(crate) fn lines(text: &str) -> anyhow::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(format!("{}\n", escape(text)).as_bytes())?;
+    out.flush()?;
+    Ok(())
+}
+
+/// Prints a document of ours (SVG, Mermaid), whose maker has escaped what it holds.
+pub(crate) fn document(text: &str) -> anyhow::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()?;
+    Ok(())
+}
+
+/// Says something on stderr. If even that fails there is nobody left to tell.
+pub(crate) fn complain(text: &str) {
+    let _ = io::stderr().lock().write_all(format!("{}\n", escape(text)).as_bytes());
+}

@@ -1,0 +1,96 @@
+//! Recorded text is hostile: what a terminal would act on is shown instead.
+
+use std::borrow::Cow;
+
+/// Text of several lines: newlines and tabs stay, all else that a terminal or the eye could be
+/// fooled by becomes visible, as `\u{1b}`.
+pub(crate) fn escape(text: &str) -> Cow<'_, str> {
+    escape_where(text, |c| c != '\n' && c != '\t' && is_dangerous(c))
+}
+
+/// Text for one line: newlines and tabs are shown as well.
+pub(crate) fn escape_line(text: &str) -> Cow<'_, str> {
+    escape_where(text, is_dangerous)
+}
+
+/// JSON, with the characters escaped that JSON allows and a terminal does not. They stand only in
+/// strings.
+pub(crate) fn escape_json(text: &str) -> Cow<'_, str> {
+    let unsafe_in_json = |c: char| !c.is_ascii_control() && is_dangerous(c) || c == '\u{7f}';
+    if !text.contains(unsafe_in_json) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        if unsafe_in_json(c) {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                out.push_str(&format!("\\u{unit:04x}"));
+            }
+        } else {
+            out.push(c);
+        }
+    }
+    Cow::Owned(out)
+}
+
+fn escape_where(text: &str, goes: impl Fn(char) -> bool + Copy) -> Cow<'_, str> {
+    if !text.contains(goes) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        match c {
+            '\n' if goes(c) => out.push_str("\\n"),
+            '\t' if goes(c) => out.push_str("\\t"),
+            '\r' if goes(c) => out.push_str("\\r"),
+            c if goes(c) => out.push_str(&format!("\\u{{{:x}}}", c as u32)),
+            c => out.push(c),
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// Controls (C0, DEL, C1), line and paragraph separators, bidirectional controls, invisible
+/// characters, and the tag block. Joiners stay: scripts and emoji need them.
+fn is_dangerous(c: char) -> bool {
+    matches!(c,
+        '\0'..='\u{1f}'
+        | '\u{7f}'..='\u{9f}'
+        | '\u{ad}'
+        | '\u{61c}'
+        | '\u{180e}'
+        | '\u{200b}'
+        | '\u{200e}'..='\u{200f}'
+        | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}'
+        | '\u{feff}'
+        | '\u{fff9}'..='\u{fffb}'
+        | '\u{e0000}'..='\u{e0fff}'
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_control_character_becomes_visible() {
+        for c in (0..0xA0).chain(0x2028..0x2030).chain(0x2066..0x206A).chain([0xE0041]) {
+            let Some(c) = char::from_u32(c) else { continue };
+            let is_printable = (' '..='~').contains(&c) || c == '\u{2f}' || c == '\u{202f}';
+            let text = format!("a{c}b");
+            assert_eq!(escape_line(&text) == text, is_printable, "{c:?}");
+            let json = serde_json::to_string(&text).unwrap();
+            let safe = escape_json(&json);
+            assert!(safe.chars().all(|c| !is_dangerous(c)), "{c:?}: {safe}");
+            assert_eq!(serde_json::from_str::<String>(&safe).unwrap(), text);
+        }
+    }
+
+    #[test]
+    fn sequences_are_shown_and_text_stays() {
+        assert_eq!(escape("red \u{1b}[31m\n\tok"), "red \\u{1b}[31m\n\tok");
+        assert_eq!(escape_line("a\r\nb"), "a\\r\\nb");
+        assert_eq!(escape("héllo 👩‍👩‍👧 日本"), "héllo 👩‍👩‍👧 日本");
+    }
+}

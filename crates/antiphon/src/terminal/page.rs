@@ -1,0 +1,162 @@
+//! A page of output: escaped, styled for a terminal, and given to a pager when it is long.
+
+use std::io::{self, IsTerminal, Write};
+use std::process::{Child, Command, Stdio};
+
+use anstyle::{AnsiColor, Effects};
+
+use super::escape::{escape, escape_line};
+use super::text::wrap;
+
+/// What a piece of text is, and so how it looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Style {
+    Plain,
+    /// An agent's name.
+    Name,
+    /// Ids, rules, times: there for those who need them.
+    Faint,
+    /// A tool call.
+    Call,
+    /// A heading.
+    Head,
+    Good,
+    Bad,
+}
+
+impl Style {
+    fn ansi(self) -> anstyle::Style {
+        let colour = |colour: AnsiColor| anstyle::Style::new().fg_color(Some(colour.into()));
+        match self {
+            Self::Plain => anstyle::Style::new(),
+            Self::Name => colour(AnsiColor::Cyan).effects(Effects::BOLD),
+            Self::Faint => anstyle::Style::new().effects(Effects::DIMMED),
+            Self::Call => colour(AnsiColor::Yellow),
+            Self::Head => anstyle::Style::new().effects(Effects::BOLD),
+            Self::Good => colour(AnsiColor::Green),
+            Self::Bad => colour(AnsiColor::Red).effects(Effects::BOLD),
+        }
+    }
+}
+
+/// Output for a person. Dropping a page without [`Page::finish`] loses what it still holds.
+#[derive(Debug)]
+pub(crate) struct Page {
+    buffer: String,
+    out: Out,
+    has_colour: bool,
+    /// The terminal's columns; `None` where output is no terminal, and is never broken.
+    pub(crate) width: Option<usize>,
+}
+
+#[derive(Debug)]
+enum Out {
+    Stdout,
+    Pager(Child),
+}
+
+const FLUSH_BYTES: usize = 64 << 10;
+
+impl Page {
+    /// A page on stdout; on a terminal, through a pager if there is one.
+    pub(crate) fn new() -> Self {
+        let is_terminal = io::stdout().is_terminal();
+        let out = match is_terminal.then(start_pager).flatten() {
+            Some(pager) => Out::Pager(pager),
+            None => Out::Stdout,
+        };
+        Self { out, ..Self::live() }
+    }
+
+    /// A page that is never paged: for what goes on for ever.
+    pub(crate) fn live() -> Self {
+        let is_terminal = io::stdout().is_terminal();
+        let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        let no_colour = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        let size = terminal_size::terminal_size();
+        let width = size.filter(|_| is_terminal).map(|(width, _)| usize::from(width.0).max(40));
+        Self {
+            buffer: String::new(),
+            out: Out::Stdout,
+            has_colour: is_terminal && !dumb && !no_colour,
+            width,
+        }
+    }
+
+    /// Adds text within a line; newlines in it are shown, not obeyed.
+    pub(crate) fn add(&mut self, style: Style, text: &str) -> &mut Self {
+        let text = escape_line(text);
+        if self.has_colour && style != Style::Plain && !text.is_empty() {
+            let ansi = style.ansi();
+            self.buffer.push_str(&format!("{}{text}{}", ansi.render(), ansi.render_reset()));
+        } else {
+            self.buffer.push_str(&text);
+        }
+        self
+    }
+
+    pub(crate) fn plain(&mut self, text: &str) -> &mut Self {
+        self.add(Style::Plain, text)
+    }
+
+    pub(crate) fn faint(&mut self, text: &str) -> &mut Self {
+        self.add(Style::Faint, text)
+    }
+
+    pub(crate) fn end(&mut self) -> anyhow::Result<()> {
+        self.buffer.push('\n');
+        if self.buffer.len() >= FLUSH_BYTES { self.flush() } else { Ok(()) }
+    }
+
+    /// Adds a text of several lines, wrapped, each behind `indent` spaces but for the first.
+    pub(crate) fn block(&mut self, style: Style, text: &str, indent: usize) -> anyhow::Result<()> {
+        let width = self.width.map(|width| width.saturating_sub(indent));
+        for (at, line) in wrap(&escape(text), width).iter().enumerate() {
+            if at > 0 {
+                self.buffer.push_str(&" ".repeat(indent));
+            }
+            self.add(style, line);
+            self.end()?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn flush(&mut self) -> anyhow::Result<()> {
+        let text = std::mem::take(&mut self.buffer);
+        let written = match &mut self.out {
+            Out::Stdout => {
+                let mut out = io::stdout().lock();
+                out.write_all(text.as_bytes()).and_then(|()| out.flush())
+            }
+            Out::Pager(child) => match &mut child.stdin {
+                Some(pager) => pager.write_all(text.as_bytes()),
+                None => Ok(()),
+            },
+        };
+        Ok(written?)
+    }
+
+    /// Prints what is left, and waits for the pager.
+    pub(crate) fn finish(mut self) -> anyhow::Result<()> {
+        let flushed = self.flush();
+        if let Out::Pager(mut child) = self.out {
+            drop(child.stdin.take());
+            child.wait()?;
+        }
+        flushed
+    }
+}
+
+/// Starts `$PAGER`, or `less` in a way that leaves a short page on the screen.
+fn start_pager() -> Option<Child> {
+    let chosen = std::env::var_os("PAGER");
+    let command = chosen.as_deref().and_then(|pager| pager.to_str()).unwrap_or("less -FIRX");
+    let mut words = command.split_whitespace();
+    let program = words.next().filter(|&program| program != "cat")?;
+    let mut pager = Command::new(program);
+    pager.args(words).stdin(Stdio::piped());
+    if std::env::var_os("LESS").is_none() {
+        pager.env("LESS", "FIRX");
+    }
+    pager.spawn().ok()
+}

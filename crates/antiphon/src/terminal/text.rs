@@ -1,0 +1,124 @@
+//! Text for people: clipped, wrapped, counted, told in time.
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// The words of a text on one line.
+pub(crate) fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// As much of a text as fits into `width` columns, on one line.
+pub(crate) fn clip(text: &str, width: usize) -> String {
+    let line = one_line(text);
+    if line.width() <= width {
+        return line;
+    }
+    let mut out = String::new();
+    let mut used = 1;
+    for c in line.chars() {
+        used += c.width().unwrap_or_default();
+        if used > width {
+            break;
+        }
+        out.push(c);
+    }
+    out.push('…');
+    out
+}
+
+/// Breaks a text into lines of at most `width` columns, at spaces where there are any. Lines of
+/// the text stay lines. Without a width nothing is broken.
+pub(crate) fn wrap(text: &str, width: Option<usize>) -> Vec<String> {
+    let text = text.replace("\r\n", "\n");
+    let lines = text.split('\n');
+    match width {
+        None => lines.map(Into::into).collect(),
+        Some(width) => lines.flat_map(|line| wrap_line(line, width.max(20))).collect(),
+    }
+}
+
+fn wrap_line(line: &str, width: usize) -> Vec<String> {
+    let mut out = Vec::new();
+    let mut current = String::new();
+    let mut used = 0;
+    for word in line.split_inclusive(' ') {
+        let word_width = word.trim_end().width();
+        if used > 0 && used + word_width > width {
+            out.push(std::mem::take(&mut current).trim_end().to_owned());
+            used = 0;
+        }
+        for c in word.chars() {
+            let c_width = c.width().unwrap_or_default();
+            if used + c_width > width && c != ' ' {
+                out.push(std::mem::take(&mut current));
+                used = 0;
+            }
+            current.push(c);
+            used += c_width;
+        }
+    }
+    out.push(current.trim_end().to_owned());
+    out
+}
+
+/// `1 call`, `3 calls`, `1,234 calls`.
+pub(crate) fn count(number: usize, noun: &str) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out.push(' ');
+    out.push_str(noun);
+    if number != 1 {
+        out.push('s');
+    }
+    out
+}
+
+/// A duration as a person says it: `340 ms`, `12.5 s`, `3 min 20 s`, `2 h 05 min`.
+pub(crate) fn duration(millis: i64) -> String {
+    let sign = if millis < 0 { "-" } else { "" };
+    let millis = millis.unsigned_abs();
+    let (seconds, minutes) = (millis / 1000, millis / 60_000);
+    match millis {
+        0..1_000 => format!("{sign}{millis} ms"),
+        1_000..60_000 => format!("{sign}{}.{} s", seconds, millis % 1000 / 100),
+        60_000..3_600_000 => format!("{sign}{minutes} min {:02} s", seconds % 60),
+        _ => format!("{sign}{} h {:02} min", minutes / 60, minutes % 60),
+    }
+}
+
+/// How long after the beginning: `+12.5 s`.
+pub(crate) fn ago(millis: i64) -> String {
+    if millis < 0 { duration(millis) } else { format!("+{}", duration(millis)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wrapping_breaks_at_spaces_and_long_words_anywhere() {
+        let text = "the quick brown fox jumps\nover xxxxxxxxxxxxxxxxxxxxxxxxxxxxxx";
+        let wanted = ["the quick brown fox", "jumps", "over", "xxxxxxxxxxxxxxxxxxxx", "xxxxxxxxxx"];
+        assert_eq!(wrap(text, Some(20)), wanted);
+        assert_eq!(wrap(text, None).len(), 2);
+        assert_eq!(wrap("日本語日本語日本語日本語", Some(20)), ["日本語日本語日本語日", "本語"]);
+    }
+
+    #[test]
+    fn numbers_and_times_read_as_words() {
+        assert_eq!(count(1, "call"), "1 call");
+        assert_eq!(count(1_234_567, "event"), "1,234,567 events");
+        assert_eq!(duration(340), "340 ms");
+        assert_eq!(duration(12_540), "12.5 s");
+        assert_eq!(duration(200_000), "3 min 20 s");
+        assert_eq!(duration(7_500_000), "2 h 05 min");
+        assert_eq!(ago(-1500), "-1.5 s");
+        assert_eq!(clip("a  long\ntext", 6), "a lon…");
+    }
+}
