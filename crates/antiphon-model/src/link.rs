@@ -282,7 +282,8 @@ impl<'s, 'b> Scan<'s, 'b> {
     }
 
     fn link_creation(&mut self, entry: Entry<'s>) {
-        let Some(agent) = entry.agent_info() else {
+        let agent = entry.agent_info().filter(|agent| agent.created == Some(entry.ix()));
+        let Some(agent) = agent else {
             return;
         };
         let (from, basis) = match agent.parent {

@@ -160,6 +160,11 @@ impl Session {
         row.kind = EntryKind::AgentCreated;
         let ours = self.agent_named(&created.agent, ix)?;
         row.agent = ours.0;
+        // An agent that is created again keeps the parent that it has.
+        let known = self.agent(ours).parent;
+        if known != Parent::None {
+            return Some(());
+        }
         let parent = self.parent_of(ours, created, ix)?;
         if let Parent::Inferred { call, .. } = parent {
             row.call = call.0;
