@@ -9,6 +9,7 @@
 )]
 
 mod samples;
+mod startup;
 mod tidy;
 
 use std::error::Error;

@@ -83,6 +83,13 @@ pub(crate) enum Said<'s> {
 }
 
 impl<'s> Said<'s> {
+    pub(crate) fn of(reference: MessageRef<'s>) -> Self {
+        match reference {
+            MessageRef::Event(event) => Self::Event(event),
+            MessageRef::Dangling(id) => Self::Dangling(id),
+        }
+    }
+
     fn reference(self) -> MessageRef<'s> {
         match self {
             Self::Event(event) => MessageRef::Event(event),
@@ -98,11 +105,7 @@ pub(crate) fn arrivals<'s>(
 ) -> BTreeMap<Said<'s>, Vec<Link<'s>>> {
     let mut arrivals: BTreeMap<Said<'s>, Vec<Link<'s>>> = BTreeMap::new();
     for link in links.iter().filter(|link| is_arrival(reading, link)) {
-        let said = match link.from {
-            MessageRef::Event(event) => Said::Event(event),
-            MessageRef::Dangling(id) => Said::Dangling(id),
-        };
-        let known = arrivals.entry(said).or_default();
+        let known = arrivals.entry(Said::of(link.from)).or_default();
         // Links come in the order of what they lead to.
         if known.last().is_none_or(|other| other.to != link.to) {
             known.push(*link);

@@ -1,9 +1,9 @@
 //! The messages between agents, as a sequence.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use antiphon_model::{
-    AgentIx, BodyError, Entry, EntryKind, Link, MessageRef, Role, Source, Timestamp,
+    AgentIx, BodyError, Entry, EntryKind, Link, LinkKind, MessageRef, Role, Source, Timestamp,
 };
 use serde::Serialize;
 
@@ -49,7 +49,7 @@ pub enum FlowKind {
     Delivery,
     /// The system tells an agent something.
     Notice,
-    /// A root's words that no agent hears: they go to whoever asked.
+    /// Words that no agent hears: a root's go to whoever asked, a hook's to the system.
     Answer,
 }
 
@@ -57,6 +57,8 @@ pub fn flow(reading: &Reading<'_>) -> Result<Flow, BodyError> {
     let session = reading.session;
     let links = session.links(reading.bodies)?;
     let arrivals = arrivals(reading, &links);
+    let verdicts = links.iter().filter(|link| link.kind == LinkKind::Verdict);
+    let verdicts: BTreeSet<_> = verdicts.map(|link| Said::of(link.from)).collect();
     let mut flow = Flow::default();
     for entry in session.entries() {
         let Some(agent) = entry.agent() else { continue };
@@ -87,6 +89,10 @@ pub fn flow(reading: &Reading<'_>) -> Result<Flow, BodyError> {
                     let text = reading.text(entry)?;
                     flow.push(reading, entry, End::Agent(from), to, FlowKind::Delivery, text);
                 }
+            }
+            EntryKind::Message(Role::Assistant) if verdicts.contains(&Said::Event(entry.ix())) => {
+                let text = reading.text(entry)?;
+                flow.push(reading, entry, to, End::System, FlowKind::Answer, text);
             }
             EntryKind::Message(Role::Assistant)
                 if entry.is_utterance()
@@ -156,10 +162,12 @@ impl Flow {
 fn speakers<'a>(reading: &Reading<'a>, links: &[Link<'a>], entry: Entry<'_>) -> Vec<AgentIx> {
     let mut speakers = Vec::new();
     for link in reading.links_to(links, entry) {
+        let brings = matches!(link.kind, LinkKind::Delivery | LinkKind::Cause);
         let MessageRef::Event(from) = link.from else { continue };
         let from = reading.session.entry(from);
         let speaker = from.agent().filter(|&agent| Some(agent) != entry.agent());
-        if from.is_utterance()
+        if brings
+            && from.is_utterance()
             && let Some(speaker) = speaker
             && !speakers.contains(&speaker)
         {

@@ -1,8 +1,8 @@
 //! What every view is given: a session, and its bodies.
 
 use antiphon_model::{
-    AgentIx, Bodies, BodyError, Call, Entry, EventIx, Link, MessageRef, Place, Session, Source,
-    plain_text,
+    AgentIx, Bodies, BodyError, Call, Entry, EntryKind, EventIx, EventKind, Line, Link, MessageRef,
+    Place, Session, Source, decode, plain_text,
 };
 
 use crate::short_arguments;
@@ -79,8 +79,12 @@ impl<'a> Reading<'a> {
         Ok(format!("{tool}({})", short_arguments(&raw)))
     }
 
-    /// What an entry says or does, in words: its text and its calls.
+    /// What an entry says or does, in words: its text and its calls; of other events, what they
+    /// are about.
     pub fn deed(&self, entry: Entry<'_>) -> Result<String, BodyError> {
+        if entry.role().is_none() && entry.kind() != EntryKind::Fragment {
+            return self.occasion(entry);
+        }
         let mut words = self.text(entry)?;
         for (ix, call) in entry.calls() {
             if !words.is_empty() {
@@ -89,6 +93,24 @@ impl<'a> Reading<'a> {
             words.push_str(&self.call_text(self.session.tool_name(ix), call)?);
         }
         Ok(words)
+    }
+
+    fn occasion(&self, entry: Entry<'_>) -> Result<String, BodyError> {
+        let text = self.line(entry)?;
+        let line = Line { text: &text, number: entry.line_number(), place: entry.line() };
+        let Ok(event) = decode(&line) else { return Ok(String::new()) };
+        let words = match &event.kind {
+            EventKind::AgentCreated(agent) => [agent.agent_type.as_deref(), None],
+            EventKind::AgentEnded(ended) => [ended.status.as_deref(), ended.error.as_deref()],
+            EventKind::SessionStarted(started) => [started.title.as_deref(), None],
+            EventKind::SessionEnded(ended) => [ended.outcome.as_deref(), ended.error.as_deref()],
+            EventKind::RunStatus(run) => [run.title.as_deref(), run.status.as_deref()],
+            EventKind::ContextEdited(edited) => [Some(edited.action.as_str()), None],
+            EventKind::Gap(loss) | EventKind::Recovered(loss) => [loss.reason.as_deref(), None],
+            EventKind::Unknown(unknown) => [Some(&*unknown.event_type), None],
+            EventKind::Message(_) | EventKind::Fragment(_) | EventKind::Annotation(_) => [None; 2],
+        };
+        Ok(words.into_iter().flatten().collect::<Vec<_>>().join(": "))
     }
 
     /// Whose words these are: the sender, where that is another agent.

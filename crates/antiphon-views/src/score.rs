@@ -72,6 +72,10 @@ pub(crate) fn score(reading: &Reading<'_>) -> Result<Score, BodyError> {
                 let reached = arrivals.get(&Said::Event(entry.ix())).map_or(&[][..], Vec::as_slice);
                 drawing.deed(entry, agent, reached)?;
             }
+            EntryKind::Fragment => {
+                let reached = arrivals.get(&Said::Event(entry.ix())).map_or(&[][..], Vec::as_slice);
+                drawing.said(Mark::Told, entry, agent, reached)?;
+            }
             EntryKind::Message(Role::Tool) if entry.is_error() => {
                 let lane = drawing.agent_lane(agent);
                 let text = reading.text(entry)?;
@@ -80,17 +84,43 @@ pub(crate) fn score(reading: &Reading<'_>) -> Result<Score, BodyError> {
             _ => {}
         }
     }
+    drawing.score.put_outside_first();
     Ok(drawing.score)
 }
 
 /// Whether a message is drawn as an arrow of an earlier row.
 fn is_drawn<'a>(links: &[Link<'a>], reading: &Reading<'a>, entry: Entry<'_>) -> bool {
     let earlier = |link: &&Link<'_>| match (link.kind, link.from) {
-        (LinkKind::Delivery, MessageRef::Event(from)) => reading.session.entry(from).is_utterance(),
+        (LinkKind::Delivery, MessageRef::Event(from)) => {
+            let from = reading.session.entry(from);
+            from.is_utterance() || from.kind() == EntryKind::Fragment
+        }
         (LinkKind::Broadcast, _) => true,
         _ => false,
     };
     reading.links_to(links, entry).any(|link| earlier(&link))
+}
+
+impl Score {
+    /// Whoever is outside stands on the left, whatever came first.
+    fn put_outside_first(&mut self) {
+        let mut order: Vec<usize> = (0..self.lanes.len()).collect();
+        order.sort_by_key(|&lane| self.lanes.get(lane).is_none_or(|lane| lane.is_agent));
+        let mut place = vec![0; order.len()];
+        for (new, &old) in order.iter().enumerate() {
+            if let Some(place) = place.get_mut(old) {
+                *place = new;
+            }
+        }
+        let moved = |lane: usize| place.get(lane).copied().unwrap_or(lane);
+        for row in &mut self.rows {
+            row.lane = moved(row.lane);
+            row.arrows.iter_mut().for_each(|arrow| arrow.to = moved(arrow.to));
+        }
+        let mut lanes: Vec<_> = std::mem::take(&mut self.lanes).into_iter().enumerate().collect();
+        lanes.sort_by_key(|(old, _)| moved(*old));
+        self.lanes = lanes.into_iter().map(|(_, lane)| lane).collect();
+    }
 }
 
 struct Drawing<'r, 'a> {
@@ -157,6 +187,18 @@ impl Drawing<'_, '_> {
             }
             return Ok(());
         }
+        self.said(Mark::Said, entry, agent, reached)
+    }
+
+    /// Words, with an arrow to each lane on which they arrived.
+    fn said(
+        &mut self,
+        mark: Mark,
+        entry: Entry<'_>,
+        agent: AgentIx,
+        reached: &[Link<'_>],
+    ) -> Result<(), BodyError> {
+        let lane = self.agent_lane(agent);
         let said = self.reading.text(entry)?;
         let mut arrows: Vec<Arrow> = Vec::new();
         for link in reached {
@@ -171,7 +213,7 @@ impl Drawing<'_, '_> {
         if arrows.is_empty() && self.reading.session.agent(agent).parent.agent().is_none() {
             arrows.push(Arrow { to: self.lane(Voice::External), changed: false });
         }
-        self.push(Mark::Said, lane, said, arrows);
+        self.push(mark, lane, said, arrows);
         Ok(())
     }
 

@@ -53,7 +53,13 @@ fn draw(score: &Score, title: &str) -> String {
         page.lane(&mut out, at, lane, foot);
     }
     for (at, row) in shown.iter().enumerate() {
-        page.row(&mut out, row, TITLE + HEADER + ROW * at as f64 + ROW / 2.0);
+        let is_agent = score.lanes.get(row.lane).is_none_or(|lane| lane.is_agent);
+        page.row(
+            &mut out,
+            row,
+            &colour(row.lane, is_agent),
+            TITLE + HEADER + ROW * at as f64 + ROW / 2.0,
+        );
     }
     if hidden > 0 {
         let y = foot + 24.0;
@@ -94,15 +100,15 @@ impl Page {
         ));
     }
 
-    fn row(&self, out: &mut String, row: &Row, y: f64) {
-        let (x, fill) = (self.x(row.lane), colour(row.lane, true));
+    fn row(&self, out: &mut String, row: &Row, fill: &str, y: f64) {
+        let x = self.x(row.lane);
         for arrow in &row.arrows {
             let class = match (row.mark, arrow.changed) {
                 (Mark::Made, _) => "made",
                 (_, true) => "changed",
                 (_, false) => "",
             };
-            self.arrow(out, x, self.x(arrow.to), y + 9.0, &fill, class);
+            self.arrow(out, x, self.x(arrow.to), y + 9.0, fill, class);
         }
         let y = y + 9.0;
         out.push_str(&match row.mark {

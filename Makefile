@@ -1,0 +1,48 @@
+# The two that matter: `make demo` and `make test`. Each sets up all that it needs.
+
+SHARED ?= ../shared
+NEXTEST := $(shell cargo nextest --version 2>/dev/null)
+
+.PHONY: demo test check bench fuzz samples help need
+
+demo: need        ## See what Antiphon does, in your terminal
+	@cargo run --release --quiet --package antiphon -- demo
+
+test: check       ## All checks and tests
+ifdef NEXTEST
+	cargo nextest run --workspace
+else
+	cargo test --workspace --quiet
+endif
+	cargo build --release --package antiphon
+	@if [ -x $(SHARED)/accept/run ]; then $(SHARED)/accept/run log; \
+	 else echo "skipped: the acceptance checks, which are not in this repository"; fi
+
+check: need       ## Format, lints, the repository's own rules, documentation
+	cargo fmt --check
+	cargo clippy --workspace --all-targets --quiet -- -D warnings
+	cargo xtask tidy
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items --quiet
+
+bench: need       ## Speed, beside what cannot be beaten
+	cargo bench --quiet --package antiphon-journal --bench journal
+	@cargo build --release --quiet --package antiphon
+	@cargo xtask startup
+
+fuzz: need        ## A minute of fuzzing for each target (nightly Rust and cargo-fuzz)
+	@cargo fuzz --version >/dev/null 2>&1 || cargo install cargo-fuzz --locked
+	@for target in log_read draft recover; do \
+	  mkdir -p fuzz/corpus/$$target && cp samples/*.jsonl fuzz/corpus/$$target/; \
+	  cargo +nightly fuzz run $$target -- -max_total_time=60 || exit 1; done
+
+samples: need     ## Seal samples/drafts anew
+	cargo xtask samples
+
+need:
+	@command -v cargo >/dev/null || { \
+	  echo "Rust is missing. Install it as rust-lang.org says (rustup), then run this again."; exit 1; }
+	@command -v cc >/dev/null || { \
+	  echo "A C compiler is missing (cc). Install gcc or clang, then run this again."; exit 1; }
+
+help:             ## This list
+	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 18
