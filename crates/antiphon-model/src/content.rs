@@ -27,7 +27,9 @@ fn parts_text(raw: &str) -> Option<String> {
     json::elements(raw, |part| {
         lines.push(match part.as_bytes().first() {
             Some(b'{') => part_text(part),
-            _ => plain_text(part),
+            Some(b'"') => json::text(part).unwrap_or_default(),
+            // A list within a list is no part; it is shown as it is, however deep it goes.
+            _ => Cow::Borrowed(part),
         });
     })
     .ok()?;

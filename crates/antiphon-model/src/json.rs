@@ -32,7 +32,12 @@ pub fn word(raw: &str) -> Option<Cow<'_, str>> {
 }
 
 /// Calls `each` with the members of a JSON object, in order, values raw. Repeated keys come again.
-pub fn members<'a>(raw: &'a str, each: impl FnMut(&str, &'a str)) -> serde_json::Result<()> {
+pub fn members<'a>(raw: &'a str, mut each: impl FnMut(&str, &'a str)) -> serde_json::Result<()> {
+    raw_members(raw, |key, value| each(&text(key).unwrap_or_default(), value))
+}
+
+/// The same with raw keys: quoted, with their escapes, and whatever text cannot hold.
+pub fn raw_members<'a>(raw: &'a str, each: impl FnMut(&'a str, &'a str)) -> serde_json::Result<()> {
     let mut reader = serde_json::Deserializer::from_str(raw);
     reader.deserialize_map(Members(each))?;
     reader.end()
@@ -150,7 +155,7 @@ fn unescape_unit(digits: &str) -> (char, &str) {
 
 struct Members<F>(F);
 
-impl<'de, F: FnMut(&str, &'de str)> Visitor<'de> for Members<F> {
+impl<'de, F: FnMut(&'de str, &'de str)> Visitor<'de> for Members<F> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -159,8 +164,8 @@ impl<'de, F: FnMut(&str, &'de str)> Visitor<'de> for Members<F> {
 
     fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<(), A::Error> {
         while let Some(key) = map.next_key::<&'de RawValue>()? {
-            let value = map.next_value::<&'de RawValue>()?.get();
-            (self.0)(&text(key.get()).unwrap_or_default(), value);
+            let value = map.next_value::<&'de RawValue>()?;
+            (self.0)(key.get(), value.get());
         }
         Ok(())
     }

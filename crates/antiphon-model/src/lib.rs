@@ -10,6 +10,7 @@
 mod body;
 mod content;
 mod event;
+mod hostile;
 mod id;
 pub mod json;
 mod link;
@@ -25,6 +26,7 @@ pub use event::{
     Agent as AgentCreated, AgentEnded, Annotation, ContextEdited, Event, EventKind, Fragment, Line,
     Loss, Message, RunStatus, SessionEnded, SessionStarted, ToolCall, Unknown, decode,
 };
+pub use hostile::is_dangerous;
 pub use id::{AgentId, AgentIx, CallId, CallIx, EventIx, MessageId, SessionId};
 pub use link::{Basis, Link, LinkKind, Rule};
 pub use problem::{Problem, ProblemKind, Severity};

@@ -1,5 +1,7 @@
 //! A flow as a Mermaid sequence diagram.
 
+use antiphon_model::is_dangerous;
+
 use crate::flow::{Flow, FlowKind};
 
 /// How much of a message is written on its arrow.
@@ -39,7 +41,7 @@ fn label(text: &str) -> String {
             '>' => '›',
             ':' => '∶',
             '%' => '％',
-            c if c.is_control() => '·',
+            c if is_dangerous(c) => '·',
             c => c,
         })
         .collect();

@@ -1,6 +1,6 @@
 //! A session as one self-contained picture: lanes, calls, messages crossing.
 
-use antiphon_model::BodyError;
+use antiphon_model::{BodyError, is_dangerous};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::Reading;
@@ -199,18 +199,12 @@ fn escape(text: &str) -> String {
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
-            // Controls are not allowed in XML; bidi controls would reorder what stands around.
-            c if c.is_control() || is_bidi_control(c) || matches!(c, '\u{fffe}' | '\u{ffff}') => {
-                out.push('\u{fffd}');
-            }
+            // Controls are not allowed in XML, and neither are the last two of the plane.
+            c if is_dangerous(c) || matches!(c, '\u{fffe}' | '\u{ffff}') => out.push('\u{fffd}'),
             c => out.push(c),
         }
     }
     out
-}
-
-fn is_bidi_control(c: char) -> bool {
-    matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 #[cfg(test)]

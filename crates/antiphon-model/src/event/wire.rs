@@ -121,7 +121,9 @@ keys! {
     SummaryRef = "summary_ref",
     Count = "count",
     Damage = "damage",
-    // `transcript_edit` counts the entries that stay; on our own lines it is the line's number.
+    // `transcript_edit` counts the entries that stay in `n`, which is the number of a line with a
+    // seal; a copy that has one says it in the other field.
+    KeptFirst = "kept_first",
     Number = "n",
 }
 
@@ -256,9 +258,10 @@ impl<'a> Fields<'a> {
                 .map_or(ContextAction::Other, |word| ContextAction::from_word(&word)),
             kept: self.body(Key::Kept),
             dropped: self.body(Key::Dropped),
-            kept_first: (event_type == "transcript_edit")
-                .then(|| self.number(Key::Number))
-                .flatten(),
+            kept_first: match event_type {
+                "transcript_edit" if self.raw(Key::KeptFirst).is_none() => self.number(Key::Number),
+                _ => self.number(Key::KeptFirst),
+            },
             summary_ref: self.word(Key::SummaryRef),
         })
     }

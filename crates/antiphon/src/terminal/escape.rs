@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use antiphon_model::is_dangerous;
+
 /// Text of several lines: newlines and tabs stay, all else that a terminal or the eye could be
 /// fooled by becomes visible, as `\u{1b}`.
 pub(crate) fn escape(text: &str) -> Cow<'_, str> {
@@ -48,25 +50,6 @@ fn escape_where(text: &str, goes: impl Fn(char) -> bool + Copy) -> Cow<'_, str> 
         }
     }
     Cow::Owned(out)
-}
-
-/// Controls (C0, DEL, C1), line and paragraph separators, bidirectional controls, invisible
-/// characters, and the tag block. Joiners stay: scripts and emoji need them.
-fn is_dangerous(c: char) -> bool {
-    matches!(c,
-        '\0'..='\u{1f}'
-        | '\u{7f}'..='\u{9f}'
-        | '\u{ad}'
-        | '\u{61c}'
-        | '\u{180e}'
-        | '\u{200b}'
-        | '\u{200e}'..='\u{200f}'
-        | '\u{2028}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}'
-        | '\u{feff}'
-        | '\u{fff9}'..='\u{fffb}'
-        | '\u{e0000}'..='\u{e0fff}'
-    )
 }
 
 #[cfg(test)]

@@ -1,0 +1,58 @@
+//! The samples are what the drafts say, sealed; and every view of them is as it was.
+
+use antiphon_journal::{Draft, Level, Options, Writer};
+
+use crate::run::{antiphon, folder, workspace};
+
+const SAMPLES: [&str; 6] =
+    ["debate", "inner-monologue", "jack-and-jill", "resource-hook", "socratic-lesson", "watcher"];
+
+#[test]
+fn samples_are_the_sealed_drafts() {
+    let folder = folder();
+    for name in SAMPLES {
+        let samples = workspace().join("samples");
+        let draft = samples.join("drafts").join(format!("{name}.jsonl"));
+        let sealed = folder.path().join(name);
+        let options = Options { level: Level::Os, ..Options::default() };
+        let writer = Writer::open(&sealed, options).unwrap();
+        for line in std::fs::read_to_string(draft).unwrap().lines() {
+            writer.append(&Draft::from_json(line).unwrap()).unwrap();
+        }
+        drop(writer);
+        let committed = std::fs::read(samples.join(format!("{name}.jsonl"))).unwrap();
+        let same = std::fs::read(sealed).unwrap() == committed;
+        assert!(same, "run `cargo xtask samples`: {name} is not what its draft says");
+    }
+}
+
+#[test]
+fn samples_verify() {
+    for name in SAMPLES {
+        let done = antiphon(&format!("verify samples/{name}.jsonl"));
+        assert_eq!(done.exit, 0, "{done}");
+        assert!(done.out.starts_with("ok"), "{done}");
+    }
+}
+
+#[test]
+fn the_picture_in_the_readme_is_the_one_that_is_drawn() {
+    let drawn = antiphon("view flow samples/jack-and-jill.jsonl --svg").out;
+    let path = workspace().join("docs/jack-and-jill.svg");
+    let same = std::fs::read_to_string(path).unwrap() == drawn;
+    assert!(same, "run `antiphon view flow samples/jack-and-jill.jsonl --svg` into docs/");
+}
+
+#[test]
+fn the_demo_shows_the_samples_and_names_its_picture() {
+    let folder = folder();
+    let picture = folder.path().join("picture.svg");
+    let done = antiphon(&format!("demo -o {}", picture.display()));
+    assert_eq!(done.exit, 0, "{done}");
+    for expected in ["Excuse me, is this chair taken?", "name-in-open-call", "Inner [Said]", "DENY"]
+    {
+        assert!(done.out.contains(expected), "{expected}\n{done}");
+    }
+    let drawn = std::fs::read_to_string(picture).unwrap();
+    assert!(drawn.starts_with("<svg ") && drawn.trim_end().ends_with("</svg>"));
+}
