@@ -268,13 +268,15 @@ impl<'s, 'b> Scan<'s, 'b> {
         }
     }
 
-    /// An assistant speaks from all of its transcript; the entry before stands for it.
+    /// An assistant speaks from all of its transcript; the entry before stands for it. What an
+    /// agent is told first of all comes with its creation.
     fn link_previous(&mut self, entry: Entry<'s>, role: Role) {
+        let latest = || self.latest.get(entry.agent()?.index()).copied().flatten();
+        let is_creation = |event| self.session.entry(event).kind() == EntryKind::AgentCreated;
         if let Some(previous) = entry.previous() {
             self.push(previous, entry, LinkKind::Previous, Basis::Recorded);
-        } else if role == Role::Assistant
-            && let Some(agent) = entry.agent()
-            && let Some(previous) = self.latest.get(agent.index()).copied().flatten()
+        } else if let Some(previous) = latest()
+            && (role == Role::Assistant || (role == Role::System && is_creation(previous)))
         {
             let basis = Basis::Inferred(Rule::TranscriptOrder);
             self.push(MessageRef::Event(previous), entry, LinkKind::Previous, basis);
@@ -305,7 +307,7 @@ impl<'s, 'b> Scan<'s, 'b> {
             (true, Source::Agent(_), _) => self.broadcast = Some(entry.ix()),
             _ => self.broadcast = None,
         }
-        if entry.role().is_none() {
+        if entry.role().is_none() && entry.kind() != EntryKind::AgentCreated {
             return;
         }
         if let Some(slot) = slot(&mut self.latest, entry.agent()) {

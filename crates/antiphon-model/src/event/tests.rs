@@ -9,10 +9,9 @@ fn check(text: &str) -> Result<Event<'_>, String> {
 }
 
 fn message(text: &str) -> Message<'_> {
-    match check(text).unwrap().kind {
-        EventKind::Message(message) => message,
-        other => panic!("no message: {other:?}"),
-    }
+    let kind = check(text).unwrap().kind;
+    let EventKind::Message(message) = kind else { panic!("no message: {kind:?}") };
+    message
 }
 
 #[test]

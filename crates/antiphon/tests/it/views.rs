@@ -42,7 +42,7 @@ view! {
 /// From the blocked call's result back to whoever asked.
 #[test]
 fn trace_of_a_blocked_call() {
-    insta::assert_snapshot!(antiphon("view trace samples/resource-hook.jsonl msg_024"));
+    insta::assert_snapshot!(antiphon("view trace samples/resource-hook.jsonl msg_023"));
 }
 
 #[test]
