@@ -33,6 +33,11 @@ const CHORES: &[Chore] = &[
         run: tidy::run,
     },
     Chore { name: "samples", about: "seal the drafts of the samples", run: samples::run },
+    Chore {
+        name: "startup",
+        about: "time the start of the release binary, and weigh it",
+        run: startup::run,
+    },
 ];
 
 fn main() -> ExitCode {

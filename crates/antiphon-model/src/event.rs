@@ -22,9 +22,30 @@ pub struct Line<'a> {
     /// From 1, within its stream.
     pub number: u64,
     pub place: Place,
+    /// Where the members end that make up the event. What follows was checked by the reader.
+    members_end: usize,
 }
 
 impl<'a> Line<'a> {
+    pub fn new(text: &'a str, number: u64, place: Place) -> Self {
+        Self { text, number, place, members_end: text.len() }
+    }
+
+    /// A line whose last `seal_bytes` bytes are a seal that was checked already: half of a short
+    /// line, which need not be scanned again.
+    pub fn sealed(text: &'a str, number: u64, place: Place, seal_bytes: usize) -> Self {
+        Self { text, number, place, members_end: text.len().saturating_sub(seal_bytes) }
+    }
+
+    fn is_sealed(&self) -> bool {
+        self.members_end < self.text.len()
+    }
+
+    /// The text up to the seal: an object that lacks its end, if there is one.
+    fn members(&self) -> &'a str {
+        self.text.get(..self.members_end).unwrap_or(self.text)
+    }
+
     /// The body whose raw JSON is `part`, a slice of this line.
     pub fn body(&self, part: &'a str) -> Body<'a> {
         let start = (part.as_ptr() as usize).wrapping_sub(self.text.as_ptr() as usize);

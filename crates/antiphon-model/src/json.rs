@@ -3,20 +3,26 @@
 //! Values come from hostile files. Nothing here recurses on their nesting, allocates by their
 //! width, or refuses a lone surrogate.
 
-use std::borrow::Cow;
-use std::fmt;
+mod scan;
 
-use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
-use serde_json::value::RawValue;
+use std::borrow::Cow;
+
+use thiserror::Error;
+
+pub(crate) use scan::object;
 
 /// The text of a JSON string; `None` for any other value.
 ///
 /// A lone surrogate, which no Rust string can hold, is shown as U+FFFD; the raw value keeps it.
 pub fn text(raw: &str) -> Option<Cow<'_, str>> {
-    let inner = raw.strip_prefix('"')?.strip_suffix('"')?;
+    Some(inner_text(raw.strip_prefix('"')?.strip_suffix('"')?))
+}
+
+/// The text of a string without its quotes.
+pub(crate) fn inner_text(inner: &str) -> Cow<'_, str> {
     match memchr::memchr(b'\\', inner.as_bytes()) {
-        None => Some(Cow::Borrowed(inner)),
-        Some(first) => Some(Cow::Owned(unescape(inner, first))),
+        None => Cow::Borrowed(inner),
+        Some(first) => Cow::Owned(unescape(inner, first)),
     }
 }
 
@@ -31,23 +37,52 @@ pub fn word(raw: &str) -> Option<Cow<'_, str>> {
     }
 }
 
-/// Calls `each` with the members of a JSON object, in order, values raw. Repeated keys come again.
-pub fn members<'a>(raw: &'a str, mut each: impl FnMut(&str, &'a str)) -> serde_json::Result<()> {
-    raw_members(raw, |key, value| each(&text(key).unwrap_or_default(), value))
+/// Why a text is not what it should be.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum NotJson {
+    #[error("{0}")]
+    Syntax(String),
+    /// It stops where more must follow.
+    #[error("{0}")]
+    Incomplete(String),
+    #[error("JSON, but not {0}")]
+    OtherType(&'static str),
 }
 
-/// The same with raw keys: quoted, with their escapes, and whatever text cannot hold.
-pub fn raw_members<'a>(raw: &'a str, each: impl FnMut(&'a str, &'a str)) -> serde_json::Result<()> {
-    let mut reader = serde_json::Deserializer::from_str(raw);
-    reader.deserialize_map(Members(each))?;
-    reader.end()
+impl NotJson {
+    /// What is wrong with a text that could not be scanned.
+    pub(crate) fn of(text: &str, wanted: &'static str) -> Self {
+        let Err(error) = serde_json::from_str::<serde::de::IgnoredAny>(text) else {
+            return Self::OtherType(wanted);
+        };
+        // The text is one line; its number is the caller's to tell.
+        let reason = error.to_string();
+        let reason = reason.split(" at line ").next().unwrap_or_default();
+        match error.is_eof() {
+            true => Self::Incomplete(format!("{reason}, after {} bytes", text.len())),
+            false => Self::Syntax(format!("{reason} at byte {}", error.column())),
+        }
+    }
+}
+
+/// Calls `each` with the members of a JSON object, in order, values raw. Repeated keys come again.
+/// An object that turns out to be malformed has been told up to there.
+pub fn members<'a>(raw: &'a str, mut each: impl FnMut(&str, &'a str)) -> Result<(), NotJson> {
+    raw_members(raw, |_, key, value| each(key, value))
+}
+
+/// The same, with each key also as it stands between its quotes: text cannot hold all of them.
+pub fn raw_members<'a>(
+    raw: &'a str,
+    mut each: impl FnMut(&'a str, &str, &'a str),
+) -> Result<(), NotJson> {
+    let scanned = object(raw, false, |key, value| each(key, &inner_text(key), value));
+    scanned.map_err(|_| NotJson::of(raw, "an object"))
 }
 
 /// Calls `each` with the elements of a JSON array, raw.
-pub fn elements<'a>(raw: &'a str, each: impl FnMut(&'a str)) -> serde_json::Result<()> {
-    let mut reader = serde_json::Deserializer::from_str(raw);
-    reader.deserialize_seq(Elements(each))?;
-    reader.end()
+pub fn elements<'a>(raw: &'a str, each: impl FnMut(&'a str)) -> Result<(), NotJson> {
+    scan::array(raw, each).map_err(|_| NotJson::of(raw, "an array"))
 }
 
 /// The last member of that name, raw: where a key is repeated the last one counts, as in Python
@@ -151,41 +186,6 @@ fn unescape_unit(digits: &str) -> (char, &str) {
         return (char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER), after);
     }
     (char::from_u32(first).unwrap_or(char::REPLACEMENT_CHARACTER), rest)
-}
-
-struct Members<F>(F);
-
-impl<'de, F: FnMut(&'de str, &'de str)> Visitor<'de> for Members<F> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a JSON object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<(), A::Error> {
-        while let Some(key) = map.next_key::<&'de RawValue>()? {
-            let value = map.next_value::<&'de RawValue>()?;
-            (self.0)(key.get(), value.get());
-        }
-        Ok(())
-    }
-}
-
-struct Elements<F>(F);
-
-impl<'de, F: FnMut(&'de str)> Visitor<'de> for Elements<F> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a JSON array")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(mut self, mut seq: A) -> Result<(), A::Error> {
-        while let Some(element) = seq.next_element::<&'de RawValue>()? {
-            (self.0)(element.get());
-        }
-        Ok(())
-    }
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ mod agent;
 mod call;
 mod column;
 mod entry;
+mod numbered;
 mod parent;
 mod strings;
 

@@ -22,6 +22,32 @@ impl Timestamp {
         self.0.saturating_sub(earlier.0)
     }
 
+    /// Adds `2026-11-15T20:56:33.120Z`, which is what we write, to a line. Years outside 0000–9999
+    /// become the nearest. (Formatting it by a pattern took a tenth of an append.)
+    pub fn push_to(self, out: &mut String) {
+        const DAY: i64 = 86_400_000;
+        let millis = self.0.clamp(-62_167_219_200_000, 253_402_300_799_999);
+        let (year, month, day) = civil_from_days(millis.div_euclid(DAY));
+        let in_day = millis.rem_euclid(DAY);
+        let parts = [
+            (year, 1000, '-'),
+            (month, 10, '-'),
+            (day, 10, 'T'),
+            (in_day / 3_600_000, 10, ':'),
+            (in_day / 60_000 % 60, 10, ':'),
+            (in_day / 1000 % 60, 10, '.'),
+            (in_day % 1000, 100, 'Z'),
+        ];
+        for (number, mut power, after) in parts {
+            while power > 0 {
+                let digit = u8::try_from(number / power % 10).unwrap_or_default();
+                out.push(char::from(b'0' + digit));
+                power /= 10;
+            }
+            out.push(after);
+        }
+    }
+
     /// Reads any RFC 3339 time. The form that we write is read without leaving this file; the
     /// rest (offsets, other precisions) is `jiff`'s.
     pub fn parse(text: &str) -> Option<Self> {
@@ -32,16 +58,11 @@ impl Timestamp {
     }
 }
 
-/// `2026-11-15T20:56:33.120Z`: what we write. Years outside 0000–9999 are clamped to the nearest.
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const DAY: i64 = 86_400_000;
-        let millis = self.0.clamp(-62_167_219_200_000, 253_402_300_799_999);
-        let (year, month, day) = civil_from_days(millis.div_euclid(DAY));
-        let in_day = millis.rem_euclid(DAY);
-        let (hour, minute) = (in_day / 3_600_000, in_day / 60_000 % 60);
-        let (second, milli) = (in_day / 1000 % 60, in_day % 1000);
-        write!(f, "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{milli:03}Z")
+        let mut text = String::with_capacity(24);
+        self.push_to(&mut text);
+        f.write_str(&text)
     }
 }
 
@@ -145,7 +166,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn our_own_form_agrees_with_jiff_and_reads_back(millis in -62_135_596_800_000_i64..253_402_300_799_999) {
+        fn our_own_form_agrees_with_jiff_and_reads_back(
+            millis in -62_135_596_800_000_i64..253_402_300_799_999,
+        ) {
             let ours = Timestamp::from_millis(millis);
             let text = ours.to_string();
             prop_assert_eq!(parse_own_form(text.as_bytes()), Some(ours));

@@ -108,7 +108,7 @@ impl Live {
 
     fn edit(&mut self, reading: &Reading<'_>, entry: Entry<'_>) -> Result<(), BodyError> {
         let text = reading.line(entry)?;
-        let line = Line { text: &text, number: entry.line_number(), place: entry.line() };
+        let line = Line::new(&text, entry.line_number(), entry.line());
         let Ok(event) = decode(&line) else { return Ok(()) };
         let EventKind::ContextEdited(edit) = event.kind else { return Ok(()) };
         self.apply(reading, entry.ix(), &edit);

@@ -97,7 +97,7 @@ impl<'a> Reading<'a> {
 
     fn occasion(&self, entry: Entry<'_>) -> Result<String, BodyError> {
         let text = self.line(entry)?;
-        let line = Line { text: &text, number: entry.line_number(), place: entry.line() };
+        let line = Line::new(&text, entry.line_number(), entry.line());
         let Ok(event) = decode(&line) else { return Ok(String::new()) };
         let words = match &event.kind {
             EventKind::AgentCreated(agent) => [agent.agent_type.as_deref(), None],

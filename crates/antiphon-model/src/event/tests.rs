@@ -5,7 +5,7 @@ use crate::ProblemKind;
 fn check(text: &str) -> Result<Event<'_>, String> {
     let len = u32::try_from(text.len()).unwrap();
     let place = Place { offset: 1000, len, stream: 2 };
-    decode(&Line { text, number: 7, place }).map_err(|problem| problem.message)
+    decode(&Line::new(text, 7, place)).map_err(|problem| problem.message)
 }
 
 fn message(text: &str) -> Message<'_> {

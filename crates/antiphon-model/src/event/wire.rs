@@ -3,25 +3,25 @@
 //! One pass sorts the members of the object into slots, values raw; the event's kind then decides
 //! which slots are decoded. A repeated key counts the last time, as in Python and JavaScript.
 
-use std::fmt;
-
-use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
-use serde_json::value::RawValue;
-
 use super::{
     Agent, AgentEnded, Annotation, ContextEdited, Event, EventKind, Fragment, Line, Loss, Message,
     RunStatus, SessionEnded, SessionStarted, Text, ToolCall, Unknown,
 };
-use crate::{Body, ContextAction, Problem, ProblemKind, Role, Timestamp, Usage, json};
+use crate::json::{self, NotJson};
+use crate::{Body, ContextAction, Problem, ProblemKind, Role, Timestamp, Usage};
 
 /// Decodes one line of a log.
 pub fn decode<'a>(line: &Line<'a>) -> Result<Event<'a>, Problem> {
     let fail = |kind: &ProblemKind| kind.at(line.number, line.place);
-    let mut reader = serde_json::Deserializer::from_str(line.text);
-    let slots = reader
-        .deserialize_map(SlotsVisitor)
-        .and_then(|slots| reader.end().map(|()| slots))
-        .map_err(|error| fail(&not_an_event(line.text, &error)))?;
+    let mut slots: Slots<'a> = [None; Key::NAMES.len()];
+    let scanned = json::object(line.members(), line.is_sealed(), |key, value| {
+        if let Some(slot) = slots.get_mut(Key::of(key) as usize) {
+            *slot = Some(value);
+        }
+    });
+    if scanned.is_err() {
+        return Err(fail(&not_an_event(line.text)));
+    }
     let mut fields = Fields { slots, line: *line, problems: Vec::new() };
 
     let message_id = fields.word(Key::MessageId);
@@ -31,16 +31,10 @@ pub fn decode<'a>(line: &Line<'a>) -> Result<Event<'a>, Problem> {
     Ok(Event { message_id, at, line: line.number, place, kind, problems })
 }
 
-fn not_an_event(text: &str, error: &serde_json::Error) -> ProblemKind {
-    if error.is_data() {
-        return ProblemKind::NotAnObject;
-    }
-    // Positions are columns of this one line; the line itself is named by the problem.
-    let reason = error.to_string();
-    let reason = reason.split(" at line ").next().unwrap_or_default();
-    match error.is_eof() {
-        true => ProblemKind::NotJson(format!("{reason}, after {} bytes", text.len())),
-        false => ProblemKind::NotJson(format!("{reason} at byte {}", error.column())),
+fn not_an_event(text: &str) -> ProblemKind {
+    match NotJson::of(text, "an object") {
+        NotJson::OtherType(_) => ProblemKind::NotAnObject,
+        NotJson::Syntax(reason) | NotJson::Incomplete(reason) => ProblemKind::NotJson(reason),
     }
 }
 
@@ -125,6 +119,17 @@ keys! {
     // seal; a copy that has one says it in the other field.
     KeptFirst = "kept_first",
     Number = "n",
+}
+
+impl Key {
+    /// The key that stands between quotes, with or without escapes.
+    fn of(inner: &str) -> Self {
+        let key = Self::from_spelling(inner);
+        if matches!(key, Self::Other) && inner.contains('\\') {
+            return Self::from_spelling(&json::inner_text(inner));
+        }
+        key
+    }
 }
 
 type Slots<'a> = [Option<&'a str>; Key::NAMES.len()];
@@ -401,48 +406,4 @@ fn tool_call<'a>(line: &Line<'a>, raw: &'a str) -> Option<ToolCall<'a>> {
         });
     }
     has_id.then_some(call)
-}
-
-struct SlotsVisitor;
-
-impl<'de> Visitor<'de> for SlotsVisitor {
-    type Value = Slots<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a JSON object")
-    }
-
-    #[expect(clippy::indexing_slicing, reason = "there is a slot for each key")]
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Slots<'de>, A::Error> {
-        let mut slots = [None; Key::NAMES.len()];
-        while let Some(key) = map.next_key::<Key>()? {
-            slots[key as usize] = Some(map.next_value::<&'de RawValue>()?.get());
-        }
-        Ok(slots)
-    }
-}
-
-impl<'de> Deserialize<'de> for Key {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct KeyVisitor;
-
-        impl Visitor<'_> for KeyVisitor {
-            type Value = Key;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a key")
-            }
-
-            fn visit_str<E>(self, key: &str) -> Result<Key, E> {
-                Ok(Key::from_spelling(key))
-            }
-
-            // Keys are read as bytes, so that one with a lone surrogate is merely unknown.
-            fn visit_bytes<E>(self, key: &[u8]) -> Result<Key, E> {
-                Ok(str::from_utf8(key).map_or(Key::Other, Key::from_spelling))
-            }
-        }
-
-        deserializer.deserialize_bytes(KeyVisitor)
-    }
 }

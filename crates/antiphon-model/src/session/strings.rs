@@ -4,6 +4,7 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 use std::hash::BuildHasher;
 
 use super::column::push_tight;
+use super::numbered::Numbered;
 
 /// The number of a string in its [`Strings`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,16 +17,34 @@ pub(super) struct Strings {
     /// Where each string ends; it begins where the one before ends.
     ends: Vec<u32>,
     table: HashTable<u32>,
+    /// Instead of the table, for ids that count.
+    numbered: Numbered,
     hasher: DefaultHashBuilder,
 }
 
 impl Strings {
     /// The number of `string`, new or known; `None` when 4 GiB of strings are full.
     pub(super) fn intern(&mut self, string: &str) -> Option<StrIx> {
+        if let Some(number) = Numbered::number(string) {
+            if let Some(known) = self.numbered.get(number) {
+                return Some(StrIx(known));
+            }
+            let new = self.push(string)?;
+            self.numbered.insert(number, new.0);
+            return Some(new);
+        }
         let hash = self.hasher.hash_one(string);
         if let Some(known) = self.find(hash, string) {
             return Some(known);
         }
+        let new = self.push(string)?;
+        let Self { text, ends, table, hasher, .. } = self;
+        table.insert_unique(hash, new.0, |&other| hasher.hash_one(slice(text, ends, other)));
+        Some(new)
+    }
+
+    /// Keeps a string that is not known.
+    fn push(&mut self, string: &str) -> Option<StrIx> {
         let end = u32::try_from(self.text.len() + string.len()).ok()?;
         let number = u32::try_from(self.ends.len()).ok()?;
         if self.text.capacity() - self.text.len() < string.len() {
@@ -33,13 +52,14 @@ impl Strings {
         }
         self.text.push_str(string);
         push_tight(&mut self.ends, end);
-        let Self { text, ends, table, hasher } = self;
-        table.insert_unique(hash, number, |&other| hasher.hash_one(slice(text, ends, other)));
         Some(StrIx(number))
     }
 
     pub(super) fn known(&self, string: &str) -> Option<StrIx> {
-        self.find(self.hasher.hash_one(string), string)
+        match Numbered::number(string) {
+            Some(number) => self.numbered.get(number).map(StrIx),
+            None => self.find(self.hasher.hash_one(string), string),
+        }
     }
 
     pub(super) fn get(&self, StrIx(number): StrIx) -> &str {
@@ -48,7 +68,8 @@ impl Strings {
 
     pub(super) fn heap_bytes(&self) -> usize {
         // The table keeps one control byte beside each slot.
-        self.text.capacity() + self.ends.capacity() * 4 + self.table.capacity() * 8 / 7 * 5
+        let table = self.table.capacity() * 8 / 7 * 5;
+        self.text.capacity() + self.ends.capacity() * 4 + table + self.numbered.heap_bytes()
     }
 
     fn find(&self, hash: u64, string: &str) -> Option<StrIx> {

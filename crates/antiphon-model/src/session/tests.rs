@@ -13,7 +13,7 @@ fn fold(log: &str) -> Session {
         if text.trim().is_empty() {
             continue;
         }
-        match decode(&Line { text, number, place }) {
+        match decode(&Line::new(text, number, place)) {
             Ok(event) => session.apply(&event),
             Err(problem) => session.add_problem(problem),
         }
@@ -340,7 +340,10 @@ proptest! {
     /// What a fold says of the events so far never depends on those that come later, but for
     /// results of calls: so a live view is right at every moment.
     #[test]
-    fn folding_a_prefix_gives_a_prefix(lines in prop::collection::vec(any_line(), 1..60), cut in 0_usize..60) {
+    fn folding_a_prefix_gives_a_prefix(
+        lines in prop::collection::vec(any_line(), 1..60),
+        cut in 0_usize..60,
+    ) {
         let whole = lines.join("\n");
         let cut = cut.min(lines.len());
         let prefix = lines[..cut].join("\n");
@@ -356,7 +359,9 @@ proptest! {
     }
 
     #[test]
-    fn links_lead_from_earlier_to_later_and_the_tree_has_no_circle(lines in prop::collection::vec(any_line(), 1..60)) {
+    fn links_lead_from_earlier_to_later_and_the_tree_has_no_circle(
+        lines in prop::collection::vec(any_line(), 1..60),
+    ) {
         let log = lines.join("\n");
         let session = fold(&log);
         let bodies = MemoryBodies::new(vec![log.into_bytes()]);

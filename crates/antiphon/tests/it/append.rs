@@ -50,7 +50,7 @@ fn a_line_that_cannot_be_taken_costs_only_itself() {
     !
     msg_003
     --- stderr
-    line 2: not a JSON object: expected ident at line 1 column 2
+    line 2: not a JSON object: expected ident at byte 2
     line 3: a message needs `agent_id` and `role`; any other event needs `event_type`
     --- exit 3
     ");

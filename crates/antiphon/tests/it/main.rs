@@ -1,5 +1,11 @@
 //! The binary from outside, as a user meets it: output, errors and exit code together.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on should say where"
+)]
+
 mod append;
 mod bad_input;
 mod commands;

@@ -20,7 +20,7 @@ impl fmt::Display for Done {
             write!(f, "--- stderr\n{}", self.err)?;
         }
         if self.exit != 0 {
-            write!(f, "--- exit {}\n", self.exit)?;
+            writeln!(f, "--- exit {}", self.exit)?;
         }
         Ok(())
     }

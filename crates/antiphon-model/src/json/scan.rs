@@ -1,0 +1,317 @@
+//! One pass over a JSON object or array: members and elements as slices, checked and not built.
+//!
+//! Three quarters of reading a log was spent here when a general parser did it: a line has a dozen
+//! members, and each cost more than the hash of the whole line. Strings and numbers are checked in
+//! place; nested values are `serde_json`'s, which skips them without recursion. What is accepted
+//! is exactly what `serde_json` accepts; `tests` hold the two side by side.
+
+use serde_json::value::RawValue;
+
+/// Where a text stops being JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Malformed;
+
+/// Calls `each` with the members of an object: the key as it stands between its quotes, and the
+/// raw value.
+///
+/// With `is_cut` the text stops after a member, where the rest is known.
+pub(crate) fn object<'a>(
+    text: &'a str,
+    is_cut: bool,
+    mut each: impl FnMut(&'a str, &'a str),
+) -> Result<(), Malformed> {
+    let mut scan = Scan { text, at: 0 };
+    scan.space();
+    scan.expect(b'{')?;
+    scan.space();
+    if scan.peek() == Some(b'}') {
+        scan.at += 1;
+        return scan.end();
+    }
+    loop {
+        scan.space();
+        let key = scan.string()?;
+        scan.space();
+        scan.expect(b':')?;
+        scan.space();
+        let value = scan.value()?;
+        let inner = key.get(1..key.len() - 1).ok_or(Malformed)?;
+        each(inner, value);
+        scan.space();
+        match scan.next() {
+            Some(b',') => {}
+            Some(b'}') if !is_cut => return scan.end(),
+            None if is_cut => return Ok(()),
+            _ => return Err(Malformed),
+        }
+    }
+}
+
+/// Calls `each` with the raw elements of an array.
+pub(crate) fn array<'a>(text: &'a str, mut each: impl FnMut(&'a str)) -> Result<(), Malformed> {
+    let mut scan = Scan { text, at: 0 };
+    scan.space();
+    scan.expect(b'[')?;
+    scan.space();
+    if scan.peek() == Some(b']') {
+        scan.at += 1;
+        return scan.end();
+    }
+    loop {
+        scan.space();
+        each(scan.value()?);
+        scan.space();
+        match scan.next() {
+            Some(b',') => {}
+            Some(b']') => return scan.end(),
+            _ => return Err(Malformed),
+        }
+    }
+}
+
+struct Scan<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl<'a> Scan<'a> {
+    fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    fn next(&mut self) -> Option<u8> {
+        let byte = self.peek()?;
+        self.at += 1;
+        Some(byte)
+    }
+
+    fn expect(&mut self, wanted: u8) -> Result<(), Malformed> {
+        if self.next() == Some(wanted) { Ok(()) } else { Err(Malformed) }
+    }
+
+    fn space(&mut self) {
+        while let Some(b' ' | b'\t' | b'\n' | b'\r') = self.peek() {
+            self.at += 1;
+        }
+    }
+
+    fn end(mut self) -> Result<(), Malformed> {
+        self.space();
+        if self.at == self.text.len() { Ok(()) } else { Err(Malformed) }
+    }
+
+    fn since(&self, start: usize) -> Result<&'a str, Malformed> {
+        self.text.get(start..self.at).ok_or(Malformed)
+    }
+
+    fn value(&mut self) -> Result<&'a str, Malformed> {
+        match self.peek().ok_or(Malformed)? {
+            b'"' => self.string(),
+            b'-' | b'0'..=b'9' => self.number(),
+            b't' => self.word("true"),
+            b'f' => self.word("false"),
+            b'n' => self.word("null"),
+            b'{' | b'[' => self.nested(),
+            _ => Err(Malformed),
+        }
+    }
+
+    fn word(&mut self, word: &str) -> Result<&'a str, Malformed> {
+        let start = self.at;
+        self.at += word.len();
+        self.since(start).ok().filter(|&found| found == word).ok_or(Malformed)
+    }
+
+    /// A string with its quotes.
+    fn string(&mut self) -> Result<&'a str, Malformed> {
+        let start = self.at;
+        self.expect(b'"')?;
+        loop {
+            let rest = self.text.as_bytes().get(self.at..).ok_or(Malformed)?;
+            self.at += plain(rest);
+            match self.next().ok_or(Malformed)? {
+                b'"' => return self.since(start),
+                b'\\' => self.escape()?,
+                _ => return Err(Malformed),
+            }
+        }
+    }
+
+    fn escape(&mut self) -> Result<(), Malformed> {
+        match self.next().ok_or(Malformed)? {
+            b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => Ok(()),
+            b'u' => {
+                let digits = self.text.as_bytes().get(self.at..self.at + 4).ok_or(Malformed)?;
+                self.at += 4;
+                let hex = digits.iter().all(u8::is_ascii_hexdigit);
+                if hex { Ok(()) } else { Err(Malformed) }
+            }
+            _ => Err(Malformed),
+        }
+    }
+
+    fn number(&mut self) -> Result<&'a str, Malformed> {
+        let start = self.at;
+        if self.peek() == Some(b'-') {
+            self.at += 1;
+        }
+        match self.next() {
+            Some(b'0') => {}
+            Some(b'1'..=b'9') => self.digits(),
+            _ => return Err(Malformed),
+        }
+        if self.peek() == Some(b'.') {
+            self.at += 1;
+            self.some_digits()?;
+        }
+        if let Some(b'e' | b'E') = self.peek() {
+            self.at += 1;
+            if let Some(b'+' | b'-') = self.peek() {
+                self.at += 1;
+            }
+            self.some_digits()?;
+        }
+        self.since(start)
+    }
+
+    fn digits(&mut self) {
+        while let Some(b'0'..=b'9') = self.peek() {
+            self.at += 1;
+        }
+    }
+
+    fn some_digits(&mut self) -> Result<(), Malformed> {
+        let start = self.at;
+        self.digits();
+        if self.at > start { Ok(()) } else { Err(Malformed) }
+    }
+
+    fn nested(&mut self) -> Result<&'a str, Malformed> {
+        let rest = self.text.get(self.at..).ok_or(Malformed)?;
+        let mut values = serde_json::Deserializer::from_str(rest).into_iter::<&'a RawValue>();
+        let value = values.next().and_then(Result::ok).ok_or(Malformed)?.get();
+        self.at += value.len();
+        Ok(value)
+    }
+}
+
+/// How many bytes come before a quote, a backslash or a control character.
+fn plain(bytes: &[u8]) -> usize {
+    let (blocks, rest) = bytes.as_chunks::<8>();
+    for (at, block) in blocks.iter().enumerate() {
+        let found = specials(u64::from_le_bytes(*block));
+        if found != 0 {
+            return at * 8 + found.trailing_zeros() as usize / 8;
+        }
+    }
+    let special = |&byte: &u8| byte < 0x20 || byte == b'"' || byte == b'\\';
+    blocks.len() * 8 + rest.iter().position(special).unwrap_or(rest.len())
+}
+
+/// The top bit of each of eight bytes that is special. Above the first one found, a borrow may set
+/// bits that are not: only the lowest counts.
+fn specials(block: u64) -> u64 {
+    const ONES: u64 = u64::from_ne_bytes([1; 8]);
+    const TOPS: u64 = u64::from_ne_bytes([0x80; 8]);
+    let zero_bytes = |word: u64| word.wrapping_sub(ONES) & !word;
+    let quotes = zero_bytes(block ^ (ONES * 0x22));
+    let backslashes = zero_bytes(block ^ (ONES * 0x5C));
+    let controls = block.wrapping_sub(ONES * 0x20) & !block;
+    (quotes | backslashes | controls) & TOPS
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde::de::IgnoredAny;
+
+    use super::*;
+
+    fn accepts(text: &str) -> bool {
+        object(text, false, |_, _| {}).is_ok() || array(text, |_| {}).is_ok()
+    }
+
+    fn serde_accepts(text: &str) -> bool {
+        let is_container = text.trim_start_matches([' ', '\t', '\n', '\r']).starts_with(['{', '[']);
+        is_container && serde_json::from_str::<IgnoredAny>(text).is_ok()
+    }
+
+    #[test]
+    fn members_and_elements_come_in_order_and_raw() {
+        let mut found = Vec::new();
+        let text = r#" { "a" : 1.50e-3 , "b\n":"\ud800\"" ,"c":{"d":[{}]},"a":null } "#;
+        object(text, false, |key, value| found.push((key, value))).unwrap();
+        let wanted =
+            [("a", "1.50e-3"), (r"b\n", r#""\ud800\"""#), ("c", r#"{"d":[{}]}"#), ("a", "null")];
+        assert_eq!(found, wanted);
+        let mut found = Vec::new();
+        array("[ 1,[2],\"3\" ]", |value| found.push(value)).unwrap();
+        assert_eq!(found, ["1", "[2]", "\"3\""]);
+    }
+
+    #[test]
+    fn odd_texts_are_taken_as_serde_takes_them() {
+        let odd = [
+            "{}",
+            "[]",
+            "{ }",
+            "",
+            "{",
+            "[",
+            "{}x",
+            "{,}",
+            "[,]",
+            "[1,]",
+            "{\"a\":1,}",
+            "{\"a\"}",
+            "{a:1}",
+            "[01]",
+            "[-]",
+            "[-0]",
+            "[1.]",
+            "[.5]",
+            "[1e]",
+            "[1e+]",
+            "[1E5]",
+            "[+1]",
+            "[tru]",
+            "[true]",
+            "[nul]",
+            "[NaN]",
+            "[\"\\q\"]",
+            "[\"\\u12\"]",
+            "[\"\\u12G4\"]",
+            "[\"\u{1f}\"]",
+            "[\"\n\"]",
+            "[\"\u{7f}\"]",
+            "[[...]]",
+            "[...]",
+            "[{\"a\":}]",
+            "[\"",
+            "{\"a\":1 \"b\":2}",
+            "{\"a\":1}}",
+            "[1 2]",
+            "\u{feff}{}",
+            "[\"\\",
+        ];
+        for text in odd {
+            assert_eq!(accepts(text), serde_accepts(text), "{text:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_value_is_taken_as_serde_takes_it(text in "[\\[{]([\\[\\]{}:,\"\\\\u0-9a-f.eE+tnrul \\n-]|true|null|\"a\":){0,30}") {
+            prop_assert_eq!(accepts(&text), serde_accepts(&text));
+        }
+
+        #[test]
+        fn a_valid_object_with_one_byte_changed(at in 0_usize..80, byte in 0_u8..128) {
+            let mut text = br#"{"message_id":"m\u0031","n":[1,{"x":-2.5e3}],"s":"a long enough text to fill a block","t":true}"#.to_vec();
+            let at = at % text.len();
+            text[at] = byte;
+            let text = String::from_utf8(text).unwrap();
+            prop_assert_eq!(accepts(&text), serde_accepts(&text), "{}", text);
+        }
+    }
+}
