@@ -1,6 +1,6 @@
 //! The chain: each seal names the one before, so that lost, moved and repeated lines show.
 
-use std::ops::Range;
+use std::collections::BTreeMap;
 
 use crate::damage::DamageKind;
 use crate::{Hash, Seal};
@@ -12,8 +12,7 @@ pub(crate) struct Chain {
     hash: Known,
     /// Lines since then that could not be read; each may have been one of the chain.
     unreadable: u64,
-    /// Numbers that were passed over and have not turned up yet.
-    missing: Vec<Range<u64>>,
+    seen: Seen,
 }
 
 /// What is known of the hash that the next line should name.
@@ -32,19 +31,16 @@ pub(crate) enum Link {
     Next,
     /// It follows, with something amiss.
     NextBut(DamageKind),
-    /// It fills a hole further up.
+    /// It belongs further up, and was not read there.
     Late(DamageKind),
     /// It is there already.
     Again(DamageKind),
 }
 
-/// More holes than this are no longer told one from another.
-const HOLES_MAX: usize = 1024;
-
 impl Default for Chain {
     fn default() -> Self {
         let hash = Known::Exactly(Hash::GENESIS);
-        Self { n: 0, hash, unreadable: 0, missing: Vec::new() }
+        Self { n: 0, hash, unreadable: 0, seen: Seen::default() }
     }
 }
 
@@ -62,15 +58,11 @@ impl Chain {
         }
     }
 
-    /// Whether that number was passed over.
-    pub(crate) fn lacks(&self, n: u64) -> bool {
-        self.missing.iter().any(|hole| hole.contains(&n))
-    }
-
     /// A line whose seal is good.
     pub(crate) fn follow(&mut self, seal: &Seal) -> Link {
+        let tag = seal.hash.tag();
         if seal.n <= self.n {
-            return self.look_back(seal.n);
+            return self.look_back(seal.n, tag);
         }
         let skipped = seal.n - self.n - 1;
         let unreadable = std::mem::take(&mut self.unreadable);
@@ -79,10 +71,8 @@ impl Chain {
         let known = if skipped == 0 { self.hash } else { Known::Nothing };
         self.n = seal.n;
         self.hash = Known::Exactly(seal.hash);
+        self.seen.add(seal.n, tag);
         if missing > 0 {
-            if self.missing.len() < HOLES_MAX {
-                self.missing.push(first_missing..seal.n);
-            }
             return Link::NextBut(DamageKind::Gap { missing, from: first_missing });
         }
         match known {
@@ -96,12 +86,17 @@ impl Chain {
         }
     }
 
-    /// A line with a whole seal whose hash is another. Its number may be what was changed, so the
-    /// line is taken for the next one.
-    pub(crate) fn follow_changed(&mut self, stored: &Seal, actual: Hash) {
+    /// The number of a line with a whole seal whose hash is another. The number may be what was
+    /// changed, so it is believed only where it fits.
+    pub(crate) fn number_of_changed(&self, stored: &Seal) -> u64 {
         let next = self.n + 1;
-        let possible = next..=next + std::mem::take(&mut self.unreadable);
-        self.n = if possible.contains(&stored.n) { stored.n } else { next };
+        if (next..=next + self.unreadable).contains(&stored.n) { stored.n } else { next }
+    }
+
+    /// Such a line.
+    pub(crate) fn follow_changed(&mut self, stored: &Seal, actual: Hash) {
+        self.n = self.number_of_changed(stored);
+        self.unreadable = 0;
         self.hash = Known::OneOf(stored.hash, actual);
     }
 
@@ -110,13 +105,92 @@ impl Chain {
         self.unreadable += 1;
     }
 
-    fn look_back(&mut self, n: u64) -> Link {
-        let Some(at) = self.missing.iter().position(|hole| hole.contains(&n)) else {
-            return Link::Again(DamageKind::Repeated { n });
+    fn look_back(&mut self, n: u64, tag: u64) -> Link {
+        match self.seen.tag_of(n) {
+            None => {
+                self.seen.add(n, tag);
+                Link::Late(DamageKind::OutOfOrder { n })
+            }
+            Some(seen) if seen == tag => Link::Again(DamageKind::Repeated { n }),
+            Some(_) => Link::Late(DamageKind::Forked { n }),
+        }
+    }
+}
+
+/// Which lines were read, by number, with a few bytes of the hash of each.
+///
+/// Numbers come one after the other, so they are places in a list. A number far beyond its end is
+/// damage or malice; such lines are kept apart, so that a few of them do not cost much memory.
+#[derive(Debug, Clone, Default)]
+struct Seen {
+    near: Vec<u64>,
+    far: BTreeMap<u64, u64>,
+    count: usize,
+}
+
+/// What stands in the list for a line that was not read. No tag is zero: it is text.
+const UNSEEN: u64 = 0;
+
+impl Seen {
+    fn add(&mut self, n: u64, tag: u64) {
+        self.count += 1;
+        let room = self.count * 2 + 1024;
+        let place = usize::try_from(n - 1).ok().filter(|&place| place < room);
+        let Some(place) = place else {
+            self.far.insert(n, tag);
+            return;
         };
-        let hole = self.missing.swap_remove(at);
-        let halves = [hole.start..n, n + 1..hole.end];
-        self.missing.extend(halves.into_iter().filter(|half| !half.is_empty()));
-        Link::Late(DamageKind::OutOfOrder { n })
+        if place >= self.near.len() {
+            self.near.resize(place + 1, UNSEEN);
+        }
+        if let Some(slot) = self.near.get_mut(place) {
+            *slot = tag;
+        }
+    }
+
+    fn tag_of(&self, n: u64) -> Option<u64> {
+        let near = usize::try_from(n - 1).ok().and_then(|place| self.near.get(place).copied());
+        near.filter(|&tag| tag != UNSEEN).or_else(|| self.far.get(&n).copied())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seal(n: u64, text: &str) -> Seal {
+        Seal { n, prev: Hash::GENESIS, hash: Hash::of(text.as_bytes()) }
+    }
+
+    #[test]
+    fn a_line_with_a_number_that_is_taken_is_a_repetition_only_if_it_is_the_same() {
+        let mut chain = Chain::default();
+        assert_eq!(chain.follow(&seal(1, "a")), Link::Next);
+        assert_eq!(chain.follow(&seal(1, "a")), Link::Again(DamageKind::Repeated { n: 1 }));
+        assert_eq!(chain.follow(&seal(1, "b")), Link::Late(DamageKind::Forked { n: 1 }));
+    }
+
+    #[test]
+    fn any_number_of_holes_may_be_filled_later() {
+        let mut chain = Chain::default();
+        let (odd, even): (Vec<u64>, Vec<u64>) = (1..10_000).partition(|n| n % 2 == 1);
+        for n in odd {
+            chain.follow(&seal(n, "odd"));
+        }
+        for n in even {
+            assert_eq!(chain.follow(&seal(n, "")), Link::Late(DamageKind::OutOfOrder { n }));
+        }
+    }
+
+    #[test]
+    fn numbers_from_nowhere_cost_little_memory() {
+        let mut chain = Chain::default();
+        for n in (1..Seal::N_MAX).step_by(1 << 52) {
+            chain.follow(&seal(n, "far"));
+            assert_eq!(chain.follow(&seal(n, "far")), Link::Again(DamageKind::Repeated { n }));
+        }
+        chain.follow(&seal(Seal::N_MAX, "last"));
+        chain.follow_changed(&seal(7, "changed"), Hash::GENESIS);
+        assert!(chain.seen.near.len() < 10_000);
     }
 }

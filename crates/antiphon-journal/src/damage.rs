@@ -38,6 +38,8 @@ pub enum DamageKind {
     OutOfOrder { n: u64 },
     /// A line that stands further up already.
     Repeated { n: u64 },
+    /// Another line with this number stands further up: both were written after the same one.
+    Forked { n: u64 },
     /// Both lines are whole, but this one was written after another than the one before it.
     BrokenChain { wanted: Hash, found: Hash },
     /// A line without a seal in a log that has them.
@@ -61,6 +63,7 @@ impl DamageKind {
             Self::Gap { .. } => "gap",
             Self::OutOfOrder { .. } => "out-of-order",
             Self::Repeated { .. } => "repeated",
+            Self::Forked { .. } => "forked",
             Self::BrokenChain { .. } => "broken-chain",
             Self::Unchained => "unchained",
             Self::TooLong => "too-long",
@@ -81,14 +84,36 @@ impl DamageKind {
             | Self::Gap { .. }
             | Self::OutOfOrder { .. }
             | Self::Repeated { .. }
+            | Self::Forked { .. }
             | Self::BrokenChain { .. }
             | Self::TooLong => Severity::Error,
         }
     }
 
+    /// Whether a line stops short: what is there of it is as it was written.
+    pub(crate) fn is_torn(&self) -> bool {
+        matches!(self, Self::TornTail | Self::TornLine)
+    }
+
     /// Whether bytes of the file itself are damaged, rather than the order of whole lines.
     pub(crate) fn is_of_bytes(&self) -> bool {
-        matches!(self, Self::TornTail | Self::TornLine | Self::Welded { .. } | Self::Nul)
+        match self {
+            Self::TornTail
+            | Self::TornLine
+            | Self::Welded { .. }
+            | Self::Nul
+            | Self::BadHash
+            | Self::BadSeal
+            | Self::TooLong => true,
+            Self::Undecodable(problem) => problem.severity == Severity::Error,
+            Self::Unterminated
+            | Self::Gap { .. }
+            | Self::OutOfOrder { .. }
+            | Self::Repeated { .. }
+            | Self::Forked { .. }
+            | Self::BrokenChain { .. }
+            | Self::Unchained => false,
+        }
     }
 }
 
@@ -123,6 +148,9 @@ impl Damage {
             }
             DamageKind::OutOfOrder { n } => format!("n {n} stands too late: lines were moved"),
             DamageKind::Repeated { n } => format!("n {n} stands further up already"),
+            DamageKind::Forked { n } => {
+                format!("another line with n {n} stands further up: two writers went on from one")
+            }
             DamageKind::BrokenChain { wanted, found } => format!(
                 "the chain is broken: the line names {found} as the hash before it, which is \
                  {wanted}"

@@ -15,6 +15,8 @@ pub trait Disk: Debug + Send + Sync {
     fn read_at(&self, path: &Path, offset: u64, len: usize) -> io::Result<Vec<u8>>;
     /// Gives a file its final name: whole, or not at all.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
+    /// Removes a file that never got its final name.
+    fn remove(&self, path: &Path) -> io::Result<()>;
     /// Makes the names of new files in `folder` durable.
     fn sync_folder(&self, folder: &Path) -> io::Result<()>;
 }
@@ -54,6 +56,10 @@ impl Disk for OsDisk {
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         std::fs::rename(from, to)
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        std::fs::remove_file(path)
     }
 
     #[expect(clippy::disallowed_methods, reason = "this is the one place that syncs")]

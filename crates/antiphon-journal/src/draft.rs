@@ -1,5 +1,7 @@
 //! An event on its way into the log: checked, in one line, without its seal.
 
+use std::borrow::Cow;
+
 use antiphon_model::json;
 use thiserror::Error;
 
@@ -45,36 +47,45 @@ impl Draft {
     /// A byte that is not UTF-8 becomes the escape `\udcXX`, as Python's `surrogateescape` does,
     /// so that it survives in a log that everybody can read.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, DraftError> {
-        if let Ok(text) = str::from_utf8(bytes) {
-            return Self::from_json(text);
-        }
-        let mut text = String::with_capacity(bytes.len() + 64);
-        for chunk in bytes.utf8_chunks() {
-            text.push_str(chunk.valid());
-            for &byte in chunk.invalid() {
-                json::push_escape(&mut text, 0xDC00 + u32::from(byte));
-            }
-        }
-        Self::from_json(&text)
+        Self::from_json(&text_of(bytes))
+    }
+
+    /// Reads an event from the text of a JSON object. `n`, `prev` and `hash` are dropped.
+    pub fn from_json(text: &str) -> Result<Self, DraftError> {
+        let (draft, seen) = Self::unchecked(text, Origin::Sender)?;
+        seen.check(&draft)?;
+        Ok(draft)
     }
 
     /// Reads a line of any log, also one that no writer of ours would have let in, as it is:
     /// without a time of ours where it has none.
     pub(crate) fn verbatim(bytes: &[u8]) -> Result<Self, DraftError> {
-        let text = String::from_utf8_lossy(bytes);
-        let mut draft = Self::unchecked(&text)?.0;
+        let mut draft = Self::unchecked(&text_of(bytes), Origin::Log)?.0;
         draft.has_timestamp = true;
         Ok(draft)
     }
 
-    /// Reads an event from the text of a JSON object. `n`, `prev` and `hash` are dropped.
-    pub fn from_json(text: &str) -> Result<Self, DraftError> {
-        let (draft, seen) = Self::unchecked(text)?;
-        seen.check(&draft)?;
-        Ok(draft)
+    /// Whether this, read from a log, is `sent` with nothing added but what a writer adds.
+    pub(crate) fn is_completed_from(&self, sent: &Self) -> bool {
+        let Some(added) = self.members.strip_prefix(sent.members.as_str()) else {
+            return false;
+        };
+        let Some(added) = added.strip_prefix(',') else {
+            return added.is_empty();
+        };
+        let is_first = sent.event_type.as_deref() == Some("session_started");
+        let mut all_ours = true;
+        let parsed = json::members(&format!("{{{added}}}"), |key, _| {
+            all_ours &= match key {
+                "timestamp" => !sent.has_timestamp,
+                "session_id" | "format" | "program" => is_first,
+                _ => false,
+            };
+        });
+        parsed.is_ok() && all_ours
     }
 
-    fn unchecked(text: &str) -> Result<(Self, Seen), DraftError> {
+    fn unchecked(text: &str, origin: Origin) -> Result<(Self, Seen), DraftError> {
         if text.len() > LINE_BYTES_MAX - ADDED_BYTES_MAX {
             return Err(DraftError::TooLong(text.len()));
         }
@@ -86,28 +97,29 @@ impl Draft {
             agent: None,
         };
         let mut seen = Seen::default();
-        json::members(text, |key, value| draft.add(&mut seen, key, value))
+        json::raw_members(text, |raw, key, value| draft.add(&mut seen, (raw, key), value, origin))
             .map_err(|error| DraftError::NotJson(error.to_string()))?;
-        if draft.members.len() > LINE_BYTES_MAX - ADDED_BYTES_MAX {
-            return Err(DraftError::TooLong(draft.members.len()));
+        // A character of the id takes at most thrice its bytes once it is escaped.
+        let id_len = draft.message_id.as_ref().map_or(0, String::len) * 3;
+        if draft.members.len() + id_len > LINE_BYTES_MAX - ADDED_BYTES_MAX {
+            return Err(DraftError::TooLong(draft.members.len() + id_len));
         }
         Ok((draft, seen))
     }
 
-    fn add(&mut self, seen: &mut Seen, key: &str, value: &str) {
+    /// Takes in a member; its key as it stands in the text, and as it reads.
+    fn add(&mut self, seen: &mut Seen, (raw, key): (&str, &str), value: &str, origin: Origin) {
         match key {
             "message_id" => {
                 self.message_id = json::word(value).map(Into::into);
                 seen.bad_id = self.message_id.is_none() && value != "null";
                 return;
             }
-            "n" => {
-                seen.n = true;
-                return;
-            }
-            "prev" | "hash" => return,
+            "n" | "prev" | "hash" => return,
             "event_type" => self.event_type = json::word(value).map(Into::into),
-            "timestamp" => self.has_timestamp = value.starts_with('"'),
+            // Null or no string: the writer's own stands instead.
+            "timestamp" if origin == Origin::Sender && !value.starts_with('"') => return,
+            "timestamp" | "ts" => self.has_timestamp |= value.starts_with('"'),
             "agent_id" => {
                 seen.agent_id = true;
                 self.agent = json::word(value).map(Into::into);
@@ -116,25 +128,29 @@ impl Draft {
             "role" => seen.role = json::word(value).is_some(),
             _ => {}
         }
-        if key == "timestamp" && !self.has_timestamp {
-            return; // Null or no string: the writer's own stands instead.
-        }
         if !self.members.is_empty() {
             self.members.push(',');
         }
-        json::push_string(&mut self.members, key);
-        self.members.push(':');
+        self.members.push('"');
+        push_value(&mut self.members, raw);
+        self.members.push_str("\":");
         push_value(&mut self.members, value);
     }
 }
 
-/// What decides whether the seed's own Python can read the line.
+/// Where an event comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    Sender,
+    /// It was written before, with a time or without.
+    Log,
+}
+
+/// What decides whether the seed's own Python can read the line, and whether we can.
 #[derive(Debug, Default)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a key that was seen or not")]
 struct Seen {
     agent_id: bool,
     role: bool,
-    n: bool,
     bad_id: bool,
 }
 
@@ -145,11 +161,13 @@ impl Seen {
         }
         let has_agent = draft.agent.is_some();
         match draft.event_type.as_deref() {
-            None if self.agent_id && has_agent && self.role => Ok(()),
-            None => Err(DraftError::NeitherMessageNorEvent),
+            None | Some("message" | "transcript_entry") => {
+                let is_message = self.agent_id && has_agent && self.role;
+                is_message.then_some(()).ok_or(DraftError::NeitherMessageNorEvent)
+            }
             Some("agent_created") if self.agent_id && has_agent => Ok(()),
             Some("agent_created") => Err(DraftError::Missing("agent_created", "agent_id")),
-            Some("transcript_edit") if self.n => Err(DraftError::TranscriptEdit),
+            Some("transcript_edit") => Err(DraftError::TranscriptEdit),
             Some("agent_ended") if !has_agent => Err(DraftError::Missing("agent_ended", "agent")),
             Some("context_edited") if !has_agent => {
                 Err(DraftError::Missing("context_edited", "agent"))
@@ -162,7 +180,22 @@ impl Seen {
     }
 }
 
-/// Copies a raw value, with the three line separators escaped. They stand only in strings; line
+/// The text of bytes, with an escape for each byte that is not UTF-8.
+fn text_of(bytes: &[u8]) -> Cow<'_, str> {
+    if let Ok(text) = str::from_utf8(bytes) {
+        return Cow::Borrowed(text);
+    }
+    let mut text = String::with_capacity(bytes.len() + 64);
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        for &byte in chunk.invalid() {
+            json::push_escape(&mut text, 0xDC00 + u32::from(byte));
+        }
+    }
+    Cow::Owned(text)
+}
+
+/// Copies a raw key or value, with the three line separators escaped. They stand only in strings; line
 /// ends only between tokens, where a space does as well.
 fn push_value(out: &mut String, value: &str) {
     let suspicious = |byte: u8| matches!(byte, b'\n' | b'\r' | 0xC2 | 0xE2);
@@ -221,7 +254,7 @@ mod tests {
     #[test]
     fn what_the_seeds_own_loader_would_choke_on_is_refused() {
         let reason = |text| Draft::from_json(text).unwrap_err().to_string();
-        insta::assert_snapshot!(reason("[]"), @"not a JSON object: invalid type: sequence, expected a JSON object at line 1 column 0");
+        insta::assert_snapshot!(reason("[]"), @"not a JSON object: JSON, but not an object");
         insta::assert_snapshot!(reason("{}"), @"a message needs `agent_id` and `role`; any other event needs `event_type`");
         insta::assert_snapshot!(reason(r#"{"event_type":"x","agent_id":"a"}"#), @"`x` names its agent in `agent`; `agent_id` stands on messages and agent_created");
         insta::assert_snapshot!(reason(r#"{"event_type":"agent_created","name":"a"}"#), @"`agent_created` needs `agent_id`");

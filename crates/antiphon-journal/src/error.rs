@@ -47,4 +47,20 @@ impl Error {
     pub(crate) fn sync(path: &Path, source: io::Error) -> Self {
         Self::Sync { path: path.to_owned(), source }
     }
+
+    /// The same failure, where an event that is written could not be made durable.
+    pub(crate) fn into_sync(self) -> Self {
+        if let Self::Open { path, source } | Self::Write { path, source } = self {
+            return Self::Sync { path, source };
+        }
+        self
+    }
+
+    /// The same failure, where an event could not be written because of it.
+    pub(crate) fn into_write(self) -> Self {
+        if let Self::Sync { path, source } = self {
+            return Self::Write { path, source };
+        }
+        self
+    }
 }

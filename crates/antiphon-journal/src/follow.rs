@@ -7,21 +7,37 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
+use antiphon_model::{Event, Line};
+
 use crate::lines::Lines;
-use crate::scanner::{Scanner, Shown, Sink};
-use crate::{Error, Hash, Log};
+use crate::log::first_seal;
+use crate::scanner::{Scanner, Sink};
+use crate::{Damage, Error, Hash, Log, OsDisk, Seal};
 
 /// Reads what is new in a log each time it is asked.
 #[derive(Debug)]
 pub struct Follower {
     path: PathBuf,
     log: Option<Log>,
-    scanner: Scanner,
-    /// Where the next line begins, in the current segment.
-    offset: u64,
-    number: u64,
+    /// The line with which the log begins.
     first_line: Option<Mark>,
+    scanner: Scanner,
+    segment: Segment,
+}
+
+/// The segment that is being read.
+#[derive(Debug, Default)]
+struct Segment {
+    /// The scanner as it was before this segment.
+    before: Scanner,
+    /// Where the next line begins.
+    offset: u64,
+    /// A few bytes of the hash of each line read.
+    tags: Vec<u64>,
     last_line: Option<Mark>,
+    /// The lines that were shown before the file was cut. As long as they come again, they are
+    /// not shown again.
+    shown: Vec<u64>,
 }
 
 /// A line by which a file is known again.
@@ -35,7 +51,7 @@ struct Mark {
 /// What a look at the log found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Followed {
-    /// How many lines were read to their end.
+    /// How many lines were read to their end and handed on.
     pub lines: u64,
     /// The file was cut or replaced since the last look.
     pub restarted: bool,
@@ -47,31 +63,38 @@ impl Follower {
         Self {
             path: path.to_owned(),
             log: None,
-            scanner: Scanner::default(),
-            offset: 0,
-            number: 0,
             first_line: None,
-            last_line: None,
+            scanner: Scanner::default(),
+            segment: Segment::default(),
         }
     }
 
     /// Hands every line that is new and whole to `sink`.
     pub fn poll(&mut self, sink: &mut dyn Sink) -> Result<Followed, Error> {
         let mut followed = Followed::default();
+        if self.is_other_log() {
+            *self = Self::new(&self.path);
+            followed.restarted = true;
+        }
         let Some(log) = self.find_log()? else {
             return Ok(followed);
         };
         loop {
             // Asked before reading: once a segment has a successor it grows no more, so what is
             // read now is all of it.
-            let has_successor = log.segment(self.scanner.stream + 1).exists();
+            let next = log.segment(self.scanner.stream + 1);
+            let has_successor = next.exists();
+            if has_successor {
+                self.scanner.superseded_from = first_seal(&OsDisk, &next);
+            }
             self.poll_segment(&log, has_successor, sink, &mut followed)?;
             if !has_successor {
                 return Ok(followed);
             }
             self.scanner.stream += 1;
-            let upto_n = self.scanner.head().map_or(0, |head| head.n);
-            self.begin(Shown { upto_n, before_offset: 0 });
+            self.scanner.superseded_from = None;
+            self.scanner.shown_upto = self.scanner.head().map_or(0, |head| head.n);
+            self.segment = Segment { before: self.scanner.clone(), ..Segment::default() };
         }
     }
 
@@ -87,12 +110,14 @@ impl Follower {
         Ok(self.log.clone())
     }
 
-    fn begin(&mut self, shown: Shown) {
-        self.scanner.shown = shown;
-        self.offset = 0;
-        self.number = 0;
-        self.first_line = None;
-        self.last_line = None;
+    /// Whether the first segment, read long ago, now begins with another line. (The segment that
+    /// is being read is compared line by line.)
+    fn is_other_log(&self) -> bool {
+        let Some((log, mark)) = self.log.as_ref().zip(self.first_line) else {
+            return false;
+        };
+        let open = || File::open(log.segment(0)).ok();
+        self.scanner.stream > 0 && open().is_some_and(|mut file| !mark.is_in(&mut file))
     }
 
     fn poll_segment(
@@ -111,43 +136,68 @@ impl Follower {
             Err(source) => return Err(Error::open(&path, source)),
         };
         let len = file.metadata().map_err(read)?.len();
-        if len < self.offset || !self.is_known(&mut file).map_err(read)? {
+        let is_known = self.segment.last_line.is_none_or(|mark| mark.is_in(&mut file));
+        if len < self.segment.offset || !is_known {
             followed.restarted = true;
-            let is_same_log = self.first_line.is_none_or(|mark| mark.is_in(&mut file));
-            let upto_n = self.scanner.head().map_or(0, |head| head.n);
-            let shown = match is_same_log {
-                true if len < self.offset => Shown { upto_n, before_offset: len },
-                true => Shown { upto_n, before_offset: 0 },
-                false => {
-                    let stream = std::mem::take(&mut self.scanner).stream;
-                    self.scanner.stream = stream;
-                    Shown::default()
-                }
-            };
-            self.begin(shown);
+            self.segment.restart();
+            let superseded_from = self.scanner.superseded_from;
+            self.scanner = self.segment.before.clone();
+            self.scanner.superseded_from = superseded_from;
         }
-        file.seek(SeekFrom::Start(self.offset)).map_err(read)?;
-        let mut lines = Lines::starting_at(file, self.offset, self.number);
-        while let Some(line) = lines.next().map_err(read)? {
+        file.seek(SeekFrom::Start(self.segment.offset)).map_err(read)?;
+        let number = self.segment.tags.len() as u64;
+        let mut lines = Lines::starting_at(file, self.segment.offset, number);
+        while let Some(line) = lines.next_line().map_err(read)? {
             if !line.terminated && !is_finished {
                 break;
             }
             let (offset, len) = (line.offset, line.bytes.len());
             let mark = Mark { offset, len, hash: Hash::of(line.bytes) };
-            self.first_line.get_or_insert(mark);
-            self.last_line = Some(mark);
-            self.number = line.number;
-            self.offset = line.offset + line.len + u64::from(line.terminated);
-            self.scanner.line(&line, sink);
-            followed.lines += 1;
+            if self.scanner.stream == 0 && line.number == 1 {
+                self.first_line = Some(mark);
+            }
+            if self.segment.add(mark, line.offset + line.len + u64::from(line.terminated)) {
+                self.scanner.line(&line, &mut Unheard);
+            } else {
+                self.scanner.line(&line, sink);
+                followed.lines += 1;
+            }
         }
         Ok(())
     }
+}
 
-    /// Whether the line that was read last still stands where it stood.
-    fn is_known(&self, file: &mut File) -> io::Result<bool> {
-        Ok(self.last_line.is_none_or(|mark| mark.is_in(file)))
+impl Segment {
+    /// Takes in a line. True if it was shown before the file was cut.
+    fn add(&mut self, mark: Mark, end: u64) -> bool {
+        let tag = mark.hash.tag();
+        let is_shown = self.shown.get(self.tags.len()) == Some(&tag);
+        if !is_shown {
+            self.shown = Vec::new();
+        }
+        self.tags.push(tag);
+        self.last_line = Some(mark);
+        self.offset = end;
+        is_shown
     }
+
+    fn restart(&mut self) {
+        let tags = std::mem::take(&mut self.tags);
+        if tags.len() > self.shown.len() {
+            self.shown = tags;
+        }
+        self.offset = 0;
+        self.last_line = None;
+    }
+}
+
+/// For lines that have been shown: they count for the chain alone.
+struct Unheard;
+
+impl Sink for Unheard {
+    fn event(&mut self, _: &Event<'_>, _: &Line<'_>, _: Option<&Seal>) {}
+
+    fn damage(&mut self, _: Damage) {}
 }
 
 impl Mark {

@@ -9,20 +9,20 @@ const BLOCK_BYTES: usize = 256 << 10;
 
 /// A line as it was found, without its newline.
 #[derive(Debug)]
-pub(crate) struct RawLine<'a> {
+pub struct RawLine<'a> {
     /// Empty for a line that is too long; `len` still tells how long.
-    pub(crate) bytes: &'a [u8],
-    pub(crate) len: u64,
-    pub(crate) offset: u64,
+    pub bytes: &'a [u8],
+    pub len: u64,
+    pub offset: u64,
     /// From 1.
-    pub(crate) number: u64,
+    pub number: u64,
     /// Whether a newline follows. Only the last line can lack it.
-    pub(crate) terminated: bool,
+    pub terminated: bool,
 }
 
 /// The lines of a stream, one at a time.
 #[derive(Debug)]
-pub(crate) struct Lines<R> {
+pub struct Lines<R> {
     source: R,
     buffer: Vec<u8>,
     /// The part of the buffer that holds bytes not yet given out.
@@ -37,7 +37,7 @@ pub(crate) struct Lines<R> {
 }
 
 impl<R: Read> Lines<R> {
-    pub(crate) fn new(source: R) -> Self {
+    pub fn new(source: R) -> Self {
         Self::starting_at(source, 0, 0)
     }
 
@@ -48,7 +48,7 @@ impl<R: Read> Lines<R> {
     }
 
     /// The next line; at the end of the stream also one without a newline, if it has any bytes.
-    pub(crate) fn next(&mut self) -> io::Result<Option<RawLine<'_>>> {
+    pub fn next_line(&mut self) -> io::Result<Option<RawLine<'_>>> {
         loop {
             let unsearched = self.buffer.get(self.searched..self.end).unwrap_or_default();
             if let Some(found) = memchr::memchr(b'\n', unsearched) {
@@ -165,7 +165,7 @@ mod tests {
         ) {
             let mut lines = Lines::new(Dribble(&text, step));
             let mut found = Vec::new();
-            while let Some(line) = lines.next().unwrap() {
+            while let Some(line) = lines.next_line().unwrap() {
                 let start = usize::try_from(line.offset).unwrap();
                 prop_assert_eq!(&text[start..start + line.bytes.len()], line.bytes);
                 found.push((line.number, line.bytes.to_vec(), line.terminated));
@@ -185,13 +185,13 @@ mod tests {
     fn a_line_too_long_is_measured_and_passed_over() {
         let long = io::repeat(b'x').take(LINE_BYTES_MAX as u64 + 700_000);
         let mut lines = Lines::new((&b"a\n"[..]).chain(long).chain(&b"\nb"[..]));
-        assert_eq!(lines.next().unwrap().unwrap().bytes, b"a");
-        let long = lines.next().unwrap().unwrap();
+        assert_eq!(lines.next_line().unwrap().unwrap().bytes, b"a");
+        let long = lines.next_line().unwrap().unwrap();
         assert_eq!((long.bytes, long.len), (&b""[..], LINE_BYTES_MAX as u64 + 700_000));
         assert_eq!((long.offset, long.terminated), (2, true));
-        let last = lines.next().unwrap().unwrap();
+        let last = lines.next_line().unwrap().unwrap();
         assert_eq!((last.bytes, last.number, last.terminated), (&b"b"[..], 3, false));
-        assert!(lines.next().unwrap().is_none());
+        assert!(lines.next_line().unwrap().is_none());
         assert!(lines.buffer.len() <= BLOCK_BYTES, "the room for it is given back");
     }
 }

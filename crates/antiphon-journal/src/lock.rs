@@ -49,8 +49,11 @@ impl Lock {
 impl Drop for Lock {
     fn drop(&mut self) {
         // Removed while it is still locked: whoever waits finds out, and makes a new one. Where a
-        // locked file cannot be removed it stays, unlocked, and does no harm.
-        let _ = std::fs::remove_file(&self.path);
+        // locked file cannot be removed it stays, unlocked, and does no harm. If somebody else
+        // removed it, the one that is there now is not ours.
+        if self.file.as_ref().is_some_and(|file| is_still_there(file, &self.path)) {
+            let _ = std::fs::remove_file(&self.path);
+        }
         self.file.take();
     }
 }

@@ -1,5 +1,7 @@
 //! A session's log: one file, or a folder of segments that follow one another.
 
+use std::borrow::Cow;
+use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -17,8 +19,8 @@ use crate::{Hash, OsDisk, Seal};
 pub struct Log {
     place: PathBuf,
     is_folder: bool,
-    first: u32,
-    count: u32,
+    /// The numbers of its segments. One that is gone leaves a gap that shows.
+    numbers: Vec<u32>,
 }
 
 /// The end of a chain. Whole lines missing at the end show only against a head kept elsewhere.
@@ -45,33 +47,37 @@ impl Log {
     /// Finds the log at `path`: a file with its later segments beside it, or a folder of them.
     pub fn find(path: &Path) -> Result<Self, Error> {
         let kind = std::fs::metadata(path).map_err(|source| Error::open(path, source))?;
-        let place = path.to_owned();
-        if !kind.is_dir() {
-            let mut log = Self { place, is_folder: false, first: 1, count: 1 };
-            while log.segment(log.count).exists() {
-                log.count += 1;
+        let mut log = Self { place: path.to_owned(), is_folder: kind.is_dir(), numbers: vec![] };
+        match std::fs::read_dir(log.folder()) {
+            Ok(entries) => {
+                let names = entries.flatten().map(|entry| entry.file_name());
+                log.numbers = names.filter_map(|name| log.segment_number(&name)).collect();
             }
-            return Ok(log);
+            Err(source) if log.is_folder => return Err(Error::open(path, source)),
+            // A file may stand where nothing can be listed: its later segments have known names.
+            Err(_) => {
+                log.numbers = (2..).take_while(|&number| log.numbered(number).exists()).collect();
+            }
         }
-        let entries = std::fs::read_dir(path).map_err(|source| Error::open(path, source))?;
-        let numbers = entries.flatten().filter_map(|entry| segment_number(&entry.file_name()));
-        let first = numbers.min().ok_or_else(|| Error::NoLog { path: place.clone() })?;
-        let mut log = Self { place, is_folder: true, first, count: 1 };
-        while log.segment(log.count).exists() {
-            log.count += 1;
+        if !log.is_folder {
+            log.numbers.push(1);
         }
-        Ok(log)
+        log.numbers.sort_unstable();
+        match log.numbers.is_empty() {
+            true => Err(Error::NoLog { path: log.place }),
+            false => Ok(log),
+        }
     }
 
     /// The log that a writer makes at `path`, which may be a folder, a file, or not there.
     pub(crate) fn for_writing(path: &Path) -> Result<Self, Error> {
         match Self::find(path) {
             Ok(log) => Ok(log),
-            Err(Error::NoLog { path }) => {
-                Ok(Self { place: path, is_folder: true, first: 1, count: 0 })
+            Err(Error::NoLog { path: place }) => {
+                Ok(Self { place, is_folder: true, numbers: vec![] })
             }
             Err(Error::Open { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
-                Ok(Self { place: path.to_owned(), is_folder: false, first: 1, count: 0 })
+                Ok(Self { place: path.to_owned(), is_folder: false, numbers: vec![] })
             }
             Err(error) => Err(error),
         }
@@ -89,11 +95,11 @@ impl Log {
     }
 
     pub fn segments(&self) -> impl ExactSizeIterator<Item = PathBuf> {
-        (0..self.count).map(|index| self.segment(index))
+        self.numbers.iter().map(|&number| self.numbered(number))
     }
 
     pub(crate) fn is_new(&self) -> bool {
-        self.count == 0
+        self.numbers.is_empty()
     }
 
     pub(crate) fn folder(&self) -> &Path {
@@ -112,30 +118,59 @@ impl Log {
 
     /// The path of the next segment. It counts from now on.
     pub(crate) fn add_segment(&mut self) -> PathBuf {
-        self.count += 1;
-        self.segment(self.count - 1)
+        let next = self.numbers.last().map_or(1, |last| last + 1);
+        self.numbers.push(next);
+        self.numbered(next)
     }
 
     pub(crate) fn last_segment(&self) -> Option<PathBuf> {
-        self.count.checked_sub(1).map(|index| self.segment(index))
+        self.numbers.last().map(|&number| self.numbered(number))
     }
 
     pub(crate) fn count(&self) -> u32 {
-        self.count
+        u32::try_from(self.numbers.len()).unwrap_or(u32::MAX)
     }
 
-    /// The path of the segment with that index, whether or not it is there.
+    /// The path of the segment with that index; the one after the last is the next to be made.
     pub(crate) fn segment(&self, index: u32) -> PathBuf {
-        let number = self.first + index;
+        let known = self.numbers.get(index as usize).copied();
+        let beyond = || {
+            let last = self.numbers.last().copied().unwrap_or_default();
+            last.saturating_add(index.saturating_sub(self.count())).saturating_add(1)
+        };
+        self.numbered(known.unwrap_or_else(beyond))
+    }
+
+    fn numbered(&self, number: u32) -> PathBuf {
         if self.is_folder {
             return self.place.join(format!("{number:06}.jsonl"));
         }
-        if index == 0 {
+        if number == 1 {
             return self.place.clone();
         }
-        let ending = self.place.extension().map(|ending| ending.to_string_lossy().into_owned());
-        let ending = ending.unwrap_or_else(|| "jsonl".to_owned());
+        let (_, ending) = self.stem_and_ending();
         self.place.with_extension(format!("{number:06}.{ending}"))
+    }
+
+    /// The number in the name of one of this log's segments; a file's own name has none.
+    fn segment_number(&self, name: &OsStr) -> Option<u32> {
+        let mut digits = name.to_str()?;
+        if self.is_folder {
+            digits = digits.strip_suffix(".jsonl")?;
+        } else {
+            let (stem, ending) = self.stem_and_ending();
+            digits = digits.strip_prefix(&*stem)?.strip_prefix('.')?;
+            digits = digits.strip_suffix(&*ending)?.strip_suffix('.')?;
+        }
+        let is_number = digits.len() == 6 && digits.bytes().all(|byte| byte.is_ascii_digit());
+        let number: u32 = is_number.then(|| digits.parse().ok()).flatten()?;
+        (number > u32::from(!self.is_folder)).then_some(number)
+    }
+
+    fn stem_and_ending(&self) -> (Cow<'_, str>, Cow<'_, str>) {
+        let stem = self.place.file_stem().unwrap_or_default().to_string_lossy();
+        let ending = self.place.extension().map_or("jsonl".into(), OsStr::to_string_lossy);
+        (stem, ending)
     }
 
     /// Reads all segments in order.
@@ -151,40 +186,72 @@ impl Log {
     }
 
     pub(crate) fn read_from(&self, disk: &dyn Disk, sink: &mut dyn Sink) -> Result<Summary, Error> {
-        let mut scanner = Scanner::default();
-        let (mut lines_read, mut bytes, mut last_segment_bytes, mut terminated) = (0, 0, 0, true);
+        let mut reading = Reading::default();
         for (index, path) in (0..).zip(self.segments()) {
-            scanner.stream = index;
-            scanner.superseded_from = match index + 1 < self.count {
-                true => first_number(disk, &self.segment(index + 1)),
-                false => None,
-            };
-            let open = |source| Error::open(&path, source);
-            let mut lines = Lines::new(disk.read(&path).map_err(open)?);
-            while let Some(line) = lines.next().map_err(|source| Error::read(&path, source))? {
-                scanner.line(&line, sink);
-                lines_read += 1;
-                terminated = line.terminated;
-            }
-            last_segment_bytes = lines.offset();
-            bytes += last_segment_bytes;
+            reading.scanner.stream = index;
+            let mut later = self.segments().skip(index as usize + 1);
+            reading.scanner.superseded_from = later.find_map(|path| first_seal(disk, &path));
+            let source = disk.read(&path).map_err(|source| Error::open(&path, source))?;
+            reading.segment(source, sink).map_err(|source| Error::read(&path, source))?;
         }
-        let (sealed, unsealed) = (scanner.sealed, scanner.unsealed);
-        let (head, lines) = (scanner.head(), lines_read);
-        Ok(Summary { head, lines, bytes, last_segment_bytes, sealed, unsealed, terminated })
+        Ok(reading.summary())
     }
 }
 
-/// The `n` with which a segment begins.
+/// Reads a log of one segment that is in memory.
+pub fn read_bytes(bytes: &[u8], sink: &mut dyn Sink) -> Summary {
+    let mut reading = Reading::default();
+    // Memory can always be read.
+    let _ = reading.segment(bytes, sink);
+    reading.summary()
+}
+
+/// A log while its segments are read.
+#[derive(Default)]
+struct Reading {
+    scanner: Scanner,
+    lines: u64,
+    bytes: u64,
+    last_segment_bytes: u64,
+    unterminated: bool,
+}
+
+impl Reading {
+    fn segment(&mut self, source: impl io::Read, sink: &mut dyn Sink) -> io::Result<()> {
+        let mut lines = Lines::new(source);
+        while let Some(line) = lines.next_line()? {
+            self.scanner.line(&line, sink);
+            self.lines += 1;
+            self.unterminated = !line.terminated;
+        }
+        self.last_segment_bytes = lines.offset();
+        self.bytes += self.last_segment_bytes;
+        Ok(())
+    }
+
+    fn summary(&self) -> Summary {
+        Summary {
+            head: self.scanner.head(),
+            lines: self.lines,
+            bytes: self.bytes,
+            last_segment_bytes: self.last_segment_bytes,
+            sealed: self.scanner.sealed,
+            unsealed: self.scanner.unsealed,
+            terminated: !self.unterminated,
+        }
+    }
+}
+
+/// The seal with which a segment begins.
 ///
 /// A segment that took over from one that could not be synced repeats the lines that may not have
 /// reached the disk. So a segment counts only up to where the next one begins.
-pub(crate) fn first_number(disk: &dyn Disk, path: &Path) -> Option<u64> {
-    struct First(Option<u64>);
+pub(crate) fn first_seal(disk: &dyn Disk, path: &Path) -> Option<Seal> {
+    struct First(Option<Seal>);
 
     impl Sink for First {
         fn event(&mut self, _: &Event<'_>, _: &Line<'_>, seal: Option<&Seal>) {
-            self.0 = self.0.or(seal.map(|seal| seal.n));
+            self.0 = self.0.or(seal.copied());
         }
 
         fn damage(&mut self, _: Damage) {}
@@ -193,15 +260,9 @@ pub(crate) fn first_number(disk: &dyn Disk, path: &Path) -> Option<u64> {
     let mut lines = Lines::new(disk.read(path).ok()?);
     let (mut scanner, mut first) = (Scanner::default(), First(None));
     while first.0.is_none() {
-        scanner.line(&lines.next().ok()??, &mut first);
+        scanner.line(&lines.next_line().ok()??, &mut first);
     }
     first.0
-}
-
-fn segment_number(name: &std::ffi::OsStr) -> Option<u32> {
-    let digits = name.to_str()?.strip_suffix(".jsonl")?;
-    let is_number = digits.len() == 6 && digits.bytes().all(|byte| byte.is_ascii_digit());
-    is_number.then(|| digits.parse().ok()).flatten()
 }
 
 /// A sink that folds.

@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::hash::{BuildHasher, RandomState};
+use std::ops::Range;
 
 use antiphon_model::{Event, EventKind, Line, Place, Severity, json};
 
@@ -20,18 +21,25 @@ pub(crate) struct Recovery {
     pub(crate) format: Option<u64>,
     /// All damage that no `recovered` line speaks of yet.
     pub(crate) damage: Vec<Damage>,
-    acknowledged: BTreeSet<(u64, u64)>,
+    /// Places (stream and offset) that one does speak of.
+    listed: BTreeSet<(u64, u64)>,
+    /// From where to where one counts what it does not list.
+    counted: Vec<Range<(u64, u64)>>,
 }
 
-/// At most this many places are listed in a `recovered` line; all are counted.
+/// At most this many places are listed in a `recovered` line. All are counted, and `rest` says
+/// where those begin that are not listed.
 const LISTED_MAX: usize = 100;
 
 impl Recovery {
     pub(crate) fn of(log: &Log, disk: &dyn Disk) -> Result<(Self, Summary), Error> {
         let mut found = Self::default();
         let summary = log.read_from(disk, &mut found)?;
-        let Self { damage, acknowledged, ids, .. } = &mut found;
-        damage.retain(|damage| !acknowledged.contains(&(u64::from(damage.stream), damage.offset)));
+        let Self { damage, listed, counted, ids, .. } = &mut found;
+        damage.retain(|damage| {
+            let place = (u64::from(damage.stream), damage.offset);
+            !listed.contains(&place) && !counted.iter().any(|range| range.contains(&place))
+        });
         for stub in damage.iter().filter(|damage| damage.kind.is_of_bytes()) {
             ids.burn(log, disk, stub);
         }
@@ -63,6 +71,12 @@ impl Recovery {
             ));
         }
         members.push(']');
+        if let Some(rest) = self.damage.get(LISTED_MAX) {
+            members.push_str(&format!(
+                ",\"rest\":{{\"stream\":{},\"offset\":{}}}",
+                rest.stream, rest.offset
+            ));
+        }
         Some(members)
     }
 }
@@ -85,10 +99,11 @@ impl Sink for Recovery {
             EventKind::Recovered(loss) => {
                 let Some(list) = loss.damage else { return };
                 let number = |raw: &str, name| json::member(raw, name)?.parse::<u64>().ok();
-                let _ = json::elements(list.json, |place| {
-                    let offset = number(place, "offset");
-                    self.acknowledged.extend(number(place, "stream").zip(offset));
-                });
+                let place = |raw: &str| number(raw, "stream").zip(number(raw, "offset"));
+                let _ = json::elements(list.json, |raw| self.listed.extend(place(raw)));
+                let end = (u64::from(line.place.stream), line.place.offset);
+                let rest = json::member(line.text, "rest").and_then(place);
+                self.counted.extend(rest.map(|from| from..end));
             }
             _ => {}
         }
@@ -120,10 +135,12 @@ pub(crate) struct Ids {
 }
 
 impl Ids {
+    pub(crate) fn reserve(&mut self, id: &str) {
+        self.next = self.next.max(number_of(id).unwrap_or_default());
+    }
+
     pub(crate) fn add(&mut self, id: &str, place: Place) {
-        if let Some(number) = number_of(id) {
-            self.next = self.next.max(number);
-        }
+        self.reserve(id);
         self.places.insert(self.hasher.hash_one(id), place);
     }
 
@@ -138,17 +155,21 @@ impl Ids {
         format!("msg_{:03}", self.next)
     }
 
-    /// Keeps the id of a torn line from being given to another event.
-    fn burn(&mut self, log: &Log, disk: &dyn Disk, stub: &Damage) {
-        let path = log.segment(stub.stream);
-        let beginning = disk.read_at(&path, stub.offset, 200).unwrap_or_default();
+    /// Keeps the id of a damaged line from being given to another event.
+    fn burn(&mut self, log: &Log, disk: &dyn Disk, damage: &Damage) {
+        let path = log.segment(damage.stream);
+        let len = usize::try_from(damage.len).unwrap_or(usize::MAX).min(200);
+        let beginning = disk.read_at(&path, damage.offset, len).unwrap_or_default();
         let text = String::from_utf8_lossy(&beginning);
         let id = text
             .strip_prefix("{\"message_id\":\"")
             .and_then(|rest| rest.split_once('"'))
             .and_then(|(id, _)| number_of(id));
-        // A stub too short to tell had the next number, if it had one of ours at all.
-        self.next = self.next.max(id.unwrap_or(self.next + 1));
+        self.next = match id {
+            Some(id) if damage.kind.is_torn() => self.next.max(id),
+            // The id itself may be what is damaged. Then it had the next number, if one of ours.
+            _ => self.next.max(id.unwrap_or_default()) + 1,
+        };
     }
 }
 

@@ -6,9 +6,10 @@
 
 use std::path::Path;
 
-use antiphon_model::{Event, Line, Severity};
+use antiphon_model::{Event, Line, Severity, json};
 
-use crate::{Damage, DamageKind, Draft, Error, Log, Options, Seal, Sink, Writer};
+use crate::disk::Disk;
+use crate::{Damage, DamageKind, Draft, Error, Log, Options, OsDisk, Seal, Sink, Writer};
 
 /// What went into the copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -26,7 +27,11 @@ pub fn salvage(log: &Log, path: &Path, options: Options) -> Result<Salvaged, Err
         return Err(Error::Exists { path: path.to_owned() });
     }
     let writer = Writer::open(path, options)?;
-    let mut copy = Copy { writer, found: Salvaged::default(), mark: None, failure: None };
+    // The copy may need a first line of its own, under an id that no event has.
+    let mut ids = IdsTaken(&writer);
+    log.read(&mut ids)?;
+    let found = Salvaged::default();
+    let mut copy = Copy { log, writer, found, mark: None, is_utf8: true, failure: None };
     log.read(&mut copy)?;
     if let Some(failure) = copy.failure {
         return Err(failure);
@@ -43,28 +48,44 @@ pub fn salvage(log: &Log, path: &Path, options: Options) -> Result<Salvaged, Err
     Ok(copy.found)
 }
 
-struct Copy {
+struct IdsTaken<'a>(&'a Writer);
+
+impl Sink for IdsTaken<'_> {
+    fn event(&mut self, event: &Event<'_>, _: &Line<'_>, _: Option<&Seal>) {
+        if let Some(id) = &event.message_id {
+            self.0.reserve_id(id);
+        }
+    }
+
+    fn damage(&mut self, _: Damage) {}
+}
+
+struct Copy<'a> {
+    log: &'a Log,
     writer: Writer,
     found: Salvaged,
     /// Why the next event is suspect.
     mark: Option<&'static str>,
+    /// Whether the text of the next event is all there is.
+    is_utf8: bool,
     failure: Option<Error>,
 }
 
-impl Sink for Copy {
-    fn event(&mut self, _: &Event<'_>, line: &Line<'_>, _: Option<&Seal>) {
+impl Sink for Copy<'_> {
+    fn event(&mut self, _: &Event<'_>, line: &Line<'_>, seal: Option<&Seal>) {
         if self.failure.is_some() {
             return;
         }
-        let mark = self.mark.take();
-        if let Err(error) = self.copy(line, mark) {
-            self.failure = Some(error);
-        }
+        let result = self.draft(line, seal).and_then(|draft| self.copy(draft));
+        self.failure = result.err();
+        self.is_utf8 = true;
     }
 
     fn damage(&mut self, damage: Damage) {
         if let DamageKind::BadHash | DamageKind::BadSeal = damage.kind {
             self.mark = Some(damage.kind.code());
+        } else if damage.kind.code() == "not-utf8" {
+            self.is_utf8 = false;
         } else if let DamageKind::Gap { missing, .. } = damage.kind {
             self.found.lost += missing;
         } else if damage.kind.severity() == Severity::Error {
@@ -73,13 +94,31 @@ impl Sink for Copy {
     }
 }
 
-impl Copy {
-    fn copy(&mut self, line: &Line<'_>, mark: Option<&'static str>) -> Result<(), Error> {
-        let mut draft = Draft::verbatim(line.text.as_bytes())?;
-        if let Some(mark) = mark {
+impl Copy<'_> {
+    fn draft(&mut self, line: &Line<'_>, seal: Option<&Seal>) -> Result<Draft, Error> {
+        let mut draft = match self.is_utf8 {
+            true => Draft::verbatim(line.text.as_bytes())?,
+            false => {
+                let path = self.log.segment(line.place.stream);
+                let read = OsDisk.read_at(&path, line.place.offset, line.place.len as usize);
+                Draft::verbatim(&read.map_err(|source| Error::read(&path, source))?)?
+            }
+        };
+        // A foreign `transcript_edit` counts in the member that the seal needs.
+        if draft.event_type.as_deref() == Some("transcript_edit")
+            && let (None, Some(count)) = (seal, json::member(line.text, "n"))
+            && json::member(line.text, "kept_first").is_none()
+        {
+            draft.members.push_str(&format!(",\"kept_first\":{count}"));
+        }
+        if let Some(mark) = self.mark.take() {
             draft.members.push_str(&format!(",\"salvaged\":\"{mark}\""));
             self.found.changed += 1;
         }
+        Ok(draft)
+    }
+
+    fn copy(&mut self, mut draft: Draft) -> Result<(), Error> {
         // Two events with one id stay two.
         let id = draft.message_id.clone();
         for again in 2.. {

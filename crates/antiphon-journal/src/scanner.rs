@@ -25,21 +25,13 @@ pub trait Sink {
 pub(crate) struct Scanner {
     chain: Chain,
     pub(crate) stream: u32,
-    /// Where the next segment begins: it has all lines from there on once more.
-    pub(crate) superseded_from: Option<u64>,
-    /// What a follower has shown before it had to begin this stream again.
-    pub(crate) shown: Shown,
+    /// The line with which the next segment begins: it has all lines from there on once more.
+    pub(crate) superseded_from: Option<Seal>,
+    /// Lines up to this number may stand here again: they were shown from the segment before,
+    /// which was not known then to be superseded.
+    pub(crate) shown_upto: u64,
     pub(crate) sealed: u64,
     pub(crate) unsealed: u64,
-}
-
-/// Lines that are read for a second time, and must not be shown again.
-#[derive(Debug, Default, Clone, Copy)]
-pub(crate) struct Shown {
-    /// Sealed lines up to this number.
-    pub(crate) upto_n: u64,
-    /// All other lines before this offset.
-    pub(crate) before_offset: u64,
 }
 
 impl Scanner {
@@ -57,60 +49,61 @@ impl Scanner {
         if raw.number == 1 {
             piece.skip_byte_order_mark();
         }
+        piece.skip_carriage_return();
         if piece.bytes.iter().all(u8::is_ascii_whitespace) {
             return;
         }
-        match seal::check(piece.bytes) {
-            Sealed::Good(seal) => self.good(&piece, &seal, sink),
-            _ if piece.offset < self.shown.before_offset => {}
+        let emitted = match seal::check(piece.bytes) {
+            Sealed::Good(seal) => {
+                self.good(&piece, &seal, sink);
+                true
+            }
             Sealed::Mismatch { stored, actual } => {
-                let emitted = self.emit(&piece, None, sink, |scanner, sink| {
-                    scanner.chain.follow_changed(&stored, actual);
-                    sink.damage(piece.damage(DamageKind::BadHash));
-                });
-                if !emitted {
-                    self.unreadable(&piece, sink);
-                }
+                let n = self.chain.number_of_changed(&stored);
+                self.damaged(&piece, DamageKind::BadHash, n, sink, |chain| {
+                    chain.follow_changed(&stored, actual);
+                })
             }
             Sealed::Broken => {
-                let emitted = self.emit(&piece, None, sink, |scanner, sink| {
-                    scanner.chain.pass_unreadable();
-                    sink.damage(piece.damage(DamageKind::BadSeal));
-                });
-                if !emitted {
-                    self.unreadable(&piece, sink);
-                }
+                let n = self.chain.n() + 1;
+                self.damaged(&piece, DamageKind::BadSeal, n, sink, Chain::pass_unreadable)
             }
-            Sealed::Absent => {
-                let emitted = self.emit(&piece, None, sink, |scanner, sink| {
-                    scanner.unsealed += 1;
-                    if scanner.chain.n() > 0 {
-                        sink.damage(piece.damage(DamageKind::Unchained));
-                    }
-                });
-                if !emitted {
-                    self.unreadable(&piece, sink);
+            Sealed::Absent => self.emit(&piece, None, sink, |scanner, sink| {
+                scanner.unsealed += 1;
+                if scanner.chain.n() > 0 {
+                    sink.damage(piece.damage(DamageKind::Unchained));
                 }
-            }
+            }),
+        };
+        if !emitted {
+            self.unreadable(&piece, sink);
         }
     }
 
+    /// Whether the next segment has the line `n` once more.
+    fn is_superseded(&self, n: u64) -> bool {
+        self.superseded_from.is_some_and(|from| n >= from.n)
+    }
+
     fn good(&mut self, piece: &Piece<'_>, seal: &Seal, sink: &mut dyn Sink) {
-        if self.superseded_from.is_some_and(|from| seal.n >= from) {
+        if self.superseded_from.is_some_and(|from| from.n == seal.n && from.hash != seal.hash) {
+            // The next segment is no continuation of this one, so it takes nothing over from it.
+            self.superseded_from = None;
+        }
+        if self.is_superseded(seal.n) {
             return;
         }
-        if seal.n <= self.shown.upto_n && !self.chain.lacks(seal.n) {
-            return;
-        }
-        self.sealed += 1;
         match self.chain.follow(seal) {
             Link::Next => {}
             Link::NextBut(kind) | Link::Late(kind) => sink.damage(piece.damage(kind)),
+            Link::Again(_) if seal.n <= self.shown_upto => return,
             Link::Again(kind) => {
+                self.sealed += 1;
                 sink.damage(piece.damage(kind));
                 return;
             }
         }
+        self.sealed += 1;
         if !piece.terminated {
             sink.damage(piece.damage(DamageKind::Unterminated));
         }
@@ -118,6 +111,26 @@ impl Scanner {
             // Its writer wrote it so: whole, and not an event.
             sink.damage(piece.damage(piece.undecodable()));
         }
+    }
+
+    /// A line with a seal that does not hold, probably the `n`th. False if it is not even an event.
+    fn damaged(
+        &mut self,
+        piece: &Piece<'_>,
+        kind: DamageKind,
+        n: u64,
+        sink: &mut dyn Sink,
+        follow: impl FnOnce(&mut Chain),
+    ) -> bool {
+        if self.is_superseded(n) && piece.is_event() {
+            // The next segment has it as it was written.
+            sink.damage(piece.damage(kind));
+            return true;
+        }
+        self.emit(piece, None, sink, |scanner, sink| {
+            follow(&mut scanner.chain);
+            sink.damage(piece.damage(kind));
+        })
     }
 
     /// Decodes a piece and hands it on, after `before`. False, and nothing done, if it cannot be.
@@ -129,7 +142,7 @@ impl Scanner {
         before: impl FnOnce(&mut Self, &mut dyn Sink),
     ) -> bool {
         let text = piece.text();
-        let line = piece.line(&text);
+        let line = piece.line(&text, seal);
         let Ok(event) = decode(&line) else {
             return false;
         };
@@ -206,6 +219,14 @@ impl<'a> Piece<'a> {
         }
     }
 
+    /// A line that went through a program which ends lines its own way is still the same line.
+    fn skip_carriage_return(&mut self) {
+        if let Some(rest) = self.bytes.strip_suffix(b"\r") {
+            self.bytes = rest;
+            self.full_len -= 1;
+        }
+    }
+
     fn len(&self) -> u64 {
         self.full_len
     }
@@ -224,14 +245,15 @@ impl<'a> Piece<'a> {
         Cow::Owned(text)
     }
 
-    fn line<'t>(&self, text: &'t str) -> Line<'t> {
+    fn line<'t>(&self, text: &'t str, seal: Option<&Seal>) -> Line<'t> {
+        let seal_bytes = seal.map_or(0, Seal::text_len);
         let len = u32::try_from(self.bytes.len()).unwrap_or(u32::MAX);
         let place = Place { offset: self.offset, len, stream: self.stream };
-        Line { text, number: self.number, place }
+        Line::sealed(text, self.number, place, seal_bytes)
     }
 
     fn is_event(&self) -> bool {
-        decode(&self.line(&self.text())).is_ok()
+        decode(&self.line(&self.text(), None)).is_ok()
     }
 
     /// What is wrong with a piece that cannot be decoded.
@@ -240,12 +262,10 @@ impl<'a> Piece<'a> {
             return DamageKind::Nul;
         }
         let text = self.text();
-        // A line that was cut stops where more must follow; one that was spoilt fails before.
-        let error = serde_json::from_str::<serde::de::IgnoredAny>(&text).err();
-        match (error.is_some_and(|error| error.is_eof()), self.terminated) {
+        match (stops_short(&text), self.terminated) {
             (true, true) => DamageKind::TornLine,
             (true, false) => DamageKind::TornTail,
-            (false, _) => match decode(&self.line(&text)) {
+            (false, _) => match decode(&self.line(&text, None)) {
                 Err(problem) => DamageKind::Undecodable(problem),
                 Ok(_) => DamageKind::BadSeal,
             },
@@ -256,4 +276,14 @@ impl<'a> Piece<'a> {
         let (stream, line, offset, len) = (self.stream, self.number, self.offset, self.full_len);
         Damage { kind, stream, line, offset, len }
     }
+}
+
+/// Whether JSON was cut: it stops where more must follow. What was spoilt fails before that.
+fn stops_short(text: &str) -> bool {
+    let stops = |text: &str| {
+        let parsed = serde_json::from_str::<serde::de::IgnoredAny>(text);
+        parsed.is_err_and(|error| error.is_eof())
+    };
+    // A number may have been cut behind its sign, point or exponent.
+    stops(text) || text.ends_with(['-', '+', '.', 'e', 'E']) && stops(&format!("{text}0"))
 }

@@ -80,7 +80,7 @@ mod tests {
 
     fn line(id: &str) -> String {
         let mut line = format!("{{\"message_id\":\"{id}\",\"payload\":{{\"message_id\":1}}");
-        seal::close(&mut line, 1, &Hash::GENESIS);
+        seal::close(&mut line, 0, 1, &Hash::GENESIS);
         line.trim_end().to_owned()
     }
 

@@ -1,0 +1,328 @@
+//! What a writer knows, and how a line gets from there to the file.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use antiphon_model::{Place, json};
+
+use crate::disk::{Disk, LogFile};
+use crate::recovery::{Ids, Recovery};
+use crate::seal;
+use crate::sync::{Level, Unsynced, write_whole};
+use crate::{Draft, Error, Hash, Head, Log, Options, Summary};
+
+/// The version of the log that this writer writes.
+pub(crate) const FORMAT: u64 = 1;
+
+/// Whether the lines that stood in the log before this writer are durable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Inherited {
+    /// Their writer may have been killed before it synced them.
+    Unknown,
+    Durable,
+    /// A sync of their file has failed. No later one can be believed.
+    Suspect,
+}
+
+/// What a writer knows; guarded by [`Shared`](crate::sync::Shared).
+#[derive(Debug)]
+pub(crate) struct State {
+    pub(crate) log: Log,
+    /// The last segment, once something is to be written.
+    pub(crate) file: Option<Arc<dyn LogFile>>,
+    pub(crate) path: PathBuf,
+    pub(crate) segment_bytes: u64,
+    pub(crate) n: u64,
+    pub(crate) hash: Hash,
+    /// The file ends within a line; the next one begins with a newline.
+    pub(crate) tail_is_torn: bool,
+    /// The members of a `recovered` line that is still to be written.
+    recovered: Option<String>,
+    /// Events that could not be written since the last that could.
+    lost: u64,
+    lost_reason: String,
+    pub(crate) ids: Ids,
+    pub(crate) agents: BTreeSet<String>,
+    pub(crate) session_id: Option<String>,
+    /// The line under construction; its room is used again.
+    line: String,
+    pub(crate) unsynced: Unsynced,
+    keeps_unsynced: bool,
+    pub(crate) inherited: Inherited,
+    /// The segment and the offset where this writer began.
+    pub(crate) inherited_upto: (u32, u64),
+    pub(crate) disk: Arc<dyn Disk>,
+    options: Options,
+}
+
+impl State {
+    /// The state of a writer that goes on where `log` ends, and says there what it found.
+    pub(crate) fn after(log: Log, found: Recovery, summary: &Summary, options: Options) -> Self {
+        let recovered = found.event(&log);
+        let head = summary.head.unwrap_or(Head { n: 0, hash: Hash::GENESIS });
+        let mut state = Self {
+            path: log.last_segment().unwrap_or_default(),
+            segment_bytes: summary.last_segment_bytes,
+            file: None,
+            n: head.n,
+            hash: head.hash,
+            tail_is_torn: !summary.terminated,
+            recovered,
+            lost: 0,
+            lost_reason: String::new(),
+            ids: found.ids,
+            agents: found.agents,
+            session_id: found.session_id,
+            line: String::new(),
+            unsynced: Unsynced::after(head.n),
+            keeps_unsynced: options.level != Level::Os,
+            inherited: Inherited::Unknown,
+            inherited_upto: (log.count().saturating_sub(1), summary.last_segment_bytes),
+            disk: Arc::clone(&options.disk),
+            log,
+            options,
+        };
+        if state.n > 0 {
+            // On a full disk it waits for the first event that can be written.
+            let _ = state.begin();
+        }
+        state
+    }
+
+    /// Writes an event; one that cannot be written is counted, and the count will be in the log.
+    pub(crate) fn write(&mut self, draft: &Draft) -> Result<String, Error> {
+        let written = self.try_write(draft);
+        if let Err(error) = &written {
+            self.count_lost(error);
+        }
+        written
+    }
+
+    pub(crate) fn count_lost(&mut self, error: &Error) {
+        self.lost += 1;
+        let cause = std::error::Error::source(error);
+        self.lost_reason = cause.map_or_else(|| error.to_string(), ToString::to_string);
+    }
+
+    /// Writes an event, and before it what the log needs to begin or to go on.
+    fn try_write(&mut self, draft: &Draft) -> Result<String, Error> {
+        if self.n == 0 && draft.event_type.as_deref() == Some("session_started") {
+            let id = self.write_started(draft)?;
+            // The event is in the log; what cannot follow it now follows before the next.
+            let _ = self.begin().and_then(|()| self.write_gap());
+            return Ok(id);
+        }
+        self.begin()?;
+        self.write_gap()?;
+        if let Some(agent) = &draft.agent
+            && !self.agents.contains(agent)
+        {
+            self.agents.insert(agent.clone());
+        }
+        let id = draft.message_id.clone().unwrap_or_else(|| self.ids.take());
+        self.write_line(&id, &draft.members, draft.has_timestamp)?;
+        Ok(id)
+    }
+
+    /// The first line: whatever its author says, completed by what it must say.
+    fn write_started(&mut self, draft: &Draft) -> Result<String, Error> {
+        let mut members = draft.members.clone();
+        let whole = format!("{{{members}}}");
+        let named = ["session_id", "id"].iter().find_map(|key| json::member(&whole, key));
+        let session_id = match named.and_then(json::word) {
+            Some(id) => id.into_owned(),
+            None => {
+                // Lines without seals may stand before, and have named the session.
+                let id = self.session_id.clone().unwrap_or_else(|| self.new_session_id());
+                members.push_str(",\"session_id\":");
+                json::push_string(&mut members, &id);
+                id
+            }
+        };
+        if json::member(&whole, "format").is_none() {
+            members.push_str(&format!(",\"format\":{FORMAT}"));
+        }
+        if json::member(&whole, "program").is_none() {
+            members.push_str(",\"program\":");
+            json::push_string(&mut members, &self.options.program);
+        }
+        let id = draft.message_id.clone().unwrap_or_else(|| self.ids.take());
+        self.write_line(&id, &members, draft.has_timestamp)?;
+        self.session_id = Some(session_id);
+        Ok(id)
+    }
+
+    /// What stands before all else: the first line, and what was found damaged on opening.
+    fn begin(&mut self) -> Result<(), Error> {
+        if self.n == 0 {
+            self.write_started(&Draft::from_json("{\"event_type\":\"session_started\"}")?)?;
+        }
+        if let Some(members) = self.recovered.take() {
+            let written = self.write_own(&members);
+            self.recovered = written.is_err().then_some(members);
+            written?;
+        }
+        Ok(())
+    }
+
+    /// Says what was lost, if anything was since this was last said.
+    pub(crate) fn write_gap(&mut self) -> Result<(), Error> {
+        if self.lost > 0 {
+            self.begin()?;
+            let mut members = format!("\"event_type\":\"gap\",\"count\":{},\"reason\":", self.lost);
+            json::push_string(&mut members, &self.lost_reason);
+            self.write_own(&members)?;
+            self.lost = 0;
+        }
+        Ok(())
+    }
+
+    /// After a new segment took over: says so in the log. A failure here loses nothing.
+    pub(crate) fn note_takeover(&mut self, rewritten: usize, failure: &str) {
+        let mut members = format!(
+            "\"event_type\":\"recovered\",\"count\":0,\"rewritten\":{rewritten},\"reason\":"
+        );
+        json::push_string(
+            &mut members,
+            &format!("the segment before could not be synced: {failure}"),
+        );
+        let _ = self.write_own(&members);
+    }
+
+    /// A line of the journal's own.
+    fn write_own(&mut self, members: &str) -> Result<(), Error> {
+        let id = self.ids.take();
+        self.write_line(&id, members, false)
+    }
+
+    /// Builds, seals and writes one line.
+    fn write_line(&mut self, id: &str, members: &str, has_timestamp: bool) -> Result<(), Error> {
+        // Asked for before the line is sealed: a new segment may begin with lines of its own.
+        let file = self.writable()?;
+        let mut line = std::mem::take(&mut self.line);
+        line.clear();
+        if self.tail_is_torn {
+            line.push('\n');
+        }
+        let start = line.len();
+        line.push_str("{\"message_id\":");
+        json::push_string(&mut line, id);
+        if !members.is_empty() {
+            line.push(',');
+            line.push_str(members);
+        }
+        if !has_timestamp {
+            line.push_str(",\"timestamp\":\"");
+            self.options.clock.now().push_to(&mut line);
+            line.push('"');
+        }
+        let seal = seal::close(&mut line, start, self.n + 1, &self.hash);
+        let offset = self.segment_bytes + start as u64;
+        let written = self.put(&*file, line.as_bytes());
+        if written.is_ok() {
+            self.n = seal.n;
+            self.hash = seal.hash;
+            let line = line.get(start..).unwrap_or_default();
+            let len = u32::try_from(line.len() - 1).unwrap_or(u32::MAX);
+            let stream = self.log.count().saturating_sub(1);
+            self.ids.add(id, Place { offset, len, stream });
+            if self.keeps_unsynced {
+                self.unsynced.add(line.as_bytes());
+            } else {
+                self.unsynced.durable = seal.n;
+            }
+        }
+        self.line = line;
+        written
+    }
+
+    /// Hands bytes to the file: one write, unless the file takes fewer.
+    fn put(&mut self, file: &dyn LogFile, bytes: &[u8]) -> Result<(), Error> {
+        let (done, failure) = match write_whole(file, bytes) {
+            Ok(()) => (bytes.len(), None),
+            Err((source, done)) => (done, Some(source)),
+        };
+        self.segment_bytes += done as u64;
+        if let Some(&last) = done.checked_sub(1).and_then(|at| bytes.get(at)) {
+            self.tail_is_torn = last != b'\n';
+        }
+        match failure {
+            // A line that lacks only its newline is whole to every reader, and must count as
+            // written. The next one brings the newline.
+            Some(source) if done + 1 < bytes.len() => Err(Error::write(&self.path, source)),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// The last segment, opened or made; a new one where the last is full.
+    fn writable(&mut self) -> Result<Arc<dyn LogFile>, Error> {
+        // While a sync is under way its file stays the last: what the sync says must be heard
+        // before anything follows.
+        let mut is_full =
+            self.segment_bytes >= self.options.segment_bytes_max && !self.unsynced.syncing;
+        if is_full && self.file.is_some() && self.keeps_unsynced {
+            is_full = self.finish_segment();
+        }
+        if let Some(file) = self.file.as_ref().filter(|_| !is_full) {
+            return Ok(Arc::clone(file));
+        }
+        let fresh = is_full || self.log.is_new();
+        let mut log = self.log.clone();
+        let path = if fresh { log.add_segment() } else { self.path.clone() };
+        let file: Arc<dyn LogFile> = match (self.disk.append(&path, fresh), &self.file) {
+            (Ok(file), _) => file.into(),
+            // A segment may grow past its size rather than lose an event.
+            (Err(_), Some(full)) => return Ok(Arc::clone(full)),
+            (Err(source), None) => return Err(Error::open(&path, source)),
+        };
+        if fresh {
+            self.log = log;
+            self.segment_bytes = 0;
+            self.tail_is_torn = false;
+        }
+        self.path = path;
+        self.file = Some(Arc::clone(&file));
+        // An older file's name may not be durable either: its writer may have been killed.
+        if self.keeps_unsynced
+            && let Err(error) = self.disk.sync_folder(self.log.folder())
+        {
+            self.unsynced.suspect = Some(error.to_string());
+        }
+        Ok(file)
+    }
+
+    /// Whether the line at `place` is this very event; an error if it is another with its id.
+    pub(crate) fn is_same(&self, draft: &Draft, id: &str, place: Place) -> Result<bool, Error> {
+        // A file that could not be synced may no longer hold what was written to it.
+        let kept = self.unsynced.suspect.as_ref().and_then(|_| self.unsynced.line_of(id));
+        let bytes = match kept {
+            Some(line) => line.to_vec(),
+            None => {
+                let path = self.log.segment(place.stream);
+                let read = self.disk.read_at(&path, place.offset, place.len as usize);
+                read.map_err(|source| Error::read(&path, source))?
+            }
+        };
+        let Ok(stored) = Draft::verbatim(&bytes) else {
+            return Err(Error::Conflict { id: id.to_owned() });
+        };
+        if stored.message_id.as_deref() != Some(id) {
+            return Ok(false); // Two ids with one hash.
+        }
+        match stored.is_completed_from(draft) {
+            true => Ok(true),
+            false => Err(Error::Conflict { id: id.to_owned() }),
+        }
+    }
+
+    fn new_session_id(&self) -> String {
+        let now = self.options.clock.now();
+        let unique = format!("{} {} {}", self.log.path().display(), std::process::id(), now);
+        let digits: String = now.to_string().chars().filter(char::is_ascii_digit).collect();
+        let (date, time) = digits.split_at_checked(8).unwrap_or_default();
+        let time = time.get(..6).unwrap_or_default();
+        let hash = Hash::of(unique.as_bytes());
+        format!("{date}-{time}-{}", hash.as_str().get(..6).unwrap_or_default())
+    }
+}

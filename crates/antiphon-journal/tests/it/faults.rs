@@ -1,0 +1,352 @@
+//! Every call to the disk fails once, or from then on: what was acknowledged is there, once.
+
+use std::io::ErrorKind;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use antiphon_journal::{Error, Level, Log, Options, Writer};
+use antiphon_model::json;
+
+use crate::faulty_disk::{Fault, FaultyDisk, Op, Outcome, Tail};
+use crate::story::{self, Found};
+
+const LEVELS: [Level; 3] = [Level::Os, Level::Interval, Level::Disk];
+
+/// What the sender of the events knows at the end.
+#[derive(Debug, Default)]
+struct Sent {
+    acknowledged: Vec<String>,
+    /// Written, and perhaps not durable.
+    unsynced: Vec<String>,
+    refused: Vec<String>,
+    /// Refusals that the log must count: not those that a writer took with it when it could not
+    /// even say so.
+    to_be_counted: usize,
+    /// A writer said at its end that not all is durable.
+    is_warned: bool,
+}
+
+impl Sent {
+    fn send(&mut self, writer: &Writer, id: &str, len: usize) {
+        let draft = story::message(id, &"w".repeat(len));
+        let list = match writer.append(&draft) {
+            Ok(_) => &mut self.acknowledged,
+            Err(Error::Sync { .. }) => &mut self.unsynced,
+            Err(Error::Conflict { .. }) => panic!("{id} conflicts with itself"),
+            Err(_) => {
+                self.to_be_counted += 1;
+                &mut self.refused
+            }
+        };
+        list.push(id.to_owned());
+    }
+}
+
+/// Sends a dozen events with two writers, on segments for three events each.
+fn send_all(folder: &Path, level: Level, disk: &FaultyDisk) -> Sent {
+    let options = || Options {
+        segment_bytes_max: 1500,
+        disk: Arc::new(disk.clone()),
+        ..story::options(level)
+    };
+    let mut sent = Sent::default();
+    for (round, ids) in ["abcdef", "ghijkl"].into_iter().enumerate() {
+        let Ok(writer) = Writer::open(folder, options()) else {
+            continue;
+        };
+        let told = sent.to_be_counted;
+        for (at, id) in ids.chars().enumerate() {
+            sent.send(&writer, &id.to_string(), at * 120 + round * 50);
+        }
+        // What failed is sent again, as a patient sender would.
+        for id in sent.unsynced.clone() {
+            let at = ids.find(&id).unwrap_or(9);
+            if at < 9 && !sent.acknowledged.contains(&id) {
+                sent.send(&writer, &id, at * 120 + round * 50);
+            }
+        }
+        if writer.close().is_err() {
+            sent.to_be_counted = told;
+            sent.is_warned = true;
+        }
+    }
+    sent
+}
+
+/// What must hold when the disk works again.
+#[track_caller]
+fn check_healed(folder: &Path, level: Level, disk: &FaultyDisk, mut sent: Sent, what: &str) {
+    disk.heal();
+    let options = Options { disk: Arc::new(disk.clone()), ..story::options(level) };
+    let writer = Writer::open(folder, options).unwrap();
+    sent.send(&writer, "last", 10);
+    writer.close().unwrap();
+    assert_eq!(sent.acknowledged.last().unwrap(), "last", "{what}");
+    assert_eq!(disk.syncs_retried(), 0, "{what}: a failed sync was tried again");
+
+    let found = Found::at(folder);
+    assert!(found.is_gapless(), "{what}: {:?}", found.damage);
+    found.assert_ids_unique();
+    let counted: u64 = found.events.iter().filter_map(|event| gap_count(&event.text)).sum();
+    for id in sent.acknowledged.iter().chain(&sent.unsynced) {
+        assert!(found.ids().contains(&id.as_str()), "{what}: {id} is lost");
+    }
+    let written = |id: &&String| found.ids().contains(&id.as_str());
+    let is_sent_again = |id: &&String| sent.acknowledged.contains(id) || sent.unsynced.contains(id);
+    for id in sent.refused.iter().filter(|id| !is_sent_again(id)) {
+        assert!(!written(&id), "{what}: {id} was refused and written");
+    }
+    assert!(counted >= sent.to_be_counted as u64, "{what}: {counted} of {sent:?}");
+    assert!(counted <= sent.refused.len() as u64, "{what}: {counted} of {sent:?}");
+    check_damage(&found, what);
+    let leftover = |name: &str| name.ends_with(".new") || name.contains("lock");
+    assert!(!names(folder).iter().any(|name| leftover(name)), "{what}: {:?}", names(folder));
+}
+
+/// Bytes may be torn or zero where the disk failed. The chain never is.
+#[track_caller]
+fn check_damage(found: &Found, what: &str) {
+    for damage in found.errors() {
+        let of_bytes = ["torn-tail", "torn-line", "nul", "welded"].contains(&damage.kind.code());
+        assert!(of_bytes, "{what}: {damage:?}");
+    }
+}
+
+fn gap_count(text: &str) -> Option<u64> {
+    (json::member(text, "event_type")? == "\"gap\"")
+        .then(|| json::member(text, "count")?.parse().ok())?
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).unwrap();
+    entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+}
+
+/// Lets the `nth` call fail, for every `nth` there is, on top of `others`. Returns how many.
+fn check_every(op: Op, outcome: Outcome, is_once: bool, others: &[Fault]) -> usize {
+    let mut runs = 0;
+    // Only a sync that fails gives it something to forget.
+    let syncs_fail = op == Op::Sync || !others.is_empty();
+    let memories: &[bool] = if syncs_fail { &[false, true] } else { &[false] };
+    for level in LEVELS {
+        for &forgets in memories {
+            for nth in 1.. {
+                let fault = Fault { op, nth, is_once, outcome };
+                let what = format!("{level:?}, {fault:?}, {others:?}, forgets: {forgets}");
+                let folder = tempfile::tempdir().unwrap();
+                let disk = FaultyDisk::new(&[others, &[fault]].concat(), forgets);
+                let sent = send_all(folder.path(), level, &disk);
+                let is_clean = disk.count(op) < nth;
+                // A disk that forgets, and a writer that says so and is gone: that is lost.
+                if !(forgets && sent.is_warned) {
+                    check_healed(folder.path(), level, &disk, sent, &what);
+                }
+                runs += 1;
+                if is_clean {
+                    break;
+                }
+                assert!(disk.triggered() > 0, "{what}");
+            }
+        }
+    }
+    runs
+}
+
+const FULL: Outcome = Outcome::Error(ErrorKind::StorageFull);
+const BROKEN: Outcome = Outcome::Error(ErrorKind::Other);
+
+#[test]
+fn every_write_may_fail() {
+    let mut runs = 0;
+    for outcome in [FULL, BROKEN] {
+        runs += check_every(Op::Write, outcome, true, &[]);
+        runs += check_every(Op::Write, outcome, false, &[]);
+    }
+    runs += check_every(Op::Write, Outcome::Error(ErrorKind::Interrupted), true, &[]);
+    println!("{runs} runs");
+    assert!(runs > 200);
+}
+
+#[test]
+fn every_write_may_be_short() {
+    let mut runs = 0;
+    // Up to the last byte: a line that lacks only its newline, or its last brace.
+    for len in [1, 2, 100, -1, -2, -3] {
+        for outcome in [Outcome::Short(len), Outcome::ShortThenFull(len)] {
+            runs += check_every(Op::Write, outcome, true, &[]);
+        }
+    }
+    runs += check_every(Op::Write, Outcome::Short(50), false, &[]);
+    runs += check_every(Op::Write, Outcome::ShortThenFull(-1), false, &[]);
+    println!("{runs} runs");
+}
+
+#[test]
+fn every_sync_may_fail() {
+    let mut runs = check_every(Op::Sync, BROKEN, false, &[]);
+    for outcome in [BROKEN, FULL, Outcome::Error(ErrorKind::Interrupted)] {
+        runs += check_every(Op::Sync, outcome, true, &[]);
+    }
+    println!("{runs} runs");
+}
+
+#[test]
+fn every_open_and_every_sync_of_a_folder_may_fail() {
+    let mut runs = 0;
+    for op in [Op::Open, Op::SyncFolder] {
+        runs += check_every(op, BROKEN, true, &[]);
+        runs += check_every(op, FULL, false, &[]);
+    }
+    println!("{runs} runs");
+}
+
+#[test]
+fn a_segment_that_takes_over_may_fail_at_every_step() {
+    let mut runs = 0;
+    for nth in [1, 3] {
+        let sync = Fault { op: Op::Sync, nth, is_once: true, outcome: BROKEN };
+        for op in [Op::Open, Op::Write, Op::Sync, Op::Rename, Op::SyncFolder] {
+            runs += check_every(op, FULL, true, &[sync]);
+            runs += check_every(op, FULL, false, &[sync]);
+        }
+    }
+    println!("{runs} runs");
+}
+
+/// After a power cut: what was acknowledged at level `disk` is there once, and the log goes on.
+#[track_caller]
+fn check_power_cut(folder: &Path, level: Level, disk: &FaultyDisk, sent: &Sent, what: &str) {
+    let found = Found::at_or_none(folder);
+    found.assert_ids_unique();
+    check_damage(&found, what);
+    if level == Level::Disk {
+        for id in &sent.acknowledged {
+            assert!(found.ids().contains(&id.as_str()), "{what}: {id} is lost; {:?}", found.ids());
+        }
+    }
+    let disk = disk.after_power_cut();
+    let options = Options { disk: Arc::new(disk.clone()), ..story::options(level) };
+    let writer = Writer::open(folder, options).unwrap();
+    // Who was not answered sends again. That is acknowledged, and must survive the next cut.
+    for id in ["a", "l", "last"] {
+        let at = "abcdefghijkl".find(id).unwrap_or(3);
+        writer.append(&story::message(id, &"w".repeat(at % 6 * 120 + at / 6 * 50))).unwrap();
+    }
+    disk.cut_power(folder, Tail::Gone);
+    drop(writer);
+    let again = Found::at_or_none(folder);
+    again.assert_ids_unique();
+    if level == Level::Disk {
+        for id in ["a", "l", "last"].into_iter().chain(found.ids()) {
+            assert!(again.ids().contains(&id), "{what}: {id} is lost on the second cut");
+        }
+    }
+}
+
+fn check_every_cut(others: &[Fault], tail: Tail) -> usize {
+    let mut cuts = 0;
+    for level in LEVELS {
+        for nth in 1.. {
+            let cut = Fault { op: Op::Any, nth, is_once: false, outcome: Outcome::PowerCut };
+            let what = format!("{level:?}, {others:?}, power cut at call {nth}, {tail:?}");
+            let folder = tempfile::tempdir().unwrap();
+            let disk = FaultyDisk::new(&[others, &[cut]].concat(), false);
+            let sent = send_all(folder.path(), level, &disk);
+            let is_clean = disk.count(Op::Any) < nth;
+            disk.cut_power(folder.path(), tail);
+            check_power_cut(folder.path(), level, &disk, &sent, &what);
+            assert_eq!(disk.syncs_retried(), 0, "{what}");
+            cuts += 1;
+            if is_clean {
+                break;
+            }
+        }
+    }
+    cuts
+}
+
+#[test]
+fn the_power_may_be_cut_at_every_call() {
+    let mut cuts = 0;
+    for tail in [Tail::Gone, Tail::Half, Tail::Zeros] {
+        cuts += check_every_cut(&[], tail);
+    }
+    println!("{cuts} power cuts");
+    assert!(cuts > 200);
+}
+
+#[test]
+fn the_power_may_be_cut_after_a_sync_has_failed() {
+    let mut cuts = 0;
+    for nth in 1..12 {
+        let sync = Fault { op: Op::Sync, nth, is_once: true, outcome: BROKEN };
+        cuts += check_every_cut(&[sync], Tail::Zeros);
+    }
+    for nth in 1..4 {
+        let folder = Fault { op: Op::SyncFolder, nth, is_once: true, outcome: BROKEN };
+        cuts += check_every_cut(&[folder], Tail::Gone);
+    }
+    println!("{cuts} power cuts");
+}
+
+#[test]
+fn at_level_interval_a_single_event_is_synced_within_about_a_second() {
+    let folder = tempfile::tempdir().unwrap();
+    let disk = FaultyDisk::default();
+    let options = Options { disk: Arc::new(disk.clone()), ..story::options(Level::Interval) };
+    let writer = Writer::open(folder.path(), options).unwrap();
+    for round in 1..=2 {
+        writer.append(&story::message(&format!("m{round}"), "")).unwrap();
+        let begun = Instant::now();
+        while disk.count(Op::Sync) < round {
+            assert!(begun.elapsed() < Duration::from_secs(4), "round {round}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+    disk.cut_power(folder.path(), Tail::Gone);
+    drop(writer);
+    assert_eq!(Found::at(folder.path()).events.len(), 3);
+}
+
+#[test]
+fn at_level_interval_a_failed_sync_is_made_good_without_being_asked() {
+    let folder = tempfile::tempdir().unwrap();
+    let sync = Fault { op: Op::Sync, nth: 1, is_once: true, outcome: BROKEN };
+    let rename = Fault { op: Op::Rename, nth: 1, is_once: true, outcome: FULL };
+    let disk = FaultyDisk::new(&[sync, rename], true);
+    let options = Options { disk: Arc::new(disk.clone()), ..story::options(Level::Interval) };
+    let writer = Writer::open(folder.path(), options).unwrap();
+    writer.append(&story::message("m", "")).unwrap();
+    let begun = Instant::now();
+    while disk.count(Op::Rename) < 2 {
+        assert!(begun.elapsed() < Duration::from_secs(5));
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    writer.append(&story::message("n", "")).unwrap();
+    writer.close().unwrap();
+    disk.cut_power(folder.path(), Tail::Gone);
+    let found = Found::at(folder.path());
+    assert_eq!(found.events.len(), 4, "{:?}", found.texts());
+    assert_eq!(Log::find(folder.path()).unwrap().segments().len(), 2);
+}
+
+#[test]
+fn what_waits_for_a_disk_that_never_syncs_is_bounded() {
+    for level in [Level::Interval, Level::Disk] {
+        let folder = tempfile::tempdir().unwrap();
+        let sync = Fault { op: Op::Sync, nth: 1, is_once: false, outcome: BROKEN };
+        let disk = FaultyDisk::new(&[sync], false);
+        let options = Options { disk: Arc::new(disk.clone()), ..story::options(level) };
+        let writer = Writer::open(folder.path(), options).unwrap();
+        let mut sent = Sent::default();
+        for n in 0..12 {
+            sent.send(&writer, &n.to_string(), 1 << 20);
+        }
+        assert_eq!(sent.refused, ["8", "9", "10", "11"], "{level:?}");
+        disk.heal();
+        sent.send(&writer, "healed", 1);
+        writer.close().unwrap();
+        check_healed(folder.path(), level, &disk, sent, "a disk that never syncs");
+    }
+}

@@ -1,0 +1,20 @@
+//! The journal through its front door: whatever happens to a log, what was acknowledged is read.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a test says what it expects by failing"
+)]
+
+mod concurrency;
+mod damage;
+mod faults;
+mod faulty_disk;
+mod follow;
+mod kill;
+mod properties;
+mod segments;
+mod story;
+mod tokens;
+mod welds;
