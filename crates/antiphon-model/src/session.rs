@@ -195,6 +195,14 @@ impl Session {
         Some(self.entry(EventIx(latest)))
     }
 
+    /// Every message that spent tokens, in the order of the log, with the model that was asked.
+    pub fn requests(&self) -> impl Iterator<Item = (Entry<'_>, Usage, Option<&str>)> {
+        self.usages.iter().map(|(event, (usage, model))| {
+            let model = model.map(|model| self.words.get(model));
+            (self.entry(EventIx(event)), *usage, model)
+        })
+    }
+
     /// All tokens, each counted at the message that spent it.
     pub fn usage(&self) -> Usage {
         let mut total = Usage::default();
