@@ -93,6 +93,8 @@ pub struct Message<'a> {
     pub agent: Text<'a>,
     pub role: Role,
     pub content: Option<Body<'a>>,
+    /// What follows the content, where a source keeps a message in several pieces.
+    pub more_content: Vec<Body<'a>>,
     /// An agent's id, `external` or `system`.
     pub source: Option<Text<'a>>,
     /// The message whose words these are.

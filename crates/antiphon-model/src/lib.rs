@@ -30,7 +30,10 @@ pub use hostile::is_dangerous;
 pub use id::{AgentId, AgentIx, CallId, CallIx, EventIx, MessageId, SessionId};
 pub use link::{Basis, Link, LinkKind, Rule};
 pub use problem::{Problem, ProblemKind, Severity};
-pub use session::{Agent, Call, Entry, EntryKind, Info, MessageRef, Parent, Session, Source};
+pub use session::{
+    Agent, Call, ContextEdit, Entry, EntryKind, Info, MessageRef, Parent, Selection, Session,
+    Source,
+};
 pub use time::Timestamp;
 pub use usage::Usage;
 pub use vocabulary::{ContextAction, Role};

@@ -8,6 +8,7 @@
 mod agent;
 mod call;
 mod column;
+mod edit;
 mod entry;
 mod numbered;
 mod parent;
@@ -21,6 +22,7 @@ use crate::{
 pub use agent::{Agent, Parent};
 pub use call::Call;
 use column::{Sparse, push_tight};
+pub use edit::{ContextEdit, Selection};
 pub use entry::{Entry, EntryKind};
 use strings::{StrIx, Strings};
 
@@ -44,6 +46,9 @@ pub struct Session {
     words: Strings,
     makers: parent::Makers,
 
+    more_content: Sparse<Place>,
+    request_ids: Sparse<StrIx>,
+    edits: Sparse<edit::ContextEdit>,
     causes: Sparse<RawRef>,
     replies: Sparse<RawRef>,
     previous: Sparse<RawRef>,
@@ -203,6 +208,13 @@ impl Session {
         })
     }
 
+    /// The latest event with that id that is folded already.
+    fn find_earlier(&self, message_id: &str) -> Option<Entry<'_>> {
+        let known = self.message_ids.known(message_id)?;
+        let latest = *self.latest.get(known.0 as usize)?;
+        ((latest as usize) < self.rows.len()).then(|| self.entry(EventIx(latest)))
+    }
+
     /// All tokens, each counted at the message that spent it.
     pub fn usage(&self) -> Usage {
         let mut total = Usage::default();
@@ -232,6 +244,9 @@ impl Session {
             + self.call_ids.heap_bytes()
             + self.words.heap_bytes()
             + self.makers.heap_bytes()
+            + self.more_content.heap_bytes()
+            + self.request_ids.heap_bytes()
+            + self.edits.heap_bytes()
             + self.causes.heap_bytes()
             + self.replies.heap_bytes()
             + self.previous.heap_bytes()
@@ -275,6 +290,8 @@ impl Session {
                 row.kind = EntryKind::ContextEdited;
                 row.agent = self.agent_named(&edited.agent, ix)?.0;
                 self.enter(AgentIx(row.agent), ix);
+                let edit = ContextEdit::of(self, edited);
+                self.edits.push(ix.0, edit);
             }
             EventKind::Fragment(fragment) => {
                 row.kind = EntryKind::Fragment;
@@ -312,8 +329,15 @@ impl Session {
             .content
             .filter(|body| !is_blank(body.json))
             .map_or(Place::NONE, |body| body.place);
+        for body in &message.more_content {
+            self.more_content.push(ix.0, body.place);
+        }
         if let Some(id) = &message.utterance_ref {
             row.utterance_ref = self.refer(id)?;
+        }
+        if let Some(id) = &message.request_id {
+            let id = self.words.intern(id)?;
+            self.request_ids.push(ix.0, id);
         }
         if let Some(call) = &message.tool_call_id
             && message.role == Role::Tool

@@ -3,11 +3,9 @@
 //! The log deletes nothing. A context is the transcript with every `context_edited` before the
 //! step applied, and with the turns that a branch left behind put aside.
 
-use std::collections::BTreeSet;
-
 use antiphon_model::{
-    AgentIx, BodyError, ContextAction, ContextEdited, Entry, EntryKind, EventIx, EventKind, Line,
-    MessageRef, Role, decode, json,
+    AgentIx, BodyError, ContextAction, ContextEdit, Entry, EventIx, MessageRef, Role, Selection,
+    Session,
 };
 use serde::Serialize;
 
@@ -59,11 +57,10 @@ pub fn context(
             break;
         }
         let entry = session.entry(event);
-        #[expect(clippy::wildcard_enum_match_arm, reason = "a transcript holds nothing else")]
-        match entry.kind() {
-            EntryKind::ContextEdited => live.edit(reading, entry)?,
-            EntryKind::Message(_) => live.add(entry),
-            _ => {}
+        match entry.edit() {
+            Some(edit) => live.apply(session, event, edit),
+            None if entry.role().is_some() => live.add(entry),
+            None => {}
         }
     }
     let show = |event: EventIx| -> Result<(String, &'static str, String), BodyError> {
@@ -106,56 +103,42 @@ impl Live {
         self.entries.push(entry.ix());
     }
 
-    fn edit(&mut self, reading: &Reading<'_>, entry: Entry<'_>) -> Result<(), BodyError> {
-        let text = reading.line(entry)?;
-        let line = Line::new(&text, entry.line_number(), entry.line());
-        let Ok(event) = decode(&line) else { return Ok(()) };
-        let EventKind::ContextEdited(edit) = event.kind else { return Ok(()) };
-        self.apply(reading, entry.ix(), &edit);
-        Ok(())
-    }
-
-    fn apply(&mut self, reading: &Reading<'_>, by: EventIx, edit: &ContextEdited<'_>) {
-        let session = reading.session;
-        let summary = edit.summary_ref.as_deref().and_then(|id| session.find(id)).map(Entry::ix);
-        let is_summary = |event: EventIx| Some(event) == summary;
-        if let Some(dropped) = edit.dropped {
-            let chosen = self.choose(reading, dropped.json);
+    fn apply(&mut self, session: &Session, by: EventIx, edit: &ContextEdit) {
+        let is_summary = |event: EventIx| Some(event) == edit.summary;
+        let is_system = |event: EventIx| session.entry(event).role() == Some(Role::System);
+        if let Some(dropped) = &edit.dropped {
+            let chosen = self.choose(dropped);
             self.drop_where(by, edit.action, |at, event| chosen(at, event) && !is_summary(event));
-        } else if let Some(kept) = edit.kept {
-            let chosen = self.choose(reading, kept.json);
+        } else if let Some(kept) = &edit.kept {
+            let chosen = self.choose(kept);
             self.drop_where(by, edit.action, |at, event| !chosen(at, event) && !is_summary(event));
         } else if let Some(count) = edit.kept_first {
             self.drop_where(by, edit.action, |at, _| at as u64 >= count);
         } else if edit.action == ContextAction::Compact {
-            let is_system = |event| session.entry(event).role() == Some(Role::System);
             self.drop_where(by, edit.action, |_, event| !is_system(event) && !is_summary(event));
         }
         // The summary stands for what went, before what stayed.
-        if let Some(summary) = summary.filter(|summary| !self.entries.contains(summary)) {
-            let is_system = |event: &EventIx| session.entry(*event).role() == Some(Role::System);
-            let at = self.entries.iter().take_while(|event| is_system(event)).count();
+        if let Some(summary) = edit.summary.filter(|summary| !self.entries.contains(summary)) {
+            let at = self.entries.iter().take_while(|event| is_system(**event)).count();
             self.entries.insert(at, summary);
         }
     }
 
-    /// Which entries a `kept` or `dropped` means: a list of ids, or a range `{"from", "to"}` in
-    /// which both ends count and either may be left out.
-    fn choose(&self, reading: &Reading<'_>, raw: &str) -> impl Fn(usize, EventIx) -> bool + use<> {
-        let event =
-            |raw: &str| json::word(raw).and_then(|id| reading.session.find(&id)).map(Entry::ix);
-        let mut ids = BTreeSet::new();
-        let mut range = None;
-        if json::elements(raw, |id| ids.extend(event(id))).is_err() {
-            let position = |end: &str| {
-                let wanted = event(json::member(raw, end)?)?;
-                self.entries.iter().position(|&event| event == wanted)
-            };
-            let from = position("from").unwrap_or(0);
-            let to = position("to").unwrap_or(usize::MAX);
-            range = Some(from..=to);
+    /// Whether an entry, by its position and itself, is meant.
+    fn choose<'s>(&self, selection: &'s Selection) -> impl Fn(usize, EventIx) -> bool + use<'s> {
+        let position = |end: &Option<EventIx>| {
+            end.and_then(|wanted| self.entries.iter().position(|&event| event == wanted))
+        };
+        let range = match selection {
+            Selection::Range(from, to) => {
+                position(from).unwrap_or(0)..=position(to).unwrap_or(usize::MAX)
+            }
+            Selection::These(_) => 1..=0,
+        };
+        move |at, event| match selection {
+            Selection::These(events) => events.contains(&event),
+            Selection::Range(..) => range.contains(&at),
         }
-        move |at, event| ids.contains(&event) || range.as_ref().is_some_and(|r| r.contains(&at))
     }
 
     fn drop_where(

@@ -56,7 +56,14 @@ impl<'a> Reading<'a> {
 
     /// The words of an entry, for a person.
     pub fn text(&self, entry: Entry<'_>) -> Result<String, BodyError> {
-        entry.content().map_or_else(|| Ok(String::new()), |place| self.place_text(place))
+        let mut text = String::new();
+        for place in entry.contents() {
+            if !text.is_empty() {
+                text.push_str("\n\n");
+            }
+            text.push_str(&self.place_text(place)?);
+        }
+        Ok(text)
     }
 
     /// The words at a place.
@@ -96,6 +103,9 @@ impl<'a> Reading<'a> {
     }
 
     fn occasion(&self, entry: Entry<'_>) -> Result<String, BodyError> {
+        if let Some(edit) = entry.edit() {
+            return Ok(edit.action.as_str().to_owned());
+        }
         let text = self.line(entry)?;
         let line = Line::new(&text, entry.line_number(), entry.line());
         let Ok(event) = decode(&line) else { return Ok(String::new()) };
@@ -105,7 +115,7 @@ impl<'a> Reading<'a> {
             EventKind::SessionStarted(started) => [started.title.as_deref(), None],
             EventKind::SessionEnded(ended) => [ended.outcome.as_deref(), ended.error.as_deref()],
             EventKind::RunStatus(run) => [run.title.as_deref(), run.status.as_deref()],
-            EventKind::ContextEdited(edited) => [Some(edited.action.as_str()), None],
+            EventKind::ContextEdited(_) => [None; 2],
             EventKind::Gap(loss) | EventKind::Recovered(loss) => [loss.reason.as_deref(), None],
             EventKind::Unknown(unknown) => [Some(&*unknown.event_type), None],
             EventKind::Message(_) | EventKind::Fragment(_) | EventKind::Annotation(_) => [None; 2],

@@ -179,6 +179,7 @@ impl<'a> Fields<'a> {
             agent: self.word(Key::Agent).ok_or(ProblemKind::NoAgent)?,
             role: self.word(Key::Role).map_or(Role::Other, |word| Role::from_word(&word)),
             content: self.body(Key::Content),
+            more_content: Vec::new(),
             source: self.word(Key::Source),
             utterance_ref: self.word(Key::UtteranceRef),
             tool_calls: self.tool_calls(),

@@ -109,6 +109,20 @@ impl<'s> Entry<'s> {
         Some(self.row.content).filter(|place| !place.is_none())
     }
 
+    /// The content and all that follows it, where a message is kept in several pieces.
+    pub fn contents(self) -> impl Iterator<Item = Place> {
+        self.content().into_iter().chain(self.session.more_content.all(self.ix.0).copied())
+    }
+
+    pub fn request_id(self) -> Option<&'s str> {
+        self.session.request_ids.get(self.ix.0).map(|&id| self.session.words.get(id))
+    }
+
+    /// What this event did to an agent's context.
+    pub fn edit(self) -> Option<&'s super::ContextEdit> {
+        self.session.edits.get(self.ix.0)
+    }
+
     /// An assistant's words without a tool call: said, not done.
     pub fn is_utterance(self) -> bool {
         self.row.kind == EntryKind::Message(Role::Assistant)
