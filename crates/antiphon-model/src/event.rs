@@ -125,6 +125,40 @@ pub struct Message<'a> {
     pub reply_to: Option<Text<'a>>,
 }
 
+impl Message<'_> {
+    /// A message of nobody that says nothing: to be filled in by a reader.
+    pub fn new(role: Role) -> Self {
+        Self {
+            agent: Text::default(),
+            role,
+            content: None,
+            more_content: Vec::new(),
+            source: None,
+            utterance_ref: None,
+            tool_calls: Vec::new(),
+            tool_call_id: None,
+            name: None,
+            model: None,
+            request_id: None,
+            usage: None,
+            cost_usd: None,
+            reasoning: None,
+            cause: Vec::new(),
+            previous_id: None,
+            is_error: None,
+            started_at: None,
+            duration_ms: None,
+            result: None,
+            context_contribution: None,
+            subagent_info: None,
+            message_type: None,
+            payload: None,
+            correlation_id: None,
+            reply_to: None,
+        }
+    }
+}
+
 /// One entry of `tool_calls`.
 #[derive(Debug, Clone)]
 pub struct ToolCall<'a> {
@@ -151,6 +185,8 @@ pub struct Agent<'a> {
     pub adapter_id: Option<Text<'a>>,
     pub flavor: Option<Text<'a>>,
     pub task: Option<Body<'a>>,
+    /// By which rule a reader inferred `parent_id` and `tool_call_id`; none if they were said.
+    pub rule: Option<crate::Rule>,
 }
 
 /// `agent_ended`.

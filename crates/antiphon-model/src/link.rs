@@ -59,6 +59,8 @@ pub enum Basis {
 pub enum Rule {
     /// The agent's name equals the `name` in the arguments of a call that is still open.
     NameInOpenCall,
+    /// What an agent was told first equals the prompt in the arguments of a call.
+    SamePrompt,
     /// The sender has a call open: that is what sends.
     OpenCallOfSource,
     /// The sender has no call open: the latest entry in its transcript is what sends.
@@ -79,6 +81,7 @@ impl Rule {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::NameInOpenCall => "name-in-open-call",
+            Self::SamePrompt => "same-prompt",
             Self::OpenCallOfSource => "open-call-of-source",
             Self::LatestEntryOfSource => "latest-entry-of-source",
             Self::SameTextSameSource => "same-text-same-source",

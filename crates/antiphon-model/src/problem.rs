@@ -40,6 +40,8 @@ pub enum ProblemKind {
     DuplicateId(String),
     #[error("bytes that are not UTF-8")]
     NotUtf8,
+    #[error("the order of the streams goes round in a circle here; the file's own order is kept")]
+    Circle,
     #[error("the session is full: it holds at most 2^30 events")]
     Full,
 }
@@ -53,6 +55,7 @@ impl ProblemKind {
             Self::WrongType { .. } => "wrong-type",
             Self::DuplicateId(_) => "duplicate-id",
             Self::NotUtf8 => "not-utf8",
+            Self::Circle => "circle",
             Self::Full => "full",
         }
     }
@@ -60,7 +63,9 @@ impl ProblemKind {
     fn severity(&self) -> Severity {
         match self {
             Self::NotJson(_) | Self::NotAnObject | Self::NoAgent | Self::Full => Severity::Error,
-            Self::WrongType { .. } | Self::DuplicateId(_) | Self::NotUtf8 => Severity::Warning,
+            Self::WrongType { .. } | Self::DuplicateId(_) | Self::NotUtf8 | Self::Circle => {
+                Severity::Warning
+            }
         }
     }
 

@@ -129,15 +129,13 @@ impl Live {
         let position = |end: &Option<EventIx>| {
             end.and_then(|wanted| self.entries.iter().position(|&event| event == wanted))
         };
-        let range = match selection {
-            Selection::Range(from, to) => {
-                position(from).unwrap_or(0)..=position(to).unwrap_or(usize::MAX)
-            }
-            Selection::These(_) => 1..=0,
+        let (from, to) = match selection {
+            Selection::Range(from, to) => (position(from), position(to)),
+            Selection::These(_) => (None, None),
         };
         move |at, event| match selection {
             Selection::These(events) => events.contains(&event),
-            Selection::Range(..) => range.contains(&at),
+            Selection::Range(..) => (from.unwrap_or(0)..=to.unwrap_or(usize::MAX)).contains(&at),
         }
     }
 

@@ -3,6 +3,8 @@
 use antiphon_model::{AgentIx, Parent, Rule, Session};
 use serde::Serialize;
 
+use crate::outline::{Node, outline};
+
 /// The agents of a session. Several roots are normal.
 #[derive(Debug, Serialize)]
 pub struct Tree {
@@ -31,43 +33,14 @@ pub struct TreeNode {
     pub children: Vec<Self>,
 }
 
-/// Deeper than this the tree is shown flat; `parent_id` still tells. A hostile log nests as deep
-/// as it is long, and whoever prints a tree recurses.
-const DEPTH_MAX: usize = 100;
-
 /// The tree of agents, in the order of their first mention.
 pub fn tree(session: &Session, session_id: &str) -> Tree {
-    let children = session.children();
-    let mut agents = Vec::new();
-    for (root, agent) in session.agents() {
-        if agent.parent.agent().is_none() {
-            agents.push(subtree(session, &children, root));
-        }
-    }
-    Tree { session_id: session_id.to_owned(), agents }
+    Tree { session_id: session_id.to_owned(), agents: outline(session, |ix| node(session, ix)) }
 }
 
-fn subtree(session: &Session, children: &[Vec<AgentIx>], root: AgentIx) -> TreeNode {
-    // The nodes from the root to the one that was added last.
-    let mut path: Vec<TreeNode> = Vec::new();
-    let mut waiting = vec![(root, 0)];
-    while let Some((agent, depth)) = waiting.pop() {
-        close(&mut path, depth);
-        path.push(node(session, agent));
-        let below = children.get(agent.index()).into_iter().flatten().rev();
-        waiting.extend(below.map(|&child| (child, (depth + 1).min(DEPTH_MAX))));
-    }
-    close(&mut path, 1);
-    path.pop().unwrap_or_else(|| node(session, root))
-}
-
-/// Shortens the path to `depth` nodes; each that ends becomes its parent's child.
-fn close(path: &mut Vec<TreeNode>, depth: usize) {
-    while path.len() > depth.max(1) {
-        let Some(done) = path.pop() else { return };
-        if let Some(parent) = path.last_mut() {
-            parent.children.push(done);
-        }
+impl Node for TreeNode {
+    fn adopt(&mut self, child: Self) {
+        self.children.push(child);
     }
 }
 

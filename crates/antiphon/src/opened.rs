@@ -2,51 +2,52 @@
 
 use std::path::Path;
 
-use antiphon_journal::{Error, Log, LogBodies, Summary};
-use antiphon_model::{AgentIx, EventIx, Session};
+use antiphon_journal::{Error, Log};
+use antiphon_model::{AgentIx, EventIx};
 use antiphon_views::{AgentNotFound, Reading};
 
 use crate::failure::{Outcome, UserError, report_problems};
 
-/// The name of the log's own format in the registry.
-pub(crate) const FORMAT: &str = "antiphon";
-
-/// A session, read.
+/// A session, read, and the path by which it was named.
 #[derive(Debug)]
 pub(crate) struct Opened {
-    pub(crate) session: Session,
-    pub(crate) bodies: LogBodies,
-    pub(crate) log: Log,
-    pub(crate) summary: Summary,
+    inner: antiphon_library::Opened,
+    path: String,
+}
+
+impl std::ops::Deref for Opened {
+    type Target = antiphon_library::Opened;
+
+    fn deref(&self) -> &Self::Target {
+        &self.inner
+    }
 }
 
 impl Opened {
     /// Reads the session at `path`. A file without a single event is an error.
     pub(crate) fn read(path: &Path) -> anyhow::Result<Self> {
-        let log = find(path)?;
-        let (session, summary) = log.fold()?;
+        let inner = antiphon_library::open(path).map_err(|error| not_opened(path, error))?;
         let shown = path.display();
-        if session.is_empty() && summary.bytes == 0 {
-            return Err(UserError::not_found(format!("`{shown}` is empty: no events")).into());
-        }
-        if session.is_empty() {
-            let first = session.problems().first().map(|problem| problem.message.clone());
+        if inner.session.is_empty() {
+            if inner.summary.is_some_and(|summary| summary.bytes == 0) {
+                return Err(UserError::not_found(format!("`{shown}` is empty: no events")).into());
+            }
+            let first = inner.session.problems().first().map(|problem| problem.message.clone());
             let why = first.unwrap_or_else(|| "it holds no events".to_owned());
             let what = format!("`{shown}` is no session in a known format: {why}");
             return Err(UserError::failed(what).hint("`antiphon formats` lists them").into());
         }
-        let bodies = LogBodies::new(&log);
-        Ok(Self { session, bodies, log, summary })
+        Ok(Self { inner, path: shown.to_string() })
     }
 
     pub(crate) fn reading(&self) -> Reading<'_> {
-        Reading { session: &self.session, bodies: &self.bodies }
+        Reading { session: &self.inner.session, bodies: &*self.inner.bodies }
     }
 
     /// The session's own id, or else the name of its file.
     pub(crate) fn id(&self) -> String {
         let own = self.session.info().session_id.as_deref();
-        own.map_or_else(|| self.log.name(), Into::into)
+        own.map_or_else(|| self.name.clone(), Into::into)
     }
 
     /// What to call the session.
@@ -82,22 +83,32 @@ impl Opened {
         })
     }
 
-    /// Reports what was wrong with the log; the outcome of a command that did its work.
+    /// Reports what was wrong with the source; the outcome of a command that did its work.
     pub(crate) fn outcome(&self) -> Outcome {
-        report_problems(&self.log.path().display().to_string(), self.session.problems())
+        report_problems(&self.path, self.session.problems())
     }
 }
 
-/// Finds the log at `path`, with an error that says what to do.
+fn not_opened(path: &Path, error: antiphon_library::Error) -> anyhow::Error {
+    match error {
+        antiphon_library::Error::Log(error) => no_log(path, error),
+        error @ antiphon_library::Error::Read { .. } => error.into(),
+    }
+}
+
+/// An error that says what to do.
+fn no_log(path: &Path, error: Error) -> anyhow::Error {
+    if let Error::Open { source, .. } = &error
+        && source.kind() == std::io::ErrorKind::NotFound
+    {
+        return UserError::failed(format!("there is no file `{}`", path.display()))
+            .hint("name a session's log; `antiphon demo` shows some")
+            .into();
+    }
+    error.into()
+}
+
+/// Finds the log at `path`.
 pub(crate) fn find(path: &Path) -> anyhow::Result<Log> {
-    Log::find(path).map_err(|error| {
-        if let Error::Open { source, .. } = &error
-            && source.kind() == std::io::ErrorKind::NotFound
-        {
-            return UserError::failed(format!("there is no file `{}`", path.display()))
-                .hint("name a session's log; `antiphon demo` shows some")
-                .into();
-        }
-        error.into()
-    })
+    Log::find(path).map_err(|error| no_log(path, error))
 }

@@ -217,6 +217,7 @@ impl<'a> Fields<'a> {
             adapter_id: self.word(Key::AdapterId),
             flavor: self.word(Key::Flavor),
             task: self.body(Key::Task),
+            rule: None,
         })
     }
 

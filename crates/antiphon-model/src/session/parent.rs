@@ -99,6 +99,10 @@ impl Session {
             self.find(cause).or_else(|| self.find(message)).map(|entry| entry.ix())
         });
         let event = call.map(|call| self.call(call).event).or(cause);
+        if let (Some(rule), Some(call)) = (created.rule, call) {
+            let agent = self.call(call).agent;
+            return Some(Parent::Inferred { agent, call, rule, candidates: 1 });
+        }
         if let Some(parent) = &created.parent_id {
             let agent = if is_outside(parent) { None } else { Some(self.agent_named(parent, ix)?) };
             return Some(Parent::Recorded { agent, event });

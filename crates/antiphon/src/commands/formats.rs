@@ -1,10 +1,10 @@
 //! `antiphon formats`: what can be read and written.
 
+use antiphon_library::LOG_FORMAT;
 use serde::Serialize;
 
 use crate::cli;
 use crate::failure::Outcome;
-use crate::opened::FORMAT;
 use crate::terminal::{self, Page, Style};
 
 #[derive(Debug, Serialize)]
@@ -17,29 +17,41 @@ struct Format {
     versions: &'static str,
 }
 
-/// The registry. Other agents' formats join it with the readers that know them.
-const FORMATS: &[Format] = &[Format {
-    name: FORMAT,
-    what: "event log, one JSON object a line (seed 004 and its dialects)",
-    reads: true,
-    writes: true,
-    follows: true,
-    versions: "1; unsealed logs in all seven published versions",
-}];
+/// Our own log, and every format in the registry.
+fn formats() -> Vec<Format> {
+    let own = Format {
+        name: LOG_FORMAT,
+        what: "event log, one JSON object a line (seed 004 and its dialects)",
+        reads: true,
+        writes: true,
+        follows: true,
+        versions: "1; unsealed logs in all seven published versions",
+    };
+    let others = antiphon_formats::FORMATS.iter().map(|format| Format {
+        name: format.name,
+        what: format.what,
+        reads: true,
+        writes: false,
+        follows: false,
+        versions: format.versions,
+    });
+    std::iter::once(own).chain(others).collect()
+}
 
 pub(crate) fn run(args: &cli::Formats) -> anyhow::Result<Outcome> {
+    let formats = formats();
     if args.json {
-        terminal::json(&FORMATS)?;
+        terminal::json(&formats)?;
         return Ok(Outcome::Done);
     }
     let mut page = Page::new();
-    for format in FORMATS {
+    for format in &formats {
         let can = [("read", format.reads), ("write", format.writes), ("follow", format.follows)];
         let can = can.iter().filter(|(_, can)| *can).map(|(what, _)| *what).collect::<Vec<_>>();
-        page.add(Style::Name, &format!("{:<12}", format.name)).plain(&can.join(", "));
+        page.add(Style::Name, &format!("{:<14}", format.name)).plain(&can.join(", "));
         page.end()?;
-        page.plain(&format!("{:<12}{}", "", format.what)).end()?;
-        page.faint(&format!("{:<12}versions: {}", "", format.versions)).end()?;
+        page.plain(&format!("{:<14}{}", "", format.what)).end()?;
+        page.faint(&format!("{:<14}versions: {}", "", format.versions)).end()?;
     }
     page.finish()?;
     Ok(Outcome::Done)

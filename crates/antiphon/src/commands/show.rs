@@ -6,12 +6,12 @@ use antiphon_views::{Summary, summary};
 use super::view::tree::print_nodes;
 use crate::cli;
 use crate::failure::Outcome;
-use crate::opened::{FORMAT, Opened};
+use crate::opened::Opened;
 use crate::terminal::{self, Page, Style, count, duration};
 
 pub(crate) fn run(args: &cli::Session) -> anyhow::Result<Outcome> {
     let opened = Opened::read(&args.session)?;
-    let summary = summary(&opened.session, &opened.id(), FORMAT);
+    let summary = summary(&opened.session, &opened.id(), opened.format);
     if args.json {
         terminal::json(&summary)?;
         return Ok(opened.outcome());
@@ -90,7 +90,7 @@ fn condition(page: &mut Page, opened: &Opened, summary: &Summary) -> anyhow::Res
         page.plain("  ").add(style, &format!("{:<13}", problem.code));
         page.plain(&format!("line {}: {}", problem.line, problem.message)).end()?;
     }
-    if let Some(head) = opened.summary.head {
+    if let Some(head) = opened.summary.and_then(|summary| summary.head) {
         page.faint(&format!("head {}:{}", head.n, head.hash)).end()?;
     }
     Ok(())

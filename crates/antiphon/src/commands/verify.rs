@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::cli;
 use crate::failure::{Outcome, UserError};
-use crate::opened::{FORMAT, find};
+use crate::opened::find;
 use crate::terminal::{self, Page, Style, count};
 
 pub(crate) fn run(args: &cli::Verify) -> anyhow::Result<Outcome> {
@@ -78,7 +78,7 @@ fn row(path: &Path, log: &Log, report: &Report) -> Row {
     let file = |damage: &Damage| segment_name(log, damage);
     Row {
         file: path.display().to_string(),
-        format: FORMAT,
+        format: antiphon_library::LOG_FORMAT,
         valid: report.is_valid(),
         head: report.summary.head.map(head_text),
         against_head: report.against.map(against_text),

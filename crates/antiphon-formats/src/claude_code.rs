@@ -1,0 +1,71 @@
+//! Claude Code transcripts: `projects/<slug>/<session>.jsonl`, with sub-agents' files.
+//!
+//! One line per content block: the lines of one message share `message.id`, and repeat its usage.
+//! Sub-agents lie in `<session>/subagents/agent-<id>.jsonl`, in older versions beside the main
+//! file, and in the oldest within it (`isSidechain`). Which call made one stands in that call's
+//! result (`toolUseResult.agentId`), or in the sidecar `agent-<id>.meta.json`.
+
+mod session;
+mod transcript;
+mod usage;
+
+use crate::line::Object;
+use crate::merge::merge;
+use crate::{Format, Sink, Stream};
+
+pub(crate) const FORMAT: Format = Format {
+    name: "claude-code",
+    what: "Claude Code transcripts, with sub-agents",
+    versions: "2.0 to 2.1",
+    detect,
+    belongs,
+    read,
+};
+
+/// What the program is called in a session's facts.
+const PROGRAM: &str = "claude-code";
+
+fn detect(head: &[&str]) -> bool {
+    head.iter().any(|line| Object::parse(line).is_some_and(|object| is_ours(&object)))
+}
+
+fn is_ours(object: &Object<'_>) -> bool {
+    let Some(kind) = object.id("type") else { return false };
+    // Qwen Code has the same envelope around another vendor's message.
+    if object.object("message").is_some_and(|message| message.raw("parts").is_some()) {
+        return false;
+    }
+    let has_session = object.id("sessionId").is_some();
+    match kind {
+        "user" | "assistant" => has_session && object.raw("message").is_some(),
+        "system" | "attachment" | "progress" => has_session && object.raw("uuid").is_some(),
+        "summary" => object.raw("summary").is_some() && object.raw("leafUuid").is_some(),
+        "file-history-snapshot" => object.raw("snapshot").is_some(),
+        "queue-operation" | "ai-title" | "custom-title" | "last-prompt" | "permission-mode"
+        | "mode" => has_session,
+        _ => false,
+    }
+}
+
+fn belongs(stem: &str, name: &str, head: &str) -> bool {
+    let is_agent = |file: &str| file.starts_with("agent-");
+    if let Some(below) = name.strip_prefix(stem).and_then(|rest| rest.strip_prefix("/subagents/")) {
+        let file = below.rsplit('/').next().unwrap_or(below);
+        let is_known = file.ends_with(".jsonl") || file.ends_with(".meta.json");
+        return is_agent(file) && is_known;
+    }
+    // Of the files beside it, those whose lines name this session.
+    let names_session = || head.contains(&format!("\"sessionId\":\"{stem}\""));
+    is_agent(name) && !name.contains('/') && name.ends_with(".jsonl") && names_session()
+}
+
+fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
+    let mut session = session::Session::default();
+    for (number, stream) in (0..).zip(streams) {
+        session.read(stream, number, sink);
+    }
+    merge(session.finish(), sink);
+}
+
+#[cfg(test)]
+mod tests;

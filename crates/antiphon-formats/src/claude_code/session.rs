@@ -1,0 +1,223 @@
+//! A session of several files: who launched whom, and the facts of the whole.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
+use antiphon_model::{AgentCreated, Event, EventKind, Rule, SessionStarted, Timestamp};
+
+use super::PROGRAM;
+use super::transcript::Transcript;
+use crate::line::Object;
+use crate::merge::Voice;
+use crate::{Sink, Stream};
+
+/// The main agent has no id of its own.
+pub(super) const MAIN: &str = "main";
+
+/// What the streams of a session share.
+#[derive(Debug, Default)]
+pub(super) struct Session<'a> {
+    voices: Vec<(Cow<'a, str>, Voice<'a>)>,
+    pub(super) shared: Shared<'a>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Shared<'a> {
+    /// Every line's id, over all streams: forks and resumed sessions repeat lines.
+    pub(super) seen: BTreeSet<&'a str>,
+    pub(super) launches: BTreeMap<Cow<'a, str>, Launch<'a>>,
+    /// What a call asked for, by its id.
+    pub(super) errands: BTreeMap<&'a str, Errand<'a>>,
+    pub(super) facts: Facts<'a>,
+}
+
+/// The call that made a sub-agent.
+#[derive(Debug, Clone)]
+pub(super) struct Launch<'a> {
+    pub(super) call: Cow<'a, str>,
+    pub(super) by: Option<Cow<'a, str>>,
+    pub(super) in_background: bool,
+}
+
+/// A call that may make a sub-agent.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Errand<'a> {
+    pub(super) agent: Cow<'a, str>,
+    pub(super) description: Option<Cow<'a, str>>,
+    pub(super) agent_type: Option<Cow<'a, str>>,
+    pub(super) prompt: Option<&'a str>,
+}
+
+/// What the lines say of the session as a whole; the last word counts.
+#[derive(Debug, Default)]
+pub(super) struct Facts<'a> {
+    pub(super) session_id: Option<&'a str>,
+    pub(super) cwd: Option<Cow<'a, str>>,
+    pub(super) branch: Option<Cow<'a, str>>,
+    pub(super) version: Option<Cow<'a, str>>,
+    pub(super) title: Option<Cow<'a, str>>,
+    pub(super) custom_title: Option<Cow<'a, str>>,
+    pub(super) prompt: Option<Cow<'a, str>>,
+}
+
+impl<'a> Session<'a> {
+    pub(super) fn read(&mut self, stream: &Stream<'a>, number: u32, sink: &mut dyn Sink<'a>) {
+        if stream.name.ends_with(".meta.json") {
+            self.read_sidecar(stream);
+            return;
+        }
+        let agent = match number {
+            0 => Cow::Borrowed(MAIN),
+            _ => Cow::Borrowed(agent_of_file(stream.name)),
+        };
+        let mut transcript = Transcript::new(stream.name, agent.clone(), number);
+        transcript.read(stream, &mut self.shared, sink);
+        for (agent, events) in transcript.finish() {
+            self.voices.push((agent, Voice { events, ..Voice::default() }));
+        }
+    }
+
+    /// The sidecar names the call that made the agent. Its keys changed names.
+    fn read_sidecar(&mut self, stream: &Stream<'a>) {
+        let Some(meta) = Object::parse(stream.text) else { return };
+        let names = ["toolUseId", "tool_use_id", "toolUseID", "parentToolUseId"];
+        let Some(call) = names.iter().find_map(|name| meta.text(name)) else { return };
+        let parents = ["parentAgentId", "parent_agent_id"];
+        let by = parents.iter().find_map(|name| meta.text(name));
+        let agent = Cow::Borrowed(agent_of_file(stream.name));
+        let launch = Launch { call, by, in_background: meta.flag("isAsync") };
+        self.shared.launches.entry(agent).or_insert(launch);
+    }
+
+    /// One voice per agent, each begun by its creation.
+    pub(super) fn finish(mut self) -> Vec<Voice<'a>> {
+        let shared = std::mem::take(&mut self.shared);
+        let mut voices = Vec::new();
+        for (at, (agent, mut voice)) in self.voices.into_iter().enumerate() {
+            let Some(first) = voice.events.first() else { continue };
+            let place = first.place;
+            let (line, time) = (first.line, voice.events.iter().find_map(|event| event.at));
+            let recorded = shared.launches.get(&agent);
+            let guessed = match recorded {
+                None if agent != MAIN => shared.launch_with_prompt(&voice.events),
+                Some(_) | None => None,
+            };
+            let launch = recorded.or(guessed.as_ref());
+            let event = |id: String, kind| Event {
+                message_id: Some(Cow::Owned(id)),
+                at: time,
+                line,
+                place,
+                kind,
+                problems: Vec::new(),
+            };
+            let mut opening = Vec::new();
+            if at == 0 {
+                let started = EventKind::SessionStarted(shared.facts.started());
+                opening.push(event("session".to_owned(), started));
+            }
+            let mut created = created(&agent, launch, &shared, &voice.events);
+            created.rule = guessed.is_some().then_some(Rule::SamePrompt);
+            opening.push(event(format!("created:{agent}"), EventKind::AgentCreated(created)));
+            voice.started_by = launch.map(|launch| launch.call.clone().into_owned());
+            voice.in_background = launch.is_some_and(|launch| launch.in_background);
+            voice.events.splice(0..0, opening);
+            voices.push(voice);
+        }
+        voices
+    }
+}
+
+fn created<'a>(
+    agent: &Cow<'a, str>,
+    launch: Option<&Launch<'a>>,
+    shared: &Shared<'a>,
+    events: &[Event<'a>],
+) -> AgentCreated<'a> {
+    let errand = launch.and_then(|launch| shared.errands.get(&*launch.call));
+    let model = events.iter().find_map(|event| {
+        let EventKind::Message(message) = &event.kind else { return None };
+        message.model.clone().filter(|_| message.usage.is_some())
+    });
+    let is_main = agent == MAIN;
+    AgentCreated {
+        agent: agent.clone(),
+        name: match is_main {
+            true => Some(Cow::Borrowed("Claude Code")),
+            false => errand.and_then(|errand| errand.description.clone()),
+        },
+        language_model: model,
+        parent_id: launch.and_then(|l| l.by.clone().or(errand.map(|e| e.agent.clone()))),
+        tool_call_id: launch.map(|launch| launch.call.clone()),
+        cause: Vec::new(),
+        agent_type: errand.and_then(|errand| errand.agent_type.clone()),
+        adapter_id: is_main.then_some(Cow::Borrowed(PROGRAM)),
+        flavor: None,
+        task: None,
+        rule: None,
+    }
+}
+
+impl<'a> Shared<'a> {
+    /// The call whose prompt is what the agent was told first. The oldest versions say no more.
+    fn launch_with_prompt(&self, events: &[Event<'a>]) -> Option<Launch<'a>> {
+        let told = events.iter().find_map(|event| {
+            let EventKind::Message(message) = &event.kind else { return None };
+            message.content
+        })?;
+        let (call, errand) =
+            self.errands.iter().find(|(_, errand)| errand.prompt == Some(told.json))?;
+        let by = Some(errand.agent.clone());
+        Some(Launch { call: Cow::Borrowed(call), by, in_background: false })
+    }
+}
+
+impl<'a> Facts<'a> {
+    fn started(&self) -> SessionStarted<'a> {
+        SessionStarted {
+            session_id: self.session_id.map(Cow::Borrowed),
+            format: None,
+            title: self.custom_title.clone().or_else(|| self.title.clone()),
+            prompt: self.prompt.clone(),
+            cwd: self.cwd.clone(),
+            branch: self.branch.clone(),
+            program: Some(Cow::Borrowed(PROGRAM)),
+            version: self.version.clone(),
+            role: None,
+            spec_paths: Vec::new(),
+            issue: None,
+            run_id: None,
+            task_id: None,
+        }
+    }
+
+    pub(super) fn learn(&mut self, object: &Object<'a>) {
+        self.session_id = self.session_id.or_else(|| object.id("sessionId"));
+        if self.cwd.is_none() {
+            self.cwd = object.text("cwd");
+            self.branch = object.text("gitBranch");
+        }
+        if let Some(version) = object.text("version") {
+            self.version = Some(version);
+        }
+        match object.id("type") {
+            Some("ai-title") => self.title = object.text("aiTitle").or(self.title.take()),
+            Some("custom-title") => {
+                self.custom_title = object.text("customTitle").or(self.custom_title.take());
+            }
+            _ => {}
+        }
+    }
+}
+
+/// `subagents/agent-aaa.jsonl` is the file of agent `aaa`.
+fn agent_of_file(name: &str) -> &str {
+    let file = name.rsplit('/').next().unwrap_or(name);
+    let id = file.strip_prefix("agent-").unwrap_or(file);
+    id.strip_suffix(".jsonl").or_else(|| id.strip_suffix(".meta.json")).unwrap_or(id)
+}
+
+/// When a line was written.
+pub(super) fn time(object: &Object<'_>) -> Option<Timestamp> {
+    object.time("timestamp")
+}

@@ -1,0 +1,395 @@
+//! One file: lines to events, the blocks of one message brought together.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use antiphon_model::{
+    Body, ContextAction, ContextEdited, Event, EventKind, Message, Role, ToolCall, Unknown,
+    is_blank, json,
+};
+
+use super::session::{Errand, Launch, MAIN, Shared, time};
+use super::usage::usage;
+use crate::line::{Object, Record, elements, records};
+use crate::{Duplicate, Sink, Stream};
+
+type Agent<'a> = Cow<'a, str>;
+
+/// A file while it is read.
+#[derive(Debug)]
+pub(super) struct Transcript<'a> {
+    name: &'a str,
+    /// Whose file it is.
+    agent: Agent<'a>,
+    number: u32,
+    events: Vec<(Agent<'a>, Event<'a>)>,
+    /// By agent and `message.id`: the event that its lines make up.
+    messages: BTreeMap<(Agent<'a>, &'a str), usize>,
+    /// By a line's id: the event that stands for it in the conversation, and its agent.
+    chain: BTreeMap<&'a str, (Option<usize>, Agent<'a>)>,
+    /// By agent: its latest message.
+    latest: BTreeMap<Agent<'a>, usize>,
+}
+
+impl<'a> Transcript<'a> {
+    pub(super) fn new(name: &'a str, agent: Agent<'a>, number: u32) -> Self {
+        Self {
+            name,
+            agent,
+            number,
+            events: Vec::new(),
+            messages: BTreeMap::new(),
+            chain: BTreeMap::new(),
+            latest: BTreeMap::new(),
+        }
+    }
+
+    pub(super) fn read(
+        &mut self,
+        stream: &Stream<'a>,
+        shared: &mut Shared<'a>,
+        sink: &mut dyn Sink<'a>,
+    ) {
+        for record in records(stream, self.number) {
+            match record {
+                Ok(record) => self.line(&record, shared, sink),
+                Err(problem) => sink.problem(problem),
+            }
+        }
+    }
+
+    /// The events, by agent: the oldest versions wrote sub-agents into the main file.
+    pub(super) fn finish(self) -> Vec<(Agent<'a>, Vec<Event<'a>>)> {
+        let mut by_agent: Vec<(Agent<'a>, Vec<Event<'a>>)> = Vec::new();
+        for (agent, event) in self.events {
+            match by_agent.iter_mut().find(|(known, _)| *known == agent) {
+                Some((_, events)) => events.push(event),
+                None => by_agent.push((agent, vec![event])),
+            }
+        }
+        by_agent
+    }
+
+    fn line(&mut self, record: &Record<'a>, shared: &mut Shared<'a>, sink: &mut dyn Sink<'a>) {
+        let object = &record.object;
+        let agent = self.agent_of(object);
+        let uuid = object.id("uuid");
+        if let Some(uuid) = uuid
+            && !shared.seen.insert(uuid)
+        {
+            sink.duplicate(Duplicate {
+                message_id: uuid.to_owned(),
+                line: record.line.number,
+                place: record.line.place,
+                reason: "the same line stands further up, or in another file of the session",
+            });
+            return;
+        }
+        shared.facts.learn(object);
+        let before = self.events.len();
+        match object.id("type").unwrap_or_default() {
+            "assistant" => self.assistant(record, &agent, shared),
+            "user" => self.user(record, &agent, shared),
+            "system" => self.system(record, &agent),
+            "attachment" => self.attachment(record, &agent),
+            other => self.unknown(record, &agent, other),
+        }
+        if let Some(uuid) = uuid {
+            // What a later line points at: this line's message, or the one before a line that is
+            // no part of the conversation.
+            let is_message = self.events.get(before).is_some_and(|(_, event)| is_message(event));
+            let parent = object.id("parentUuid").and_then(|parent| self.chain.get(parent)?.0);
+            let merged = self.merged_into(object, &agent);
+            let stands = if is_message { Some(before) } else { merged.or(parent) };
+            self.chain.insert(uuid, (stands, agent.clone()));
+        }
+        if let Some(last) = self.events.len().checked_sub(1)
+            && self.events.get(last).is_some_and(|(_, event)| is_message(event))
+            && last >= before
+        {
+            self.latest.insert(agent, last);
+        }
+    }
+
+    /// The event that an assistant line was added to.
+    fn merged_into(&self, object: &Object<'a>, agent: &Agent<'a>) -> Option<usize> {
+        let id = object.object("message")?.id("id")?;
+        self.messages.get(&(agent.clone(), id)).copied()
+    }
+
+    /// Whose line it is: it says so, or it continues a side chain, or it is the file's.
+    fn agent_of(&self, object: &Object<'a>) -> Agent<'a> {
+        if let Some(agent) = object.text("agentId").filter(|_| self.agent == MAIN) {
+            return agent;
+        }
+        if self.agent != MAIN || !object.flag("isSidechain") {
+            return self.agent.clone();
+        }
+        let parent = object.id("parentUuid").and_then(|parent| self.chain.get(parent));
+        match (parent, object.id("uuid")) {
+            (Some((_, agent)), _) if *agent != MAIN => agent.clone(),
+            (_, Some(uuid)) => Cow::Owned(format!("sidechain:{uuid}")),
+            (_, None) => self.agent.clone(),
+        }
+    }
+
+    fn assistant(&mut self, record: &Record<'a>, agent: &Agent<'a>, shared: &mut Shared<'a>) {
+        let Some(api) = record.object.object("message") else {
+            return self.unknown(record, agent, "assistant");
+        };
+        let key = api.id("id").map(|id| (agent.clone(), id));
+        let known = key.as_ref().and_then(|key| self.messages.get(key).copied());
+        let at = match known {
+            Some(at) => at,
+            None => {
+                let mut message = blank(agent, Role::Assistant);
+                message.model = api.text("model");
+                message.request_id = record.object.text("requestId");
+                message.is_error = record.object.flag("isApiErrorMessage").then_some(true);
+                self.push(record, agent, EventKind::Message(message));
+                let at = self.events.len() - 1;
+                if let Some(key) = key {
+                    self.messages.insert(key, at);
+                }
+                at
+            }
+        };
+        let is_synthetic = api.id("model") == Some("<synthetic>");
+        let tokens = api.object("usage").filter(|_| !is_synthetic).map(|tokens| usage(&tokens));
+        let Some(message) = self.message_at(at) else { return };
+        // Every line repeats the usage; where they differ the last is the final one.
+        message.usage = tokens.or(message.usage);
+        let content = api.raw("content").unwrap_or_default();
+        if content.starts_with('"') {
+            add_content(message, record.body(content));
+        }
+        for block in elements(content) {
+            let Some(block) = Object::parse(block) else { continue };
+            match block.id("type").unwrap_or_default() {
+                "text" => {
+                    if let Some(text) = block.raw("text").filter(|text| !is_blank(text)) {
+                        add_content(message, record.body(text));
+                    }
+                }
+                "thinking" => {
+                    let text = block.raw("thinking").filter(|text| !is_blank(text));
+                    message.reasoning = message.reasoning.or(text.map(|text| record.body(text)));
+                }
+                "tool_use" | "server_tool_use" | "mcp_tool_use" => {
+                    message.tool_calls.extend(call(record, &block, agent, shared));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn user(&mut self, record: &Record<'a>, agent: &Agent<'a>, shared: &mut Shared<'a>) {
+        let api = record.object.object("message").unwrap_or_default();
+        let content = api.raw("content").unwrap_or_default();
+        let mut said: Vec<Body<'a>> = Vec::new();
+        if content.starts_with('"') {
+            said.push(record.body(content));
+        }
+        let mut twin = record.object.raw("toolUseResult");
+        for block in elements(content) {
+            let Some(fields) = Object::parse(block) else { continue };
+            match fields.id("type").unwrap_or_default() {
+                "tool_result" => {
+                    self.tool_result(record, agent, &fields, twin.take(), shared);
+                }
+                "text" => said.extend(fields.raw("text").map(|text| record.body(text))),
+                _ => said.push(record.body(block)),
+            }
+        }
+        if said.is_empty() && !elements(content).is_empty() {
+            return;
+        }
+        let mut message = blank(agent, Role::User);
+        message.source = Some(Cow::Borrowed(source(record, agent, said.first())));
+        message.previous_id = self.left_behind(&record.object, agent);
+        let is_human = message.source.as_deref() == Some("external");
+        if is_human && *agent == MAIN && shared.facts.prompt.is_none() {
+            shared.facts.prompt = said.first().and_then(|body| json::text(body.json));
+        }
+        for body in said {
+            add_content(&mut message, body);
+        }
+        self.push(record, agent, EventKind::Message(message));
+    }
+
+    fn tool_result(
+        &mut self,
+        record: &Record<'a>,
+        agent: &Agent<'a>,
+        block: &Object<'a>,
+        twin: Option<&'a str>,
+        shared: &mut Shared<'a>,
+    ) {
+        let Some(call) = block.text("tool_use_id") else { return };
+        let mut message = blank(agent, Role::Tool);
+        message.content = block.raw("content").map(|content| record.body(content));
+        message.is_error = block.flag("is_error").then_some(true);
+        message.result = twin.map(|twin| record.body(twin));
+        if let Some(twin) = twin.and_then(|raw| raw.starts_with('{').then(|| Object::parse(raw))?) {
+            let took = twin.number("totalDurationMs").or_else(|| twin.number("durationMs"));
+            message.duration_ms = took;
+            if let Some(made) = twin.text("agentId") {
+                let in_background = twin.id("status") == Some("async_launched");
+                let by = Some(agent.clone());
+                let launch = Launch { call: call.clone(), by, in_background };
+                shared.launches.entry(made).or_insert(launch);
+            }
+        }
+        message.tool_call_id = Some(call);
+        self.push(record, agent, EventKind::Message(message));
+    }
+
+    fn system(&mut self, record: &Record<'a>, agent: &Agent<'a>) {
+        let subtype = record.object.id("subtype").unwrap_or("system");
+        if subtype != "compact_boundary" {
+            return self.unknown(record, agent, subtype);
+        }
+        // The summary is the next line of the conversation; what stays is named in newer versions.
+        let kept = record
+            .object
+            .object("compactMetadata")
+            .and_then(|meta| meta.object("preservedMessages")?.raw("uuids"));
+        let edit = ContextEdited {
+            agent: agent.clone(),
+            action: ContextAction::Compact,
+            kept: kept.map(|kept| record.body(kept)),
+            dropped: None,
+            kept_first: None,
+            summary_ref: None,
+        };
+        self.push(record, agent, EventKind::ContextEdited(edit));
+    }
+
+    /// A prompt that was typed while the agent worked arrives as an attachment.
+    fn attachment(&mut self, record: &Record<'a>, agent: &Agent<'a>) {
+        let attachment = record.object.object("attachment").unwrap_or_default();
+        let kind = attachment.id("type").unwrap_or("attachment");
+        let Some(prompt) = attachment.raw("prompt").filter(|_| kind == "queued_command") else {
+            return self.unknown(record, agent, kind);
+        };
+        let mut message = blank(agent, Role::User);
+        message.source = Some(Cow::Borrowed("external"));
+        message.content = Some(record.body(prompt));
+        self.push(record, agent, EventKind::Message(message));
+    }
+
+    fn unknown(&mut self, record: &Record<'a>, agent: &Agent<'a>, kind: &'a str) {
+        let event_type = Cow::Borrowed(kind);
+        let unknown = Unknown { event_type, agent: Some(agent.clone()) };
+        self.push(record, agent, EventKind::Unknown(unknown));
+    }
+
+    /// The message that a prompt follows, where that is not the latest: the rest was abandoned.
+    fn left_behind(&self, object: &Object<'a>, agent: &Agent<'a>) -> Option<Cow<'a, str>> {
+        let latest = *self.latest.get(agent)?;
+        let (parent, _) = self.chain.get(object.id("parentUuid")?)?;
+        let parent = parent.filter(|&parent| parent < latest)?;
+        self.events.get(parent)?.1.message_id.clone()
+    }
+
+    fn message_at(&mut self, at: usize) -> Option<&mut Message<'a>> {
+        match self.events.get_mut(at) {
+            Some((_, Event { kind: EventKind::Message(message), .. })) => Some(message),
+            _ => None,
+        }
+    }
+
+    /// Adds an event that a line makes: its id is the line's, then `#2`, `#3`.
+    fn push(&mut self, record: &Record<'a>, agent: &Agent<'a>, kind: EventKind<'a>) {
+        let line = record.line.number;
+        let own = match record.object.id("uuid") {
+            Some(uuid) => Cow::Borrowed(uuid),
+            None => Cow::Owned(format!("{}:{line}", self.name)),
+        };
+        let before = self.events.iter().rev().take_while(|(_, event)| event.line == line).count();
+        let id = match before {
+            0 => own,
+            count => Cow::Owned(format!("{own}#{}", count + 1)),
+        };
+        let event = Event {
+            message_id: Some(id),
+            at: time(&record.object),
+            line,
+            place: record.line.place,
+            kind,
+            problems: Vec::new(),
+        };
+        self.events.push((agent.clone(), event));
+    }
+}
+
+fn is_message(event: &Event<'_>) -> bool {
+    matches!(event.kind, EventKind::Message(_))
+}
+
+fn add_content<'a>(message: &mut Message<'a>, body: Body<'a>) {
+    if message.content.is_none() {
+        message.content = Some(body);
+    } else {
+        message.more_content.push(body);
+    }
+}
+
+fn call<'a>(
+    record: &Record<'a>,
+    block: &Object<'a>,
+    agent: &Agent<'a>,
+    shared: &mut Shared<'a>,
+) -> Option<ToolCall<'a>> {
+    let id = block.text("id")?;
+    let input = block.object("input").unwrap_or_default();
+    if let Some(plain) = block.id("id")
+        && input.raw("prompt").is_some()
+    {
+        let errand = Errand {
+            agent: agent.clone(),
+            description: input.text("description"),
+            agent_type: input.text("subagent_type"),
+            prompt: input.raw("prompt"),
+        };
+        shared.errands.insert(plain, errand);
+    }
+    Some(ToolCall {
+        id,
+        name: block.text("name").unwrap_or_default(),
+        arguments: block.raw("input").map(|input| record.body(input)),
+        category: None,
+        description: input.text("description"),
+        raw_command: None,
+    })
+}
+
+/// Who speaks to the agent: a person, or the harness in a person's place.
+fn source(record: &Record<'_>, agent: &str, said: Option<&Body<'_>>) -> &'static str {
+    let object = &record.object;
+    if let Some(kind) = object.object("origin").and_then(|origin| origin.id("kind")) {
+        return if kind == "human" { "external" } else { "system" };
+    }
+    let is_meta = object.flag("isMeta") || object.flag("isCompactSummary");
+    let text = said.map_or("", |body| body.json.trim_start_matches('"'));
+    let is_harness = HARNESS.iter().any(|beginning| text.starts_with(beginning));
+    if is_meta || is_harness || agent != MAIN { "system" } else { "external" }
+}
+
+/// How texts begin that the harness wrote into the person's turn.
+const HARNESS: [&str; 10] = [
+    "<command-name>",
+    "<command-message>",
+    "<local-command-stdout>",
+    "<local-command-caveat>",
+    "<task-notification>",
+    "<system-reminder>",
+    "<bash-input>",
+    "<bash-stdout>",
+    "[Request interrupted by user",
+    "Caveat: The messages below",
+];
+
+fn blank<'a>(agent: &Agent<'a>, role: Role) -> Message<'a> {
+    Message { agent: agent.clone(), ..Message::new(role) }
+}

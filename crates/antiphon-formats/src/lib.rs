@@ -1,0 +1,71 @@
+//! What other programs write, read as events.
+//!
+//! One module per format. A format sees named streams of text and nothing else: it opens no file
+//! and reads no clock. It never fails as a whole: every line becomes an event, is kept as unknown,
+//! is named as a duplicate of another, or is a problem with its place.
+//!
+//! To add one: write its module, and its row in [`FORMATS`]. `docs/adding-a-format.md` tells more.
+
+mod claude_code;
+mod line;
+mod merge;
+
+use antiphon_model::{Event, Place, Problem};
+
+/// One of a session's sources: its main file, a sub-agent's, a sidecar.
+#[derive(Debug, Clone, Copy)]
+pub struct Stream<'a> {
+    /// The name relative to the session, with `/` between folders.
+    pub name: &'a str,
+    pub text: &'a str,
+}
+
+/// Takes what a reader finds.
+pub trait Sink<'a> {
+    fn event(&mut self, event: Event<'a>);
+    fn problem(&mut self, problem: Problem);
+    fn duplicate(&mut self, duplicate: Duplicate);
+}
+
+/// A record that tells what another has told, and was not counted again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Duplicate {
+    /// The event that stands for both.
+    pub message_id: String,
+    pub line: u64,
+    pub place: Place,
+    pub reason: &'static str,
+}
+
+/// A format that can be read.
+pub struct Format {
+    /// One name per format.
+    pub name: &'static str,
+    pub what: &'static str,
+    /// The versions of the program whose files were seen.
+    pub versions: &'static str,
+    /// Whether these lines, the first of a file, are of this format.
+    pub detect: fn(&[&str]) -> bool,
+    /// Whether a file belongs to the session whose main file is `stem`: by its name, relative to
+    /// the folder of the main file, and by how it begins.
+    pub belongs: fn(stem: &str, name: &str, head: &str) -> bool,
+    /// Reads a session; the first stream is its main file.
+    pub read: for<'a> fn(&[Stream<'a>], &mut dyn Sink<'a>),
+}
+
+impl std::fmt::Debug for Format {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// Every format, in the order in which they are tried.
+pub const FORMATS: &[Format] = &[claude_code::FORMAT];
+
+/// How many lines of a file decide what it is.
+pub const HEAD_LINES: usize = 50;
+
+/// The format of a file that begins with these lines.
+pub fn detect(head: &[&str]) -> Option<&'static Format> {
+    FORMATS.iter().find(|format| (format.detect)(head))
+}

@@ -1,0 +1,117 @@
+//! A line of a foreign stream, with its members found and nothing else decoded.
+
+use antiphon_model::{Body, Line, Place, Problem, ProblemKind, Timestamp, json};
+
+use crate::Stream;
+
+/// The members of a JSON object, in a small list: foreign lines have many that nobody asks for.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Object<'a> {
+    members: Vec<(&'a str, &'a str)>,
+}
+
+impl<'a> Object<'a> {
+    /// Reads an object; `None` for any other value.
+    pub(crate) fn parse(raw: &'a str) -> Option<Self> {
+        let mut members = Vec::with_capacity(24);
+        json::raw_members(raw, |key, _, value| members.push((key, value))).ok()?;
+        Some(Self { members })
+    }
+
+    /// The raw value, unless it is absent or null.
+    pub(crate) fn raw(&self, name: &str) -> Option<&'a str> {
+        let found = self.members.iter().rev().find(|(key, _)| *key == name);
+        found.map(|(_, value)| *value).filter(|&value| value != "null")
+    }
+
+    pub(crate) fn text(&self, name: &str) -> Option<std::borrow::Cow<'a, str>> {
+        self.raw(name).and_then(json::word)
+    }
+
+    /// A string that holds no escapes: ids, types.
+    pub(crate) fn id(&self, name: &str) -> Option<&'a str> {
+        let inner = self.raw(name)?.strip_prefix('"')?.strip_suffix('"')?;
+        (!inner.contains('\\')).then_some(inner)
+    }
+
+    pub(crate) fn object(&self, name: &str) -> Option<Self> {
+        self.raw(name).filter(|raw| raw.starts_with('{')).and_then(Self::parse)
+    }
+
+    pub(crate) fn flag(&self, name: &str) -> bool {
+        self.raw(name) == Some("true")
+    }
+
+    pub(crate) fn number(&self, name: &str) -> Option<u64> {
+        self.raw(name)?.parse().ok()
+    }
+
+    pub(crate) fn time(&self, name: &str) -> Option<Timestamp> {
+        Timestamp::parse(&self.text(name)?)
+    }
+}
+
+/// The elements of a JSON array; none for any other value.
+pub(crate) fn elements(raw: &str) -> Vec<&str> {
+    let mut elements = Vec::new();
+    match json::elements(raw, |element| elements.push(element)) {
+        Ok(()) => elements,
+        Err(_) => Vec::new(),
+    }
+}
+
+/// A line of a stream that is a JSON object.
+#[derive(Debug, Clone)]
+pub(crate) struct Record<'a> {
+    pub(crate) line: Line<'a>,
+    pub(crate) object: Object<'a>,
+}
+
+impl<'a> Record<'a> {
+    pub(crate) fn body(&self, raw: &'a str) -> Body<'a> {
+        self.line.body(raw)
+    }
+}
+
+/// The records of a stream, and a problem for every line that is none. Blank lines are passed over.
+pub(crate) fn records<'a>(
+    stream: &Stream<'a>,
+    number: u32,
+) -> impl Iterator<Item = Result<Record<'a>, Problem>> + use<'a> {
+    let text = stream.text;
+    let mut offset = 0;
+    let mut line_number = 0;
+    std::iter::from_fn(move || {
+        loop {
+            let rest = text.get(offset..).filter(|rest| !rest.is_empty())?;
+            let end = memchr::memchr(b'\n', rest.as_bytes()).unwrap_or(rest.len());
+            let line = rest.get(..end).unwrap_or_default();
+            let start = offset;
+            offset += end + 1;
+            line_number += 1;
+            let line = if start == 0 { line.trim_start_matches('\u{feff}') } else { line };
+            if line.trim().is_empty() {
+                continue;
+            }
+            let skipped = rest.find(line).unwrap_or_default();
+            let place = Place {
+                offset: (start + skipped) as u64,
+                len: u32::try_from(line.len()).unwrap_or(u32::MAX),
+                stream: number,
+            };
+            let line = Line::new(line, line_number, place);
+            return Some(match Object::parse(line.text) {
+                Some(object) => Ok(Record { line, object }),
+                None => Err(not_an_object(&line)),
+            });
+        }
+    })
+}
+
+fn not_an_object(line: &Line<'_>) -> Problem {
+    let reason = match json::members(line.text, |_, _| {}) {
+        Err(error) => ProblemKind::NotJson(error.to_string()),
+        Ok(()) => ProblemKind::NotAnObject,
+    };
+    reason.at(line.number, line.place)
+}

@@ -1,0 +1,188 @@
+//! Opening: a path becomes a bundle of named streams, a bundle events, and events a session.
+//!
+//! Only this file opens what agents wrote. What it reads it keeps in memory as long as the session
+//! is looked at: the bodies are read from there.
+
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use antiphon_formats::{Duplicate, Format, HEAD_LINES, Sink, Stream, detect};
+use antiphon_journal::{Log, LogBodies, Summary};
+use antiphon_model::{Bodies, Event, MemoryBodies, Problem, Session};
+use thiserror::Error;
+
+/// The name of the log's own format.
+pub const LOG_FORMAT: &str = "antiphon";
+
+/// How much of a file decides what it is.
+const HEAD_BYTES: u64 = 256 << 10;
+
+/// A session that was read.
+pub struct Opened {
+    pub session: Session,
+    pub bodies: Box<dyn Bodies>,
+    /// The format's name in the registry.
+    pub format: &'static str,
+    /// What the session is called when it says nothing itself.
+    pub name: String,
+    /// The streams, by their number.
+    pub files: Vec<PathBuf>,
+    /// Records that tell what others have told.
+    pub duplicates: Vec<Duplicate>,
+    /// How the log ends, if it is one.
+    pub summary: Option<Summary>,
+}
+
+impl std::fmt::Debug for Opened {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Opened({}, {} events)", self.format, self.session.len())
+    }
+}
+
+#[derive(Debug, Error)]
+pub enum Error {
+    #[error(transparent)]
+    Log(#[from] antiphon_journal::Error),
+    #[error("cannot read `{path}`")]
+    Read { path: PathBuf, source: io::Error },
+}
+
+/// Reads the session at `path`: a log, or a file of any known format with the files that belong to
+/// it. What is of no known format is read as a log, and found wanting as one.
+pub fn open(path: &Path) -> Result<Opened, Error> {
+    if path.is_file()
+        && let Some(format) = detect_file(path)?
+    {
+        return open_foreign(path, format);
+    }
+    let log = Log::find(path)?;
+    let (session, summary) = log.fold()?;
+    Ok(Opened {
+        session,
+        bodies: Box::new(LogBodies::new(&log)),
+        format: LOG_FORMAT,
+        name: log.name(),
+        files: log.segments().collect(),
+        duplicates: Vec::new(),
+        summary: Some(summary),
+    })
+}
+
+fn detect_file(path: &Path) -> Result<Option<&'static Format>, Error> {
+    let head = head(path).map_err(|source| Error::Read { path: path.to_owned(), source })?;
+    let lines: Vec<&str> = head.lines().take(HEAD_LINES).collect();
+    Ok(detect(&lines))
+}
+
+/// How a file begins. What is not UTF-8 is replaced: only the shape matters here.
+fn head(path: &Path) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    fs::File::open(path)?.take(HEAD_BYTES).read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn open_foreign(path: &Path, format: &'static Format) -> Result<Opened, Error> {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let mut files = vec![(file_name(path), path.to_owned())];
+    files.extend(companions(folder, &stem, path, format));
+    let mut texts = Vec::with_capacity(files.len());
+    for (_, file) in &files {
+        let bytes = fs::read(file);
+        let bytes = bytes.map_err(|source| Error::Read { path: file.clone(), source })?;
+        texts.push(text(bytes));
+    }
+    let mut fold = Fold::default();
+    let names = files.iter().map(|(name, _)| name.as_str());
+    let streams: Vec<Stream<'_>> =
+        names.zip(&texts).map(|(name, text)| Stream { name, text }).collect();
+    (format.read)(&streams, &mut fold);
+    let Fold { session, duplicates } = fold;
+    let streams = texts.into_iter().map(String::into_bytes).collect();
+    Ok(Opened {
+        session,
+        bodies: Box::new(MemoryBodies::new(streams)),
+        format: format.name,
+        name: stem,
+        files: files.into_iter().map(|(_, file)| file).collect(),
+        duplicates,
+        summary: None,
+    })
+}
+
+/// The text of a file; a byte that is not UTF-8 is read as `?`, one for one, so that places hold.
+fn text(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).unwrap_or_else(|error| {
+        let bytes = error.into_bytes();
+        let mut text = String::with_capacity(bytes.len());
+        for chunk in bytes.utf8_chunks() {
+            text.push_str(chunk.valid());
+            text.extend(chunk.invalid().iter().map(|_| '?'));
+        }
+        text
+    })
+}
+
+/// The files that belong to the session, by name: beside its main file, and in its own folder.
+fn companions(folder: &Path, stem: &str, main: &Path, format: &Format) -> Vec<(String, PathBuf)> {
+    let mut found = Vec::new();
+    let beside = list(folder).into_iter().filter(|path| path.is_file() && path != main);
+    for path in beside {
+        let name = file_name(&path);
+        // Most files beside it are other sessions; only a likely one is looked into.
+        if (format.belongs)(stem, &name, &format!("\"sessionId\":\"{stem}\""))
+            && head(&path).is_ok_and(|head| (format.belongs)(stem, &name, &head))
+        {
+            found.push((name, path));
+        }
+    }
+    let mut folders = vec![folder.join(stem)];
+    while let Some(below) = folders.pop() {
+        for path in list(&below) {
+            if path.is_dir() && !path.is_symlink() {
+                folders.push(path);
+                continue;
+            }
+            let relative = path.strip_prefix(folder).unwrap_or(&path);
+            let parts = relative.iter().map(|part| part.to_string_lossy());
+            let name = parts.collect::<Vec<_>>().join("/");
+            if (format.belongs)(stem, &name, "") {
+                found.push((name, path));
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// What is in a folder; a folder that cannot be read has nothing in it.
+fn list(folder: &Path) -> Vec<PathBuf> {
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).collect()
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+#[derive(Default)]
+struct Fold {
+    session: Session,
+    duplicates: Vec<Duplicate>,
+}
+
+impl<'a> Sink<'a> for Fold {
+    fn event(&mut self, event: Event<'a>) {
+        self.session.apply(&event);
+    }
+
+    fn problem(&mut self, problem: Problem) {
+        self.session.add_problem(problem);
+    }
+
+    fn duplicate(&mut self, duplicate: Duplicate) {
+        self.duplicates.push(duplicate);
+    }
+}

@@ -1,0 +1,182 @@
+//! The table on disk. Whatever is wrong in it is an error with its place: a price that is not
+//! understood must not become a wrong sum.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use antiphon_model::Timestamp;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::{ModelPrices, Period, Prices, Rates};
+
+/// Why a table cannot be used.
+#[derive(Debug)]
+pub enum PricesError {
+    /// It is no JSON, or lacks a field, or has one too many; the cause has line and column.
+    Json(serde_json::Error),
+    /// A value that cannot be; `place` is a path like `models[3].prices[0].input`.
+    Value { place: String, what: &'static str },
+}
+
+impl fmt::Display for PricesError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Json(_) => f.write_str("the price table is not of the form that is expected"),
+            Self::Value { place, what } => write!(f, "price table, {place}: {what}"),
+        }
+    }
+}
+
+impl std::error::Error for PricesError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Json(cause) => Some(cause),
+            Self::Value { .. } => None,
+        }
+    }
+}
+
+fn wrong(place: impl Into<String>, what: &'static str) -> PricesError {
+    PricesError::Value { place: place.into(), what }
+}
+
+pub(super) fn parse(json: &str) -> Result<Prices, PricesError> {
+    let raw: RawTable<'_> = serde_json::from_str(json).map_err(PricesError::Json)?;
+    if raw.currency != "USD" {
+        return Err(wrong("currency", "only `USD` is understood"));
+    }
+    if raw.unit != "per million tokens" {
+        return Err(wrong("unit", "only `per million tokens` is understood"));
+    }
+    day(&raw.date, || "date".to_owned())?;
+    let mut models = Vec::new();
+    let mut names = BTreeMap::new();
+    for (n, raw) in raw.models.into_iter().enumerate() {
+        let place = format!("models[{n}]");
+        let aliases = raw.aliases.iter().enumerate();
+        let aliases = aliases.map(|(n, alias)| (format!("{place}.aliases[{n}]"), alias));
+        for (place, name) in [(format!("{place}.model"), &raw.model)].into_iter().chain(aliases) {
+            if name.trim().is_empty() {
+                return Err(wrong(place, "a name is empty"));
+            }
+            if names.insert(name.trim().to_ascii_lowercase(), n).is_some() {
+                return Err(wrong(place, "the name stands in the table already"));
+            }
+        }
+        models.push(ModelPrices { periods: periods(&place, &raw.prices)?, name: raw.model });
+    }
+    Ok(Prices { source: raw.source, date: raw.date, models, names })
+}
+
+fn periods(place: &str, raw: &[RawPeriod<'_>]) -> Result<Vec<Period>, PricesError> {
+    let mut periods: Vec<Period> = Vec::new();
+    for (n, raw) in raw.iter().enumerate() {
+        let place = format!("{place}.prices[{n}]");
+        let date = |text: &Option<String>, key: &str| match text {
+            Some(text) => day(text, || format!("{place}.{key}")).map(Some),
+            None => Ok(None),
+        };
+        let (from, until) = (date(&raw.from, "from")?, date(&raw.until, "until")?);
+        if from.zip(until).is_some_and(|(from, until)| until <= from) {
+            return Err(wrong(format!("{place}.until"), "it ends before it begins"));
+        }
+        if periods.last().is_some_and(|before| from <= before.from) {
+            return Err(wrong(format!("{place}.from"), "prices stand in the order of `from`"));
+        }
+        let base = raw.rates.read(&place)?;
+        let mut above = Vec::new();
+        for (n, raw) in raw.above.iter().enumerate() {
+            let place = format!("{place}.above[{n}]");
+            let tokens = raw.input_tokens;
+            if above.last().is_some_and(|&(before, _)| tokens <= before) {
+                return Err(wrong(place, "steps stand in the order of `input_tokens`"));
+            }
+            above.push((tokens, raw.rates.read(&place)?.or(base).resolve(&place)?));
+        }
+        periods.push(Period { from, until, rates: base.resolve(&place)?, above });
+    }
+    if periods.is_empty() {
+        return Err(wrong(format!("{place}.prices"), "a model without prices"));
+    }
+    Ok(periods)
+}
+
+/// The first moment of a day, `YYYY-MM-DD`.
+fn day(text: &str, place: impl FnOnce() -> String) -> Result<Timestamp, PricesError> {
+    let moment = Timestamp::parse(&format!("{text}T00:00:00.000Z"));
+    moment.ok_or_else(|| wrong(place(), "no date of the form YYYY-MM-DD"))
+}
+
+/// Prices as given: those that are left out follow from others.
+#[derive(Debug, Clone, Copy, Default)]
+struct Given {
+    input: Option<u64>,
+    output: Option<u64>,
+    reasoning: Option<u64>,
+    cache_read: Option<u64>,
+    cache_write: Option<u64>,
+    cache_write_1h: Option<u64>,
+}
+
+impl Given {
+    fn or(self, base: Self) -> Self {
+        Self {
+            input: self.input.or(base.input),
+            output: self.output.or(base.output),
+            reasoning: self.reasoning.or(base.reasoning),
+            cache_read: self.cache_read.or(base.cache_read),
+            cache_write: self.cache_write.or(base.cache_write),
+            cache_write_1h: self.cache_write_1h.or(base.cache_write_1h),
+        }
+    }
+
+    /// Tokens to or from a cache of which nothing is said are input as any other; reasoning is
+    /// output.
+    fn resolve(self, place: &str) -> Result<Rates, PricesError> {
+        let need = |rate: Option<u64>, key| rate.ok_or_else(|| wrong(format!("{place}.{key}"), "a price is missing"));
+        let input = need(self.input, "input")?;
+        let output = need(self.output, "output")?;
+        let cache_write = self.cache_write.unwrap_or(input);
+        Ok(Rates {
+            input,
+            output,
+            reasoning: self.reasoning.unwrap_or(output),
+            cache_read: self.cache_read.unwrap_or(input),
+            cache_write,
+            cache_write_1h: self.cache_write_1h.unwrap_or(cache_write),
+        })
+    }
+}
+
+/// Dollars with at most six decimals as millionths of a dollar, without a detour through floats.
+fn micros(number: &str) -> Option<u64> {
+    let (whole, decimals) = number.split_once('.').unwrap_or((number, ""));
+    let decimals = decimals.trim_end_matches('0');
+    let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if whole.is_empty() || whole.len() > 9 || decimals.len() > 6 || !is_digits(decimals) {
+        return None;
+    }
+    format!("{whole}{decimals:0<6}").parse().ok()
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawTable<'j> {
+    source: String,
+    date: String,
+    currency: String,
+    unit: String,
+    #[serde(borrow)]
+    models: Vec<RawModel<'j>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawModel<'j> {
+    model: String,
+    #[serde(default)]
+    aliases: Vec<String>,
+    #[serde(borrow)]
+    prices: Vec<RawPeriod<'j>>,
+}
