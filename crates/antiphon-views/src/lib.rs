@@ -5,38 +5,56 @@
 //! nothing else: same log, same result, on any machine.
 
 mod arguments;
+mod calls;
 mod causality;
 mod context;
+mod cost;
 mod delivery;
 mod dialog;
+#[cfg(test)]
+mod fixture;
 mod flow;
 mod hooks;
 mod mermaid;
+mod outline;
 mod perspective;
+mod prices;
 mod reading;
+mod request;
 mod resume;
 mod score;
+mod spans;
+mod stats;
 mod summary;
 mod svg;
 mod timeline;
+mod totals;
 mod trace;
 mod transcript;
 mod tree;
+mod usd;
 
 pub use arguments::short_arguments;
+pub use calls::{CallRow, calls};
 pub use causality::{Causality, LinkRow, causality};
 pub use context::{Context, ContextEntry, Dropped, context};
+pub use cost::{CostNode, CostTree, LedgerRow, cost, ledger};
 pub use delivery::{Delivery, Form, delivery};
 pub use dialog::{DialogFilter, Utterance, dialog};
 pub use flow::{Flow, FlowKind, FlowRow, flow};
 pub use hooks::{HookEpisode, hooks};
 pub use mermaid::mermaid;
 pub use perspective::{Perspective, PerspectiveKind, PerspectiveOptions, perspective};
+pub use prices::{ModelPrices, Prices, PricesError};
 pub use reading::{AgentNotFound, Reading};
 pub use resume::{OpenCall, Point, Resume, resume};
+pub use spans::{Flavor, Span, SpanKind, SpanNode, SpanStatus, SpanUsage, span_tree, spans};
+pub use stats::{Group, Stats, StatsKey};
 pub use summary::{Summary, summary};
 pub use svg::svg;
 pub use timeline::{TimelineRow, timeline};
+pub use totals::Totals;
 pub use trace::{TraceStep, trace, trace_forward};
 pub use transcript::transcript;
 pub use tree::{Tree, TreeNode, tree};
+pub use usd::Usd;

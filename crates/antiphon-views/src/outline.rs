@@ -14,25 +14,33 @@ pub(crate) trait Node {
 
 /// One node per agent, each below the agent that made it, in the order of their first mention.
 /// Several roots are normal.
-pub(crate) fn outline<N: Node>(session: &Session, mut node: impl FnMut(AgentIx) -> N) -> Vec<N> {
+pub(crate) fn outline<N: Node>(session: &Session, node: impl FnMut(AgentIx) -> N) -> Vec<N> {
     let children = session.children();
-    let mut roots = Vec::new();
+    let roots = session.agents().filter(|(_, agent)| agent.parent.agent().is_none());
+    let below = |agent: AgentIx| children.get(agent.index()).map_or(&[][..], Vec::as_slice);
+    nest(roots.map(|(root, _)| root), below, node)
+}
+
+/// Nodes for `roots` and all below them, each within the one that it belongs to.
+pub(crate) fn nest<'t, T: Copy + 't, N: Node>(
+    roots: impl IntoIterator<Item = T>,
+    below: impl Fn(T) -> &'t [T],
+    mut node: impl FnMut(T) -> N,
+) -> Vec<N> {
+    let mut done = Vec::new();
     // The nodes from a root to the one that was added last.
     let mut path = Vec::new();
-    for (root, agent) in session.agents() {
-        if agent.parent.agent().is_some() {
-            continue;
-        }
+    for root in roots {
         let mut waiting = vec![(root, 0)];
-        while let Some((agent, depth)) = waiting.pop() {
-            close(&mut path, depth, &mut roots);
-            path.push(node(agent));
-            let below = children.get(agent.index()).into_iter().flatten().rev();
+        while let Some((item, depth)) = waiting.pop() {
+            close(&mut path, depth, &mut done);
+            path.push(node(item));
+            let below = below(item).iter().rev();
             waiting.extend(below.map(|&child| (child, (depth + 1).min(DEPTH_MAX))));
         }
-        close(&mut path, 0, &mut roots);
+        close(&mut path, 0, &mut done);
     }
-    roots
+    done
 }
 
 /// Shortens the path to `depth` nodes; each that ends becomes its parent's child, or a root.

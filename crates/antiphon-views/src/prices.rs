@@ -36,7 +36,7 @@ pub struct ModelPrices {
 struct Period {
     /// Its first moment; without one it has held for ever.
     from: Option<Timestamp>,
-    /// The first moment after it; without one it ends where the next begins.
+    /// The first moment after it; without one it holds whenever no newer one does.
     until: Option<Timestamp>,
     rates: Rates,
     /// What holds for requests with more input than so many tokens, in rising order.

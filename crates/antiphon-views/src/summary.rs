@@ -3,7 +3,10 @@
 use antiphon_model::{Problem, Session, Timestamp, Usage};
 use serde::Serialize;
 
+use crate::cost::cost;
+use crate::prices::Prices;
 use crate::tree::{TreeNode, tree};
+use crate::usd::Usd;
 
 #[derive(Debug, Serialize)]
 pub struct Summary {
@@ -24,18 +27,21 @@ pub struct Summary {
     pub open_calls: usize,
     pub utterances: usize,
     pub usage: Usage,
-    /// No prices are known to this version.
-    pub cost_usd: Option<f64>,
+    /// Of the requests that could be priced.
+    pub cost_usd: Option<Usd>,
+    /// Models without a known price.
+    pub unpriced: Vec<String>,
     /// Events that the log itself says were lost or found damaged.
     pub losses: usize,
     pub problems: Vec<Problem>,
     pub tree: Vec<TreeNode>,
 }
 
-pub fn summary(session: &Session, session_id: &str, format: &str) -> Summary {
+pub fn summary(session: &Session, session_id: &str, format: &str, prices: &Prices) -> Summary {
     use antiphon_model::EntryKind;
 
     let info = session.info();
+    let cost = cost(session, session_id, prices);
     let text = |text: &Option<Box<str>>| text.as_deref().map(Into::into);
     let span = session.time_span();
     let is_loss = |kind| matches!(kind, EntryKind::Gap | EntryKind::Recovered);
@@ -56,7 +62,8 @@ pub fn summary(session: &Session, session_id: &str, format: &str) -> Summary {
         open_calls: session.calls().filter(|(_, call)| call.is_open()).count(),
         utterances: session.entries().filter(|entry| entry.is_utterance()).count(),
         usage: session.usage(),
-        cost_usd: None,
+        cost_usd: cost.total.cost(),
+        unpriced: cost.unpriced,
         losses: session.entries().filter(|entry| is_loss(entry.kind())).count(),
         problems: session.problems().to_vec(),
         tree: tree(session, session_id).agents,

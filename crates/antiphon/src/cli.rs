@@ -37,6 +37,8 @@ pub(crate) enum Command {
     Append(Append),
     /// Name the last complete point and every call without a result
     Resume(Session),
+    /// Count tokens and cost over sessions
+    Stats(Stats),
     /// Check every line of a log, and the chain that they form
     Verify(Verify),
     /// Write a clean copy of a damaged log
@@ -176,6 +178,12 @@ pub(crate) enum ViewKind {
     Flow(Flow),
     /// Events in order with time, lane and duration
     Timeline(Session),
+    /// The tool calls: category, status, duration
+    Calls(Calls),
+    /// Run, coordinator, agents, sub-agents, tool calls: with status, time, tokens and cost
+    Spans(Spans),
+    /// What each agent used and cost, its own and in total
+    Cost(Cost),
 }
 
 #[derive(Debug, Args)]
@@ -249,6 +257,66 @@ pub(crate) struct Delivery {
     /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Calls {
+    #[command(flatten)]
+    pub(crate) session: Session,
+    /// Only those that failed
+    #[arg(long)]
+    pub(crate) failed: bool,
+    /// Only those of this tool
+    #[arg(long)]
+    pub(crate) tool: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Spans {
+    #[command(flatten)]
+    pub(crate) session: Session,
+    /// Each with those below it, and with totals
+    #[arg(long)]
+    pub(crate) tree: bool,
+    /// A price table of your own
+    #[arg(long, value_name = "FILE")]
+    pub(crate) prices: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Cost {
+    #[command(flatten)]
+    pub(crate) session: Session,
+    /// Every request that was counted, with its file and line, and every duplicate that was not
+    #[arg(long)]
+    pub(crate) ledger: bool,
+    /// A price table of your own
+    #[arg(long, value_name = "FILE")]
+    pub(crate) prices: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Stats {
+    /// Sessions, or folders of them; sub-agents' files are counted with their session
+    #[arg(required = true, value_name = "PATH")]
+    pub(crate) paths: Vec<PathBuf>,
+    /// What a row is
+    #[arg(long, value_enum, default_value_t = By::Model)]
+    pub(crate) by: By,
+    /// A price table of your own
+    #[arg(long, value_name = "FILE")]
+    pub(crate) prices: Option<PathBuf>,
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum By {
+    Model,
+    Agent,
+    Day,
+    Session,
 }
 
 #[derive(Debug, Args)]

@@ -6,6 +6,7 @@ mod formats;
 mod resume;
 mod salvage;
 mod show;
+mod stats;
 mod tail;
 mod verify;
 mod view;
@@ -23,6 +24,7 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Some(Command::Tail(args)) => tail::run(&args),
         Some(Command::Append(args)) => append::run(&args),
         Some(Command::Resume(args)) => resume::run(&args),
+        Some(Command::Stats(args)) => stats::run(&args),
         Some(Command::Verify(args)) => verify::run(&args),
         Some(Command::Salvage(args)) => salvage::run(&args),
         Some(Command::Formats(args)) => formats::run(&args),

@@ -4,6 +4,7 @@ mod cli;
 mod commands;
 mod failure;
 mod opened;
+mod price_table;
 mod terminal;
 
 use std::process::ExitCode;

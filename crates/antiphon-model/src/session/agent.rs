@@ -12,6 +12,7 @@ pub struct Agent {
     name: Option<Box<str>>,
     language_model: Option<Box<str>>,
     agent_type: Option<Box<str>>,
+    adapter_id: Option<Box<str>>,
     /// Its creation event; an agent that merely spoke has none.
     pub created: Option<EventIx>,
     /// The first event that mentions it.
@@ -60,6 +61,11 @@ impl Agent {
         self.agent_type.as_deref()
     }
 
+    /// The program that runs it.
+    pub fn adapter_id(&self) -> Option<&str> {
+        self.adapter_id.as_deref()
+    }
+
     /// The name that it was created with.
     pub fn own_name(&self) -> Option<&str> {
         self.name.as_deref()
@@ -81,6 +87,7 @@ impl Agent {
             + text(&self.name)
             + text(&self.language_model)
             + text(&self.agent_type)
+            + text(&self.adapter_id)
             + text(&self.status)
     }
 }
@@ -133,6 +140,7 @@ impl Session {
                 name: None,
                 language_model: None,
                 agent_type: None,
+                adapter_id: None,
                 created: None,
                 first: ix,
                 parent: Parent::None,
@@ -184,6 +192,7 @@ impl Session {
         agent.name = own(&created.name).or(agent.name.take());
         agent.language_model = own(&created.language_model).or(agent.language_model.take());
         agent.agent_type = own(&created.agent_type).or(agent.agent_type.take());
+        agent.adapter_id = own(&created.adapter_id).or(agent.adapter_id.take());
         Some(())
     }
 

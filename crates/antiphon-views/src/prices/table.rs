@@ -64,42 +64,52 @@ pub(super) fn parse(json: &str) -> Result<Prices, PricesError> {
                 return Err(wrong(place, "the name stands in the table already"));
             }
         }
-        models.push(ModelPrices { periods: periods(&place, &raw.prices)?, name: raw.model });
+        models.push(ModelPrices { periods: periods(&place, raw.prices)?, name: raw.model });
     }
     Ok(Prices { source: raw.source, date: raw.date, models, names })
 }
 
-fn periods(place: &str, raw: &[RawPeriod<'_>]) -> Result<Vec<Period>, PricesError> {
+fn periods(place: &str, raw: Vec<Fields<'_>>) -> Result<Vec<Period>, PricesError> {
     let mut periods: Vec<Period> = Vec::new();
-    for (n, raw) in raw.iter().enumerate() {
+    for (n, mut fields) in raw.into_iter().enumerate() {
         let place = format!("{place}.prices[{n}]");
-        let date = |text: &Option<String>, key: &str| match text {
-            Some(text) => day(text, || format!("{place}.{key}")).map(Some),
+        let mut date = |key: &str| match fields.remove(key) {
+            Some(raw) => day(raw.get().trim_matches('"'), || format!("{place}.{key}")).map(Some),
             None => Ok(None),
         };
-        let (from, until) = (date(&raw.from, "from")?, date(&raw.until, "until")?);
+        let (from, until) = (date("from")?, date("until")?);
         if from.zip(until).is_some_and(|(from, until)| until <= from) {
             return Err(wrong(format!("{place}.until"), "it ends before it begins"));
         }
         if periods.last().is_some_and(|before| from <= before.from) {
             return Err(wrong(format!("{place}.from"), "prices stand in the order of `from`"));
         }
-        let base = raw.rates.read(&place)?;
-        let mut above = Vec::new();
-        for (n, raw) in raw.above.iter().enumerate() {
-            let place = format!("{place}.above[{n}]");
-            let tokens = raw.input_tokens;
-            if above.last().is_some_and(|&(before, _)| tokens <= before) {
-                return Err(wrong(place, "steps stand in the order of `input_tokens`"));
-            }
-            above.push((tokens, raw.rates.read(&place)?.or(base).resolve(&place)?));
-        }
+        let steps = fields.remove("above");
+        let base = Given::read(&place, fields)?;
+        let above = steps.map_or(Ok(Vec::new()), |raw| steps_above(&place, raw, base))?;
         periods.push(Period { from, until, rates: base.resolve(&place)?, above });
     }
     if periods.is_empty() {
         return Err(wrong(format!("{place}.prices"), "a model without prices"));
     }
     Ok(periods)
+}
+
+/// What holds above so many tokens; a price that a step leaves out is the one below it all.
+fn steps_above(place: &str, raw: &RawValue, base: Given) -> Result<Vec<(u64, Rates)>, PricesError> {
+    let place = format!("{place}.above");
+    let raw: Vec<Fields<'_>> =
+        serde_json::from_str(raw.get()).map_err(|_| wrong(&place, "no list of steps"))?;
+    let mut steps: Vec<(u64, Rates)> = Vec::new();
+    for (n, mut fields) in raw.into_iter().enumerate() {
+        let place = format!("{place}[{n}]");
+        let tokens = fields.remove("input_tokens").and_then(|raw| raw.get().parse().ok());
+        let tokens = tokens
+            .filter(|&tokens| steps.last().is_none_or(|&(before, _)| before < tokens))
+            .ok_or_else(|| wrong(format!("{place}.input_tokens"), "no rising number of tokens"))?;
+        steps.push((tokens, Given::read(&place, fields)?.or(base).resolve(&place)?));
+    }
+    Ok(steps)
 }
 
 /// The first moment of a day, `YYYY-MM-DD`.
@@ -120,6 +130,25 @@ struct Given {
 }
 
 impl Given {
+    fn read(place: &str, fields: Fields<'_>) -> Result<Self, PricesError> {
+        let mut given = Self::default();
+        for (key, raw) in fields {
+            let slot = match key.as_str() {
+                "input" => &mut given.input,
+                "output" => &mut given.output,
+                "reasoning" => &mut given.reasoning,
+                "cache_read" => &mut given.cache_read,
+                "cache_write" => &mut given.cache_write,
+                "cache_write_1h" => &mut given.cache_write_1h,
+                _ => return Err(wrong(format!("{place}.{key}"), "no such field is known")),
+            };
+            let micros = micros(raw.get());
+            let what = "no number of dollars with at most six decimals";
+            *slot = Some(micros.ok_or_else(|| wrong(format!("{place}.{key}"), what))?);
+        }
+        Ok(given)
+    }
+
     fn or(self, base: Self) -> Self {
         Self {
             input: self.input.or(base.input),
@@ -134,9 +163,9 @@ impl Given {
     /// Tokens to or from a cache of which nothing is said are input as any other; reasoning is
     /// output.
     fn resolve(self, place: &str) -> Result<Rates, PricesError> {
-        let need = |rate: Option<u64>, key| rate.ok_or_else(|| wrong(format!("{place}.{key}"), "a price is missing"));
-        let input = need(self.input, "input")?;
-        let output = need(self.output, "output")?;
+        let missing = |key| wrong(format!("{place}.{key}"), "a price is missing");
+        let input = self.input.ok_or_else(|| missing("input"))?;
+        let output = self.output.ok_or_else(|| missing("output"))?;
         let cache_write = self.cache_write.unwrap_or(input);
         Ok(Rates {
             input,
@@ -178,5 +207,9 @@ struct RawModel<'j> {
     #[serde(default)]
     aliases: Vec<String>,
     #[serde(borrow)]
-    prices: Vec<RawPeriod<'j>>,
+    prices: Vec<Fields<'j>>,
 }
+
+/// Read field by field, so that what is wrong is found by name. The numbers are taken as they are
+/// written.
+type Fields<'j> = BTreeMap<String, &'j RawValue>;

@@ -7,11 +7,13 @@ use super::view::tree::print_nodes;
 use crate::cli;
 use crate::failure::Outcome;
 use crate::opened::Opened;
+use crate::price_table;
 use crate::terminal::{self, Page, Style, count, duration};
 
 pub(crate) fn run(args: &cli::Session) -> anyhow::Result<Outcome> {
     let opened = Opened::read(&args.session)?;
-    let summary = summary(&opened.session, &opened.id(), opened.format);
+    let prices = price_table::load(None)?;
+    let summary = summary(&opened.session, &opened.id(), opened.format, &prices);
     if args.json {
         terminal::json(&summary)?;
         return Ok(opened.outcome());
@@ -64,6 +66,13 @@ fn header(page: &mut Page, summary: &Summary) -> anyhow::Result<()> {
         if usage.cache_read + usage.cache_write > 0 {
             let (read, written) = (usage.cache_read, usage.cache_write);
             page.plain(&format!(" · {read} from cache · {written} to cache"));
+        }
+        match summary.cost_usd {
+            Some(cost) => page.plain(&format!(" · ${cost:.4}")),
+            None => page.plain(" · no price known"),
+        };
+        if !summary.unpriced.is_empty() && summary.cost_usd.is_some() {
+            page.faint(&format!(" (without {})", summary.unpriced.join(", ")));
         }
         page.end()?;
     }

@@ -1,12 +1,15 @@
 //! `antiphon view`: one file per view, each the text for a person; the data is `antiphon-views`'.
 
+mod calls;
 mod causality;
 mod context;
+mod cost;
 mod delivery;
 pub(super) mod dialog;
 pub(super) mod flow;
 mod hooks;
 pub(super) mod perspective;
+mod spans;
 mod timeline;
 mod trace;
 mod transcript;
@@ -34,6 +37,9 @@ pub(super) fn run(view: &ViewKind) -> anyhow::Result<Outcome> {
         ViewKind::Hooks(args) => hooks::run(args),
         ViewKind::Flow(args) => flow::run(args),
         ViewKind::Timeline(args) => timeline::run(args),
+        ViewKind::Calls(args) => calls::run(args),
+        ViewKind::Spans(args) => spans::run(args),
+        ViewKind::Cost(args) => cost::run(args),
     }
 }
 

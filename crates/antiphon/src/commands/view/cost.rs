@@ -1,0 +1,117 @@
+//! `view cost`: what each agent used, and what that cost.
+
+use antiphon_views::{CostNode, CostTree, LedgerRow, Prices, Totals, cost, ledger};
+use serde::Serialize;
+
+use crate::cli;
+use crate::failure::Outcome;
+use crate::opened::Opened;
+use crate::price_table;
+use crate::terminal::{Page, Style};
+
+pub(crate) fn run(args: &cli::Cost) -> anyhow::Result<Outcome> {
+    let opened = super::open(&args.session)?;
+    let prices = price_table::load(args.prices.as_deref())?;
+    if args.ledger {
+        let book = book(&opened, &prices);
+        return super::present(&opened, args.session.json, &book, print_book);
+    }
+    let tree = cost(&opened.session, &opened.id(), &prices);
+    super::present(&opened, args.session.json, &tree, print)
+}
+
+/// Every request that was counted, and every record that was not.
+#[derive(Debug, Serialize)]
+struct Book {
+    counted: Vec<Counted>,
+    dropped: Vec<Dropped>,
+}
+
+#[derive(Debug, Serialize)]
+struct Counted {
+    file: String,
+    #[serde(flatten)]
+    row: LedgerRow,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    request_id: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct Dropped {
+    file: String,
+    line: u64,
+    message_id: String,
+    reason: &'static str,
+}
+
+fn book(opened: &Opened, prices: &Prices) -> Book {
+    let file = |stream: u32| {
+        let path = opened.files.get(stream as usize);
+        path.map(|path| path.display().to_string()).unwrap_or_default()
+    };
+    let counted = ledger(&opened.session, prices).into_iter().map(|row| {
+        let entry = opened.session.find(&row.message_id);
+        let request_id = entry.and_then(|entry| entry.request_id()).map(Into::into);
+        Counted { file: file(row.stream), row, request_id }
+    });
+    let dropped = opened.duplicates.iter().map(|duplicate| Dropped {
+        file: file(duplicate.place.stream),
+        line: duplicate.line,
+        message_id: duplicate.message_id.clone(),
+        reason: duplicate.reason,
+    });
+    Book { counted: counted.collect(), dropped: dropped.collect() }
+}
+
+fn print_book(page: &mut Page, book: &Book) -> anyhow::Result<()> {
+    for Counted { file, row, .. } in &book.counted {
+        let cost = row.cost_usd.map_or_else(|| "unpriced".to_owned(), |cost| format!("${cost:.6}"));
+        page.plain(&format!("{cost:>12}  "));
+        page.add(Style::Name, row.name.as_deref().unwrap_or_default());
+        page.plain(&format!("  {} in, {} out", row.usage.input, row.usage.output));
+        page.faint(&format!("  {}", row.model.as_deref().unwrap_or("no model")));
+        page.faint(&format!("  {file}:{}", row.line)).end()?;
+    }
+    for dropped in &book.dropped {
+        page.faint(&format!("{:>12}  {}:{}  ", "not again", dropped.file, dropped.line));
+        page.plain(dropped.reason).end()?;
+    }
+    Ok(())
+}
+
+fn print(page: &mut Page, cost: &CostTree) -> anyhow::Result<()> {
+    page.faint(&format!(
+        "{:>12} {:>12}  {:>10} {:>10} {:>12}",
+        "total", "own", "in", "out", "cached"
+    ));
+    page.end()?;
+    print_nodes(page, &cost.tree, 0)?;
+    if !cost.unpriced.is_empty() {
+        page.add(Style::Bad, "no price known: ").plain(&cost.unpriced.join(", ")).end()?;
+    }
+    page.faint(&format!("prices of {}", cost.prices_date)).end()
+}
+
+// The view bounds the depth of the tree, and so this recursion.
+fn print_nodes(page: &mut Page, nodes: &[CostNode], depth: usize) -> anyhow::Result<()> {
+    for node in nodes {
+        page.add(Style::Head, &format!("{:>12}", money(&node.total)));
+        page.plain(&format!(" {:>12}", money(&node.own)));
+        let usage = node.own.usage;
+        let cached = usage.cache_read + usage.cache_write;
+        page.faint(&format!("  {:>10} {:>10} {cached:>12}  ", usage.input, usage.output));
+        page.plain(&"  ".repeat(depth)).add(Style::Name, &node.name);
+        page.faint(&format!("  {}", node.models.join(", "))).end()?;
+        print_nodes(page, &node.children, depth + 1)?;
+    }
+    Ok(())
+}
+
+fn money(totals: &Totals) -> String {
+    match (totals.cost(), totals.is_partial()) {
+        (None, _) if totals.requests == 0 => "-".to_owned(),
+        (None, _) => "unpriced".to_owned(),
+        (Some(cost), false) => format!("${cost:.4}"),
+        (Some(cost), true) => format!("${cost:.4}+?"),
+    }
+}

@@ -1,0 +1,67 @@
+//! `view spans`.
+
+use antiphon_views::{Span, SpanKind, SpanNode, SpanStatus, span_tree, spans};
+
+use crate::cli;
+use crate::failure::Outcome;
+use crate::price_table;
+use crate::terminal::{Page, Style, duration};
+
+pub(crate) fn run(args: &cli::Spans) -> anyhow::Result<Outcome> {
+    let opened = super::open(&args.session)?;
+    let prices = price_table::load(args.prices.as_deref())?;
+    let spans = spans(&opened.reading(), &opened.id(), &prices)?;
+    if args.tree {
+        let tree = span_tree(&spans);
+        return super::present(&opened, args.session.json, &tree, |page, tree| {
+            nodes(page, tree, 0)
+        });
+    }
+    super::present(&opened, args.session.json, &spans, |page, spans| {
+        spans.iter().try_for_each(|span| line(page, span, span.level))
+    })
+}
+
+// The view bounds the depth of the tree, and so this recursion.
+fn nodes(page: &mut Page, nodes: &[SpanNode], depth: usize) -> anyhow::Result<()> {
+    for node in nodes {
+        line(page, &node.span, depth)?;
+        self::nodes(page, &node.children, depth + 1)?;
+    }
+    Ok(())
+}
+
+fn line(page: &mut Page, span: &Span, depth: usize) -> anyhow::Result<()> {
+    page.plain(&"  ".repeat(depth.min(40)));
+    let style = match span.kind {
+        SpanKind::ToolCall => Style::Call,
+        SpanKind::Coordinator => Style::Head,
+        SpanKind::CliAgent | SpanKind::ApiAgent | SpanKind::Decomposer | SpanKind::SubAgent => {
+            Style::Name
+        }
+    };
+    page.add(style, &span.name);
+    let kind = serde_json::to_value(span.kind)?;
+    page.faint(&format!("  {}", kind.as_str().unwrap_or_default()));
+    let status = serde_json::to_value(span.status)?;
+    let status_style = match span.status {
+        SpanStatus::Failed | SpanStatus::TimedOut | SpanStatus::Cancelled => Style::Bad,
+        SpanStatus::Running => Style::Plain,
+        SpanStatus::Completed => Style::Good,
+    };
+    page.plain("  ").add(status_style, status.as_str().unwrap_or_default());
+    if let (Some(start), Some(end)) = (span.started_at, span.completed_at) {
+        page.plain(&format!("  {}", duration(end.since(start))));
+    }
+    let usage = span.usage;
+    if usage.input_tokens + usage.output_tokens > 0 {
+        page.plain(&format!("  {} in, {} out", usage.input_tokens, usage.output_tokens));
+    }
+    if let Some(cost) = span.cost_usd {
+        page.plain(&format!("  ${cost:.4}"));
+    }
+    if span.outlives_parent {
+        page.faint("  (ended after what it belongs to)");
+    }
+    page.end()
+}
