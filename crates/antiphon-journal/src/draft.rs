@@ -50,6 +50,14 @@ impl Draft {
         Self::from_json(&text_of(bytes))
     }
 
+    /// Keeps the writer from giving the event a time of its own, where it has none: it did not
+    /// happen now.
+    #[must_use]
+    pub fn of_the_past(mut self) -> Self {
+        self.has_timestamp = true;
+        self
+    }
+
     /// Reads an event from the text of a JSON object. `n`, `prev` and `hash` are dropped.
     pub fn from_json(text: &str) -> Result<Self, DraftError> {
         let (draft, seen) = Self::unchecked(text, Origin::Sender)?;

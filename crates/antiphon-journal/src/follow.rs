@@ -84,6 +84,7 @@ impl Follower {
             // read now is all of it.
             let next = log.segment(self.scanner.stream + 1);
             let has_successor = next.exists();
+            self.scanner.has_successor = has_successor;
             if has_successor {
                 self.scanner.superseded_from = first_seal(&OsDisk, &next);
             }
@@ -140,9 +141,11 @@ impl Follower {
         if len < self.segment.offset || !is_known {
             followed.restarted = true;
             self.segment.restart();
-            let superseded_from = self.scanner.superseded_from;
+            let (superseded_from, has_successor) =
+                (self.scanner.superseded_from, self.scanner.has_successor);
             self.scanner = self.segment.before.clone();
             self.scanner.superseded_from = superseded_from;
+            self.scanner.has_successor = has_successor;
         }
         file.seek(SeekFrom::Start(self.segment.offset)).map_err(read)?;
         let number = self.segment.tags.len() as u64;

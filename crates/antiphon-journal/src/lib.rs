@@ -14,6 +14,7 @@ mod disk;
 mod draft;
 mod error;
 mod follow;
+mod ids;
 mod lines;
 mod lock;
 mod log;

@@ -190,6 +190,7 @@ impl Log {
         for (index, path) in (0..).zip(self.segments()) {
             reading.scanner.stream = index;
             let mut later = self.segments().skip(index as usize + 1);
+            reading.scanner.has_successor = index + 1 < self.count();
             reading.scanner.superseded_from = later.find_map(|path| first_seal(disk, &path));
             let source = disk.read(&path).map_err(|source| Error::open(&path, source))?;
             reading.segment(source, sink).map_err(|source| Error::read(&path, source))?;

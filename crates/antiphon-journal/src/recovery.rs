@@ -3,14 +3,14 @@
 //! Nothing is repaired in place. What is found is counted and located in a `recovered` line, once;
 //! the writer then goes on behind it. Opening again finds nothing new.
 
-use std::collections::{BTreeSet, HashMap};
-use std::hash::{BuildHasher, RandomState};
+use std::collections::BTreeSet;
 use std::ops::Range;
 
-use antiphon_model::{Event, EventKind, Line, Place, Severity, json};
+use antiphon_model::{Event, EventKind, Line, Severity, json};
 
 use crate::disk::Disk;
-use crate::{Damage, Error, Log, Seal, Sink, Summary};
+use crate::ids::Ids;
+use crate::{Damage, DamageKind, Error, Log, Seal, Sink, Summary};
 
 /// What a writer must know of a log before it goes on.
 #[derive(Debug, Default)]
@@ -25,6 +25,8 @@ pub(crate) struct Recovery {
     listed: BTreeSet<(u64, u64)>,
     /// From where to where one counts what it does not list.
     counted: Vec<Range<(u64, u64)>>,
+    /// Where an event was changed after it was written, until it comes.
+    changed_at: Option<(u32, u64)>,
 }
 
 /// At most this many places are listed in a `recovered` line. All are counted, and `rest` says
@@ -83,6 +85,7 @@ impl Recovery {
 
 impl Sink for Recovery {
     fn event(&mut self, event: &Event<'_>, line: &Line<'_>, _: Option<&Seal>) {
+        let is_changed = self.changed_at == Some((line.place.stream, line.place.offset));
         if let Some(id) = &event.message_id {
             self.ids.add(id, line.place);
         }
@@ -91,7 +94,9 @@ impl Sink for Recovery {
             EventKind::Message(message) => self.see_agent(&message.agent),
             EventKind::AgentCreated(agent) => self.see_agent(&agent.agent),
             EventKind::SessionStarted(started) => {
-                self.format = started.format.max(self.format);
+                // One flipped bit must not turn our own log into one that we refuse.
+                let format = started.format.filter(|_| !is_changed);
+                self.format = format.max(self.format);
                 if let Some(id) = &started.session_id {
                     self.session_id = Some(id.clone().into_owned());
                 }
@@ -110,6 +115,9 @@ impl Sink for Recovery {
     }
 
     fn damage(&mut self, damage: Damage) {
+        if let DamageKind::BadHash | DamageKind::BadSeal = damage.kind {
+            self.changed_at = Some((damage.stream, damage.offset));
+        }
         // What others wrote between our lines, or without a newline, is odd and not damaged.
         if damage.kind.severity() == Severity::Error {
             self.damage.push(damage);
@@ -123,58 +131,4 @@ impl Recovery {
             self.agents.insert(agent.to_owned());
         }
     }
-}
-
-/// The ids that are taken, and the next that is free.
-#[derive(Debug, Default)]
-pub(crate) struct Ids {
-    next: u64,
-    hasher: RandomState,
-    /// By hash of the id, where its line stands. A log may hold a million; the ids stay on disk.
-    places: HashMap<u64, Place>,
-}
-
-impl Ids {
-    pub(crate) fn reserve(&mut self, id: &str) {
-        self.next = self.next.max(number_of(id).unwrap_or_default());
-    }
-
-    pub(crate) fn add(&mut self, id: &str, place: Place) {
-        self.reserve(id);
-        self.places.insert(self.hasher.hash_one(id), place);
-    }
-
-    /// Where the line with that id stands, if it can be one: the hashes are equal.
-    pub(crate) fn find(&self, id: &str) -> Option<Place> {
-        self.places.get(&self.hasher.hash_one(id)).copied()
-    }
-
-    /// A new id. It counts as taken even if its line is never finished.
-    pub(crate) fn take(&mut self) -> String {
-        self.next += 1;
-        format!("msg_{:03}", self.next)
-    }
-
-    /// Keeps the id of a damaged line from being given to another event.
-    fn burn(&mut self, log: &Log, disk: &dyn Disk, damage: &Damage) {
-        let path = log.segment(damage.stream);
-        let len = usize::try_from(damage.len).unwrap_or(usize::MAX).min(200);
-        let beginning = disk.read_at(&path, damage.offset, len).unwrap_or_default();
-        let text = String::from_utf8_lossy(&beginning);
-        let id = text
-            .strip_prefix("{\"message_id\":\"")
-            .and_then(|rest| rest.split_once('"'))
-            .and_then(|(id, _)| number_of(id));
-        self.next = match id {
-            Some(id) if damage.kind.is_torn() => self.next.max(id),
-            // The id itself may be what is damaged. Then it had the next number, if one of ours.
-            _ => self.next.max(id.unwrap_or_default()) + 1,
-        };
-    }
-}
-
-fn number_of(id: &str) -> Option<u64> {
-    let digits = id.strip_prefix("msg_")?;
-    let plain = digits.len() < 19 && digits.bytes().all(|byte| byte.is_ascii_digit());
-    plain.then(|| digits.parse().ok()).flatten()
 }

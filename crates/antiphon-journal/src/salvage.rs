@@ -6,7 +6,7 @@
 
 use std::path::Path;
 
-use antiphon_model::{Event, Line, Severity, json};
+use antiphon_model::{Event, Line, json};
 
 use crate::disk::Disk;
 use crate::{Damage, DamageKind, Draft, Error, Log, Options, OsDisk, Seal, Sink, Writer};
@@ -31,7 +31,7 @@ pub fn salvage(log: &Log, path: &Path, options: Options) -> Result<Salvaged, Err
     let mut ids = IdsTaken(&writer);
     log.read(&mut ids)?;
     let found = Salvaged::default();
-    let mut copy = Copy { log, writer, found, mark: None, is_utf8: true, failure: None };
+    let mut copy = Copy { log, writer, found, suspect: Suspect::default(), failure: None };
     log.read(&mut copy)?;
     if let Some(failure) = copy.failure {
         return Err(failure);
@@ -60,14 +60,19 @@ impl Sink for IdsTaken<'_> {
     fn damage(&mut self, _: Damage) {}
 }
 
+/// An event that is not as it was written, by its place.
+#[derive(Default)]
+struct Suspect {
+    changed: Option<(u32, u64, &'static str)>,
+    not_utf8: Option<(u32, u64)>,
+}
+
 struct Copy<'a> {
     log: &'a Log,
     writer: Writer,
     found: Salvaged,
-    /// Why the next event is suspect.
-    mark: Option<&'static str>,
-    /// Whether the text of the next event is all there is.
-    is_utf8: bool,
+    /// What was said of an event before it comes.
+    suspect: Suspect,
     failure: Option<Error>,
 }
 
@@ -78,17 +83,20 @@ impl Sink for Copy<'_> {
         }
         let result = self.draft(line, seal).and_then(|draft| self.copy(draft));
         self.failure = result.err();
-        self.is_utf8 = true;
     }
 
     fn damage(&mut self, damage: Damage) {
+        let (stream, offset, code) = (damage.stream, damage.offset, damage.kind.code());
         if let DamageKind::BadHash | DamageKind::BadSeal = damage.kind {
-            self.mark = Some(damage.kind.code());
-        } else if damage.kind.code() == "not-utf8" {
-            self.is_utf8 = false;
+            self.suspect.changed = Some((stream, offset, code));
+        } else if code == "not-utf8" {
+            self.suspect.not_utf8 = Some((stream, offset));
         } else if let DamageKind::Gap { missing, .. } = damage.kind {
             self.found.lost += missing;
-        } else if damage.kind.severity() == Severity::Error {
+        } else if let DamageKind::OutOfOrder { .. } = damage.kind {
+            // It was counted where it was missed.
+            self.found.lost = self.found.lost.saturating_sub(1);
+        } else if damage.kind.is_of_bytes() {
             self.found.lost += 1;
         }
     }
@@ -96,11 +104,12 @@ impl Sink for Copy<'_> {
 
 impl Copy<'_> {
     fn draft(&mut self, line: &Line<'_>, seal: Option<&Seal>) -> Result<Draft, Error> {
-        let mut draft = match self.is_utf8 {
-            true => Draft::verbatim(line.text.as_bytes())?,
-            false => {
-                let path = self.log.segment(line.place.stream);
-                let read = OsDisk.read_at(&path, line.place.offset, line.place.len as usize);
+        let place = (line.place.stream, line.place.offset);
+        let mut draft = match self.suspect.not_utf8 == Some(place) {
+            false => Draft::verbatim(line.text.as_bytes())?,
+            true => {
+                let path = self.log.segment(place.0);
+                let read = OsDisk.read_at(&path, place.1, line.place.len as usize);
                 Draft::verbatim(&read.map_err(|source| Error::read(&path, source))?)?
             }
         };
@@ -111,7 +120,9 @@ impl Copy<'_> {
         {
             draft.members.push_str(&format!(",\"kept_first\":{count}"));
         }
-        if let Some(mark) = self.mark.take() {
+        if let Some((stream, offset, mark)) = self.suspect.changed
+            && (stream, offset) == place
+        {
             draft.members.push_str(&format!(",\"salvaged\":\"{mark}\""));
             self.found.changed += 1;
         }

@@ -25,6 +25,8 @@ pub trait Sink {
 pub(crate) struct Scanner {
     chain: Chain,
     pub(crate) stream: u32,
+    /// Another segment follows: a line that lacks its newline is not the end of the log.
+    pub(crate) has_successor: bool,
     /// The line with which the next segment begins: it has all lines from there on once more.
     pub(crate) superseded_from: Option<Seal>,
     /// Lines up to this number may stand here again: they were shown from the segment before,
@@ -41,6 +43,7 @@ impl Scanner {
 
     pub(crate) fn line(&mut self, raw: &RawLine<'_>, sink: &mut dyn Sink) {
         let mut piece = Piece::whole(raw, self.stream);
+        piece.terminated |= self.has_successor;
         if raw.bytes.is_empty() && raw.len > 0 {
             self.chain.pass_unreadable();
             sink.damage(piece.damage(DamageKind::TooLong));
@@ -189,6 +192,7 @@ struct Piece<'a> {
     offset: u64,
     number: u64,
     stream: u32,
+    /// Whether it is known to end here: a newline follows, or another segment.
     terminated: bool,
 }
 

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use antiphon_model::{Place, json};
 
 use crate::disk::{Disk, LogFile};
-use crate::recovery::{Ids, Recovery};
+use crate::ids::Ids;
+use crate::recovery::Recovery;
 use crate::seal;
 use crate::sync::{Level, Unsynced, write_whole};
 use crate::{Draft, Error, Hash, Head, Log, Options, Summary};
@@ -107,8 +108,14 @@ impl State {
 
     /// Writes an event, and before it what the log needs to begin or to go on.
     fn try_write(&mut self, draft: &Draft) -> Result<String, Error> {
+        if let Some(id) = &draft.message_id {
+            // Lines of the journal's own may come before it, and must not take its id even where
+            // a sender calls its events as we call those.
+            self.ids.reserve(id);
+        }
         if self.n == 0 && draft.event_type.as_deref() == Some("session_started") {
-            let id = self.write_started(draft)?;
+            let id = draft.message_id.clone().unwrap_or_else(|| self.ids.take());
+            self.write_started(&id, draft)?;
             // The event is in the log; what cannot follow it now follows before the next.
             let _ = self.begin().and_then(|()| self.write_gap());
             return Ok(id);
@@ -126,7 +133,7 @@ impl State {
     }
 
     /// The first line: whatever its author says, completed by what it must say.
-    fn write_started(&mut self, draft: &Draft) -> Result<String, Error> {
+    fn write_started(&mut self, id: &str, draft: &Draft) -> Result<(), Error> {
         let mut members = draft.members.clone();
         let whole = format!("{{{members}}}");
         let named = ["session_id", "id"].iter().find_map(|key| json::member(&whole, key));
@@ -147,16 +154,16 @@ impl State {
             members.push_str(",\"program\":");
             json::push_string(&mut members, &self.options.program);
         }
-        let id = draft.message_id.clone().unwrap_or_else(|| self.ids.take());
-        self.write_line(&id, &members, draft.has_timestamp)?;
+        self.write_line(id, &members, draft.has_timestamp)?;
         self.session_id = Some(session_id);
-        Ok(id)
+        Ok(())
     }
 
     /// What stands before all else: the first line, and what was found damaged on opening.
     fn begin(&mut self) -> Result<(), Error> {
         if self.n == 0 {
-            self.write_started(&Draft::from_json("{\"event_type\":\"session_started\"}")?)?;
+            let id = self.ids.take_own();
+            self.write_started(&id, &Draft::from_json("{\"event_type\":\"session_started\"}")?)?;
         }
         if let Some(members) = self.recovered.take() {
             let written = self.write_own(&members);
@@ -192,7 +199,7 @@ impl State {
 
     /// A line of the journal's own.
     fn write_own(&mut self, members: &str) -> Result<(), Error> {
-        let id = self.ids.take();
+        let id = self.ids.take_own();
         self.write_line(&id, members, false)
     }
 

@@ -86,6 +86,32 @@ fn a_log_is_followed_from_segment_to_segment() {
 }
 
 #[test]
+fn a_log_is_followed_while_many_threads_write_it() {
+    const THREADS: usize = 4;
+    const EACH: usize = 150;
+    let folder = tempfile::tempdir().unwrap();
+    let options = Options { segment_bytes_max: 20_000, ..story::options(Level::Os) };
+    let writer = Writer::open(folder.path(), options).unwrap();
+    let mut watch = Watch::new(folder.path());
+    std::thread::scope(|scope| {
+        for thread in 0..THREADS {
+            let writer = &writer;
+            scope.spawn(move || {
+                for n in 0..EACH {
+                    let content = "v".repeat(n * 7);
+                    writer.append(&story::message(&format!("{thread}-{n}"), &content)).unwrap();
+                }
+            });
+        }
+        while watch.shown.events.len() < THREADS * EACH + 1 {
+            watch.look();
+        }
+    });
+    assert_eq!(watch.look(), [""; 0]);
+    watch.assert_like(folder.path());
+}
+
+#[test]
 fn what_a_new_segment_repeats_is_not_shown_again() {
     let whole = story::log_bytes();
     let lines = story::lines(&whole);

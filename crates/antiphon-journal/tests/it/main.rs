@@ -14,6 +14,8 @@ mod faulty_disk;
 mod follow;
 mod kill;
 mod properties;
+mod recovered;
+mod salvage;
 mod segments;
 mod story;
 mod tokens;

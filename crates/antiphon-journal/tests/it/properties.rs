@@ -2,9 +2,7 @@
 
 use std::io::Write;
 
-use antiphon_journal::{
-    Draft, Fold, Follower, Level, Log, Writer, read_bytes, salvage, verify,
-};
+use antiphon_journal::{Draft, Fold, Follower, Level, Log, Writer, read_bytes, salvage, verify};
 use proptest::prelude::*;
 
 use crate::story::{self, Found, Scratch};
@@ -13,13 +11,31 @@ use crate::tokens::tokens;
 /// One thing that happens to a file. Places are fractions of its length, in 65,536ths.
 #[derive(Debug, Clone)]
 enum Change {
-    Flip { at: u16, bit: u8 },
-    Cut { at: u16 },
-    Insert { at: u16, bytes: Vec<u8> },
-    Delete { from: u16, len: u8 },
-    Duplicate { from: u16, len: u16, at: u16 },
+    Flip {
+        at: u16,
+        bit: u8,
+    },
+    Cut {
+        at: u16,
+    },
+    Insert {
+        at: u16,
+        bytes: Vec<u8>,
+    },
+    Delete {
+        from: u16,
+        len: u8,
+    },
+    Duplicate {
+        from: u16,
+        len: u16,
+        at: u16,
+    },
     /// Whole lines change places.
-    Swap { one: u8, other: u8 },
+    Swap {
+        one: u8,
+        other: u8,
+    },
 }
 
 fn change() -> impl Strategy<Value = Change> {
@@ -29,8 +45,11 @@ fn change() -> impl Strategy<Value = Change> {
         any::<u16>().prop_map(|at| Change::Cut { at }),
         (any::<u16>(), bytes).prop_map(|(at, bytes)| Change::Insert { at, bytes }),
         (any::<u16>(), any::<u8>()).prop_map(|(from, len)| Change::Delete { from, len }),
-        (any::<u16>(), 0..9000_u16, any::<u16>())
-            .prop_map(|(from, len, at)| Change::Duplicate { from, len, at }),
+        (any::<u16>(), 0..9000_u16, any::<u16>()).prop_map(|(from, len, at)| Change::Duplicate {
+            from,
+            len,
+            at
+        }),
         (any::<u8>(), any::<u8>()).prop_map(|(one, other)| Change::Swap { one, other }),
     ]
 }
@@ -185,7 +204,13 @@ proptest! {
 fn value() -> impl Strategy<Value = Vec<u8>> {
     let leaf = prop_oneof![
         prop::sample::select(vec![
-            "null", "true", "-0", "0.0", "1e999", "-1E-999", "9007199254740993",
+            "null",
+            "true",
+            "-0",
+            "0.0",
+            "1e999",
+            "-1E-999",
+            "9007199254740993",
             "123456789012345678901234567890123456789012345678901234567890",
         ])
         .prop_map(|text| text.as_bytes().to_vec()),
@@ -217,8 +242,19 @@ fn string() -> impl Strategy<Value = Vec<u8>> {
             (c >= ' ' && c != '"' && c != '\\').then(|| c.to_string().into_bytes())
         }),
         prop::sample::select(vec![
-            "\\ud800", "\\udc00", "\\ud83d\\ude00", "\\u0000", "\\n", "\\\"", "\\\\", "\\/",
-            "\u{2028}", "\u{2029}", "\u{85}", "{\\\"message_id\\\":", ",\\\"hash\\\":",
+            "\\ud800",
+            "\\udc00",
+            "\\ud83d\\ude00",
+            "\\u0000",
+            "\\n",
+            "\\\"",
+            "\\\\",
+            "\\/",
+            "\u{2028}",
+            "\u{2029}",
+            "\u{85}",
+            "{\\\"message_id\\\":",
+            ",\\\"hash\\\":",
         ])
         .prop_map(|text| text.as_bytes().to_vec()),
         (0x80_u8..).prop_map(|byte| vec![byte]),
@@ -229,8 +265,22 @@ fn string() -> impl Strategy<Value = Vec<u8>> {
 
 fn member() -> impl Strategy<Value = Vec<u8>> {
     let known = prop::sample::select(vec![
-        "content", "source", "tool_calls", "tool_call_id", "name", "usage", "cost_usd", "cause",
-        "is_error", "started_at", "duration_ms", "result", "payload", "reply_to", "format", "count",
+        "content",
+        "source",
+        "tool_calls",
+        "tool_call_id",
+        "name",
+        "usage",
+        "cost_usd",
+        "cause",
+        "is_error",
+        "started_at",
+        "duration_ms",
+        "result",
+        "payload",
+        "reply_to",
+        "format",
+        "count",
     ]);
     let key = prop_oneof![
         known.prop_map(|key| format!("\"{key}\"").into_bytes()),
@@ -261,7 +311,7 @@ proptest! {
         prop_assert_eq!(&read.id, ack.message_id.as_str());
         let splits_a_line = read.text.contains(['\u{85}', '\u{2028}', '\u{2029}', '\r']);
         prop_assert!(!splits_a_line);
-        let body = read.text.strip_prefix("{\"message_id\":\"msg_002\",").unwrap();
+        let body = read.text.strip_prefix("{\"message_id\":\"msg_001\",").unwrap();
         let body = &body[..body.rfind(",\"timestamp\":\"").unwrap()];
         prop_assert_eq!(tokens(body.as_bytes()), tokens(&sent));
 

@@ -125,7 +125,7 @@ fn a_torn_tail_at_the_end_of_a_full_segment_is_left_there() {
     writer.close().unwrap();
     assert_eq!(scratch.bytes(), &story::log_bytes()[..2000]);
     let found = Found::at(&scratch.path);
-    assert_eq!(found.codes(), [("torn-tail", 6)]);
+    assert_eq!(found.codes(), [("torn-line", 6)]);
     found.assert_gapless();
     story::append(&scratch.path, story::EVENTS[2]);
     assert_eq!(Found::at(&scratch.path).events.len(), found.events.len() + 1);
@@ -158,11 +158,30 @@ fn the_first_line_may_be_sent_again_although_its_writer_completed_it() {
     for repeated in [false, true, true] {
         let writer = Writer::open(&scratch.path, story::options(Level::Os)).unwrap();
         assert_eq!(writer.append(&first).unwrap().repeated, repeated);
-        assert_eq!(writer.append(&first).unwrap().repeated, true);
+        assert!(writer.append(&first).unwrap().repeated);
     }
     let other = story::draft(r#"{"message_id":"s","event_type":"session_started","title":"u"}"#);
     let writer = Writer::open(&scratch.path, story::options(Level::Os)).unwrap();
     assert!(matches!(writer.append(&other), Err(Error::Conflict { .. })));
+}
+
+#[test]
+fn no_line_of_the_journals_own_takes_an_id_that_an_event_brings() {
+    let scratch = Scratch::new();
+    let writer = Writer::open(&scratch.path, story::options(Level::Os)).unwrap();
+    // The first line has to be written before, under some id.
+    for id in ["log_001", "msg_001", "msg_002", "msg_007"] {
+        let ack = writer.append(&story::message(id, "as other writers count")).unwrap();
+        assert_eq!((ack.message_id.as_str(), ack.repeated), (id, false));
+    }
+    assert_eq!(
+        writer.append(&story::draft(story::EVENTS[2])).unwrap().message_id.as_str(),
+        "msg_008"
+    );
+    drop(writer);
+    let found = Found::at(&scratch.path);
+    assert_eq!(found.events.len(), 6);
+    found.assert_ids_unique();
 }
 
 #[test]
@@ -203,6 +222,14 @@ fn a_log_of_a_newer_format_is_read_and_not_written() {
 }
 
 #[test]
+fn a_format_that_a_flipped_bit_made_newer_is_not_believed() {
+    let whole = String::from_utf8(story::log_bytes()).unwrap();
+    let scratch = Scratch::with(whole.replace("\"format\":1", "\"format\":5").as_bytes());
+    assert_eq!(Found::at(&scratch.path).codes(), [("bad-hash", 1)]);
+    story::append(&scratch.path, story::EVENTS[2]);
+}
+
+#[test]
 fn a_foreign_log_is_gone_on_with() {
     let named =
         b"{\"message_id\":\"s\",\"event_type\":\"session_started\",\"session_id\":\"theirs\"}\n";
@@ -210,8 +237,8 @@ fn a_foreign_log_is_gone_on_with() {
     let writer = Writer::open(&scratch.path, story::options(Level::Os)).unwrap();
     assert_eq!(writer.session_id().as_deref(), Some("theirs"));
     let ack = writer.append(&story::draft(story::EVENTS[2])).unwrap();
-    // Theirs end at 12, and our own first line took 13.
-    assert_eq!(ack.message_id.as_str(), "msg_014");
+    // Theirs end at 12, and our own first line counts apart.
+    assert_eq!(ack.message_id.as_str(), "msg_013");
     let again = str::from_utf8(story::lines(&story::foreign_bytes())[1]).unwrap().to_owned();
     assert!(writer.append(&story::draft(&again)).unwrap().repeated);
     writer.close().unwrap();

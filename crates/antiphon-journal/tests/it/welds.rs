@@ -44,7 +44,7 @@ fn upto(end: usize) -> Vec<usize> {
     (1..=end).collect()
 }
 
-fn without_newline<'a>(line: &'a [u8]) -> &'a [u8] {
+fn without_newline(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\n").unwrap()
 }
 
