@@ -64,6 +64,9 @@ fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
     for (number, stream) in (0..).zip(streams) {
         session.read(stream, number, sink);
     }
+    if let Some(started) = session.started() {
+        sink.event(started);
+    }
     merge(session.finish(), sink);
 }
 

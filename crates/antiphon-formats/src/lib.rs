@@ -7,8 +7,13 @@
 //! To add one: write its module, and its row in [`FORMATS`]. `docs/adding-a-format.md` tells more.
 
 mod claude_code;
+mod claude_stream;
+mod codex;
+mod codex_exec;
+mod codex_tui;
 mod line;
 mod merge;
+mod script;
 
 use antiphon_model::{Event, Place, Problem};
 
@@ -60,7 +65,13 @@ impl std::fmt::Debug for Format {
 }
 
 /// Every format, in the order in which they are tried.
-pub const FORMATS: &[Format] = &[claude_code::FORMAT];
+pub const FORMATS: &[Format] = &[
+    claude_code::FORMAT,
+    claude_stream::FORMAT,
+    codex::FORMAT,
+    codex_exec::FORMAT,
+    codex_tui::FORMAT,
+];
 
 /// How many lines of a file decide what it is.
 pub const HEAD_LINES: usize = 50;

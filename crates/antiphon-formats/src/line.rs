@@ -24,6 +24,11 @@ impl<'a> Object<'a> {
         found.map(|(_, value)| *value).filter(|&value| value != "null")
     }
 
+    /// Whether it is there, null or not.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.members.iter().any(|(key, _)| *key == name)
+    }
+
     pub(crate) fn text(&self, name: &str) -> Option<std::borrow::Cow<'a, str>> {
         self.raw(name).and_then(json::word)
     }
@@ -93,7 +98,7 @@ pub(crate) fn records<'a>(
             if line.trim().is_empty() {
                 continue;
             }
-            let skipped = rest.find(line).unwrap_or_default();
+            let skipped = (line.as_ptr() as usize).wrapping_sub(rest.as_ptr() as usize);
             let place = Place {
                 offset: (start + skipped) as u64,
                 len: u32::try_from(line.len()).unwrap_or(u32::MAX),

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use antiphon_formats::{Duplicate, Format, HEAD_LINES, Sink, Stream, detect};
 use antiphon_journal::{Log, LogBodies, Summary};
-use antiphon_model::{Bodies, Event, MemoryBodies, Problem, Session};
+use antiphon_model::{Bodies, Event, MemoryBodies, Place, Problem, Session};
 use thiserror::Error;
 
 /// The name of the log's own format.
@@ -83,22 +83,11 @@ fn head(path: &Path) -> io::Result<String> {
 }
 
 fn open_foreign(path: &Path, format: &'static Format) -> Result<Opened, Error> {
-    let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let folder = path.parent().unwrap_or(Path::new(""));
-    let mut files = vec![(file_name(path), path.to_owned())];
-    files.extend(companions(folder, &stem, path, format));
-    let mut texts = Vec::with_capacity(files.len());
-    for (_, file) in &files {
-        let bytes = fs::read(file);
-        let bytes = bytes.map_err(|source| Error::Read { path: file.clone(), source })?;
-        texts.push(text(bytes));
-    }
+    let bundle = Bundle::read(path, format)?;
     let mut fold = Fold::default();
-    let names = files.iter().map(|(name, _)| name.as_str());
-    let streams: Vec<Stream<'_>> =
-        names.zip(&texts).map(|(name, text)| Stream { name, text }).collect();
-    (format.read)(&streams, &mut fold);
+    bundle.events(&mut fold);
     let Fold { session, duplicates } = fold;
+    let Bundle { files, texts, stem, .. } = bundle;
     let streams = texts.into_iter().map(String::into_bytes).collect();
     Ok(Opened {
         session,
@@ -109,6 +98,54 @@ fn open_foreign(path: &Path, format: &'static Format) -> Result<Opened, Error> {
         duplicates,
         summary: None,
     })
+}
+
+/// A session's files, read: its main file first, each with its name within the session.
+#[derive(Debug)]
+pub struct Bundle {
+    format: &'static Format,
+    stem: String,
+    files: Vec<(String, PathBuf)>,
+    texts: Vec<String>,
+}
+
+impl Bundle {
+    /// Reads the files of the session at `path`, if it is of a format that is not our own.
+    pub fn find(path: &Path) -> Result<Option<Self>, Error> {
+        if !path.is_file() {
+            return Ok(None);
+        }
+        detect_file(path)?.map(|format| Self::read(path, format)).transpose()
+    }
+
+    fn read(path: &Path, format: &'static Format) -> Result<Self, Error> {
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let mut files = vec![(file_name(path), path.to_owned())];
+        files.extend(companions(folder, &stem, path, format));
+        let mut texts = Vec::with_capacity(files.len());
+        for (_, file) in &files {
+            let bytes = fs::read(file);
+            let bytes = bytes.map_err(|source| Error::Read { path: file.clone(), source })?;
+            texts.push(text(bytes));
+        }
+        Ok(Self { format, stem, files, texts })
+    }
+
+    /// Hands every event of the session on, in order.
+    pub fn events<'a>(&'a self, sink: &mut dyn Sink<'a>) {
+        let names = self.files.iter().map(|(name, _)| name.as_str());
+        let streams: Vec<Stream<'a>> =
+            names.zip(&self.texts).map(|(name, text)| Stream { name, text }).collect();
+        (self.format.read)(&streams, sink);
+    }
+
+    /// The text at a place, as it stands in its file.
+    pub fn text(&self, place: Place) -> Option<&str> {
+        let text = self.texts.get(place.stream as usize)?;
+        let start = usize::try_from(place.offset).ok()?;
+        text.get(start..start.checked_add(place.len as usize)?)
+    }
 }
 
 /// The text of a file; a byte that is not UTF-8 is read as `?`, one for one, so that places hold.

@@ -12,11 +12,13 @@ pub fn is_blank(raw: &str) -> bool {
 /// The words of a raw content, for a person.
 ///
 /// A string is its text. Of a list of parts the texts are joined by newlines, and every other part
-/// is named by its type in brackets. Anything else is shown as the JSON it is.
+/// is named by its type in brackets; so is a part that stands alone. Anything else is shown as the
+/// JSON it is.
 pub fn plain_text(raw: &str) -> Cow<'_, str> {
     match raw.as_bytes().first() {
         Some(b'"') => json::text(raw).unwrap_or(Cow::Borrowed(raw)),
         Some(b'[') => parts_text(raw).map_or(Cow::Borrowed(raw), Cow::Owned),
+        Some(b'{') => part_text(raw),
         _ if raw == "null" => Cow::Borrowed(""),
         _ => Cow::Borrowed(raw),
     }
@@ -57,5 +59,7 @@ mod tests {
         let parts = r#"[{"type":"text","text":"see"},{"type":"image","data":"…"},"and",{"x":1}]"#;
         assert_eq!(plain_text(parts), "see\n[image]\nand\n{\"x\":1}");
         assert_eq!(plain_text("12"), "12");
+        assert_eq!(plain_text(r#"{"type":"image"}"#), "[image]");
+        assert_eq!(plain_text(r#"{"odd":1}"#), r#"{"odd":1}"#);
     }
 }

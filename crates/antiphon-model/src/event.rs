@@ -5,6 +5,7 @@
 //! those of the seed project's dialects included.
 
 mod wire;
+mod write;
 
 use std::borrow::Cow;
 

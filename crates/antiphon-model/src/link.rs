@@ -78,6 +78,23 @@ pub enum Rule {
 }
 
 impl Rule {
+    /// The rule of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        [
+            Self::NameInOpenCall,
+            Self::SamePrompt,
+            Self::OpenCallOfSource,
+            Self::LatestEntryOfSource,
+            Self::SameTextSameSource,
+            Self::SameTextInResult,
+            Self::OpenCallAtNotice,
+            Self::AnswerBeforeResult,
+            Self::TranscriptOrder,
+        ]
+        .into_iter()
+        .find(|rule| rule.as_str() == name)
+    }
+
     pub fn as_str(self) -> &'static str {
         match self {
             Self::NameInOpenCall => "name-in-open-call",

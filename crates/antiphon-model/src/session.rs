@@ -49,6 +49,8 @@ pub struct Session {
     more_content: Sparse<Place>,
     request_ids: Sparse<StrIx>,
     edits: Sparse<edit::ContextEdit>,
+    /// What unknown events call themselves.
+    event_types: Sparse<StrIx>,
     causes: Sparse<RawRef>,
     replies: Sparse<RawRef>,
     previous: Sparse<RawRef>,
@@ -247,6 +249,7 @@ impl Session {
             + self.more_content.heap_bytes()
             + self.request_ids.heap_bytes()
             + self.edits.heap_bytes()
+            + self.event_types.heap_bytes()
             + self.causes.heap_bytes()
             + self.replies.heap_bytes()
             + self.previous.heap_bytes()
@@ -306,6 +309,8 @@ impl Session {
             EventKind::Gap(_) => row.kind = EntryKind::Gap,
             EventKind::Recovered(_) => row.kind = EntryKind::Recovered,
             EventKind::Unknown(unknown) => {
+                let event_type = self.words.intern(&unknown.event_type)?;
+                self.event_types.push(ix.0, event_type);
                 row.agent = match &unknown.agent {
                     Some(agent) => self.agent_named(agent, ix)?.0,
                     None => NOBODY,

@@ -1,8 +1,8 @@
 //! What every view is given: a session, and its bodies.
 
 use antiphon_model::{
-    AgentIx, Bodies, BodyError, Call, Entry, EntryKind, EventIx, EventKind, Line, Link, MessageRef,
-    Place, Session, Source, decode, plain_text,
+    Agent, AgentIx, Bodies, BodyError, Call, Entry, EntryKind, EventIx, EventKind, Line, Link,
+    MessageRef, Place, Session, Source, decode, plain_text,
 };
 
 use crate::short_arguments;
@@ -59,7 +59,7 @@ impl<'a> Reading<'a> {
         let mut text = String::new();
         for place in entry.contents() {
             if !text.is_empty() {
-                text.push_str("\n\n");
+                text.push('\n');
             }
             text.push_str(&self.place_text(place)?);
         }
@@ -102,23 +102,42 @@ impl<'a> Reading<'a> {
         Ok(words)
     }
 
+    /// What an event is about that stands in no transcript.
     fn occasion(&self, entry: Entry<'_>) -> Result<String, BodyError> {
-        if let Some(edit) = entry.edit() {
-            return Ok(edit.action.as_str().to_owned());
-        }
+        let info = self.session.info();
+        let agent = entry.agent_info();
+        let word = match entry.kind() {
+            EntryKind::AgentCreated => agent.and_then(Agent::agent_type),
+            EntryKind::AgentEnded => agent.and_then(Agent::status),
+            EntryKind::SessionStarted => info.title.as_deref(),
+            EntryKind::SessionEnded => info.outcome.as_deref(),
+            EntryKind::ContextEdited => entry.edit().map(|edit| edit.action.as_str()),
+            EntryKind::Unknown => entry.event_type(),
+            EntryKind::RunStatus | EntryKind::Gap | EntryKind::Recovered => {
+                return self.told_in_line(entry);
+            }
+            EntryKind::Message(_) | EntryKind::Fragment | EntryKind::Annotation => None,
+        };
+        Ok(word.unwrap_or_default().to_owned())
+    }
+
+    /// What only the line itself says. These events stand in logs alone.
+    fn told_in_line(&self, entry: Entry<'_>) -> Result<String, BodyError> {
         let text = self.line(entry)?;
         let line = Line::new(&text, entry.line_number(), entry.line());
         let Ok(event) = decode(&line) else { return Ok(String::new()) };
         let words = match &event.kind {
-            EventKind::AgentCreated(agent) => [agent.agent_type.as_deref(), None],
-            EventKind::AgentEnded(ended) => [ended.status.as_deref(), ended.error.as_deref()],
-            EventKind::SessionStarted(started) => [started.title.as_deref(), None],
-            EventKind::SessionEnded(ended) => [ended.outcome.as_deref(), ended.error.as_deref()],
             EventKind::RunStatus(run) => [run.title.as_deref(), run.status.as_deref()],
-            EventKind::ContextEdited(_) => [None; 2],
             EventKind::Gap(loss) | EventKind::Recovered(loss) => [loss.reason.as_deref(), None],
-            EventKind::Unknown(unknown) => [Some(&*unknown.event_type), None],
-            EventKind::Message(_) | EventKind::Fragment(_) | EventKind::Annotation(_) => [None; 2],
+            EventKind::Message(_)
+            | EventKind::AgentCreated(_)
+            | EventKind::AgentEnded(_)
+            | EventKind::SessionStarted(_)
+            | EventKind::SessionEnded(_)
+            | EventKind::ContextEdited(_)
+            | EventKind::Fragment(_)
+            | EventKind::Annotation(_)
+            | EventKind::Unknown(_) => [None; 2],
         };
         Ok(words.into_iter().flatten().collect::<Vec<_>>().join(": "))
     }

@@ -37,6 +37,8 @@ pub(crate) enum Command {
     Append(Append),
     /// Name the last complete point and every call without a result
     Resume(Session),
+    /// Write a session in another form
+    Export(Export),
     /// Count tokens and cost over sessions
     Stats(Stats),
     /// Check every line of a log, and the chain that they form
@@ -293,6 +295,24 @@ pub(crate) struct Cost {
     /// A price table of your own
     #[arg(long, value_name = "FILE")]
     pub(crate) prices: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Export {
+    /// The session
+    pub(crate) session: PathBuf,
+    /// The form
+    #[arg(long = "as", value_enum)]
+    pub(crate) format: ExportFormat,
+    /// Where to write it, instead of stdout
+    #[arg(short, long, value_name = "PATH")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum ExportFormat {
+    /// The log of this program
+    Antiphon,
 }
 
 #[derive(Debug, Args)]

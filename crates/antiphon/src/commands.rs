@@ -2,6 +2,7 @@
 
 mod append;
 mod demo;
+mod export;
 mod formats;
 mod resume;
 mod salvage;
@@ -24,6 +25,7 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Some(Command::Tail(args)) => tail::run(&args),
         Some(Command::Append(args)) => append::run(&args),
         Some(Command::Resume(args)) => resume::run(&args),
+        Some(Command::Export(args)) => export::run(&args),
         Some(Command::Stats(args)) => stats::run(&args),
         Some(Command::Verify(args)) => verify::run(&args),
         Some(Command::Salvage(args)) => salvage::run(&args),

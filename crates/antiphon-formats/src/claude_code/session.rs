@@ -89,11 +89,25 @@ impl<'a> Session<'a> {
         self.shared.launches.entry(agent).or_insert(launch);
     }
 
+    /// What the session says of itself, on its first line.
+    pub(super) fn started(&self) -> Option<Event<'a>> {
+        let first = self.voices.iter().find_map(|(_, voice)| voice.events.first())?;
+        let times = self.voices.iter().flat_map(|(_, voice)| &voice.events);
+        Some(Event {
+            message_id: Some(Cow::Borrowed("session")),
+            at: times.filter_map(|event| event.at).min(),
+            line: first.line,
+            place: first.place,
+            kind: EventKind::SessionStarted(self.shared.facts.started()),
+            problems: Vec::new(),
+        })
+    }
+
     /// One voice per agent, each begun by its creation.
     pub(super) fn finish(mut self) -> Vec<Voice<'a>> {
         let shared = std::mem::take(&mut self.shared);
         let mut voices = Vec::new();
-        for (at, (agent, mut voice)) in self.voices.into_iter().enumerate() {
+        for (agent, mut voice) in self.voices {
             let Some(first) = voice.events.first() else { continue };
             let place = first.place;
             let (line, time) = (first.line, voice.events.iter().find_map(|event| event.at));
@@ -111,17 +125,12 @@ impl<'a> Session<'a> {
                 kind,
                 problems: Vec::new(),
             };
-            let mut opening = Vec::new();
-            if at == 0 {
-                let started = EventKind::SessionStarted(shared.facts.started());
-                opening.push(event("session".to_owned(), started));
-            }
             let mut created = created(&agent, launch, &shared, &voice.events);
             created.rule = guessed.is_some().then_some(Rule::SamePrompt);
-            opening.push(event(format!("created:{agent}"), EventKind::AgentCreated(created)));
+            let created = event(format!("created:{agent}"), EventKind::AgentCreated(created));
             voice.started_by = launch.map(|launch| launch.call.clone().into_owned());
             voice.in_background = launch.is_some_and(|launch| launch.in_background);
-            voice.events.splice(0..0, opening);
+            voice.events.insert(0, created);
             voices.push(voice);
         }
         voices

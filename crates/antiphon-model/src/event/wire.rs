@@ -8,7 +8,7 @@ use super::{
     RunStatus, SessionEnded, SessionStarted, Text, ToolCall, Unknown,
 };
 use crate::json::{self, NotJson};
-use crate::{Body, ContextAction, Problem, ProblemKind, Role, Timestamp, Usage};
+use crate::{Body, ContextAction, Problem, ProblemKind, Role, Rule, Timestamp, Usage};
 
 /// Decodes one line of a log.
 pub fn decode<'a>(line: &Line<'a>) -> Result<Event<'a>, Problem> {
@@ -90,6 +90,7 @@ keys! {
     AgentType = "agent_type",
     AdapterId = "adapter_id",
     Flavor = "flavor",
+    InferredBy = "inferred_by",
     Task = "task",
     Status = "status",
     Output = "output",
@@ -217,7 +218,7 @@ impl<'a> Fields<'a> {
             adapter_id: self.word(Key::AdapterId),
             flavor: self.word(Key::Flavor),
             task: self.body(Key::Task),
-            rule: None,
+            rule: self.word(Key::InferredBy).and_then(|name| Rule::from_name(&name)),
         })
     }
 

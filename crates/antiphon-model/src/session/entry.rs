@@ -118,6 +118,11 @@ impl<'s> Entry<'s> {
         self.session.request_ids.get(self.ix.0).map(|&id| self.session.words.get(id))
     }
 
+    /// What an unknown event calls itself.
+    pub fn event_type(self) -> Option<&'s str> {
+        self.session.event_types.get(self.ix.0).map(|&word| self.session.words.get(word))
+    }
+
     /// What this event did to an agent's context.
     pub fn edit(self) -> Option<&'s super::ContextEdit> {
         self.session.edits.get(self.ix.0)

@@ -6,6 +6,7 @@
     reason = "a test that cannot go on should say where"
 )]
 
+mod agents;
 mod append;
 mod bad_input;
 mod commands;

@@ -1,0 +1,91 @@
+//! Codex rollouts: `sessions/YYYY/MM/DD/rollout-<time>-<thread>.jsonl`.
+//!
+//! A line is `{"timestamp","type","payload"}`. What was said and done is written twice: as the item
+//! that went over the wire (`response_item`) and as what the screen was told (`event_msg`). The
+//! items are the spine; the tellings add the person's own words, exit codes, durations and tokens,
+//! and are named as duplicates. A forked thread begins with a copy of its parent's lines, which is
+//! cut ([`replay`]). Tokens come as running totals and are counted by differences ([`tokens`]).
+//!
+//! Before September 2025 the first line was bare (`{id, timestamp, instructions}`), and so were the
+//! items.
+
+mod entry;
+mod item;
+mod outcome;
+mod replay;
+mod rollout;
+mod session;
+mod telling;
+mod thread;
+mod tokens;
+mod twins;
+
+use crate::line::Object;
+use crate::{Format, Sink, Stream};
+
+pub(crate) use tokens::{Count, Tokens};
+
+pub(crate) const FORMAT: Format = Format {
+    name: "codex",
+    what: "Codex rollouts, with spawned threads",
+    versions: "0.50 to 0.146",
+    detect,
+    belongs,
+    read,
+};
+
+/// What the program is called in a session's facts.
+pub(crate) const PROGRAM: &str = "codex";
+
+/// The types of lines that are wrapped.
+const KINDS: [&str; 9] = [
+    "session_meta",
+    "turn_context",
+    "response_item",
+    "event_msg",
+    "compacted",
+    "world_state",
+    "inter_agent_communication",
+    "inter_agent_communication_metadata",
+    "security_risk_score",
+];
+
+fn detect(head: &[&str]) -> bool {
+    let objects: Vec<Object<'_>> = head.iter().filter_map(|line| Object::parse(line)).collect();
+    let is_wrapped = |object: &Object<'_>| {
+        object.id("type").is_some_and(|kind| KINDS.contains(&kind))
+            && object.raw("payload").is_some_and(|payload| payload.starts_with('{'))
+    };
+    objects.iter().any(is_wrapped) || is_legacy(&objects)
+}
+
+/// A bare first line, and bare items after it.
+fn is_legacy(objects: &[Object<'_>]) -> bool {
+    let Some((first, rest)) = objects.split_first() else { return false };
+    let is_head = first.id("id").is_some() && first.raw("timestamp").is_some();
+    let is_bare = |object: &Object<'_>| {
+        object.id("record_type") == Some("state")
+            || matches!(object.id("type"), Some("message" | "function_call" | "reasoning"))
+    };
+    let has_instructions = first.has("instructions") && !first.has("type");
+    is_head && has_instructions && rest.first().is_none_or(is_bare)
+}
+
+/// Other rollouts are other threads. One belongs here if it says that this thread made it, and the
+/// name of this file ends in the thread's id.
+fn belongs(stem: &str, name: &str, head: &str) -> bool {
+    let is_rollout = name.starts_with("rollout-") && name.ends_with(".jsonl");
+    if !is_rollout || name.contains('/') {
+        return false;
+    }
+    let Some(meta) = head.lines().next().and_then(Object::parse) else { return false };
+    let Some(payload) = meta.object("payload") else { return false };
+    thread::parent_of(&payload).is_some_and(|parent| !parent.is_empty() && stem.ends_with(parent))
+}
+
+fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
+    session::read(streams, sink);
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,131 @@
+//! What the readers of a single stream write down, and the forms that they fill in.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use antiphon_model::{
+    AgentCreated, Event, EventKind, Message, Role, SessionStarted, Timestamp, Unknown,
+};
+
+use crate::line::Record;
+
+/// The events of a stream, in its order, each with an id.
+#[derive(Debug)]
+pub(crate) struct Script<'a> {
+    /// The stream's name.
+    name: &'a str,
+    pub(crate) events: Vec<Event<'a>>,
+    used: BTreeSet<Cow<'a, str>>,
+}
+
+impl<'a> Script<'a> {
+    pub(crate) fn new(name: &'a str) -> Self {
+        Self { name, events: Vec::new(), used: BTreeSet::new() }
+    }
+
+    /// Adds an event that a line makes. Its id is the line's own, if it is there and new, or else
+    /// the line's number; further events of the line get `#2`, `#3`.
+    pub(crate) fn push(
+        &mut self,
+        record: &Record<'a>,
+        own: Option<&'a str>,
+        kind: EventKind<'a>,
+    ) -> usize {
+        let line = record.line.number;
+        let before = self.events.iter().rev().take_while(|event| event.line == line).last();
+        let count = self.events.iter().rev().take_while(|event| event.line == line).count();
+        let id = match before.and_then(|first| first.message_id.as_deref()) {
+            Some(first) => Cow::Owned(format!("{first}#{}", count + 1)),
+            None => {
+                let own = own.filter(|own| !self.used.contains(*own)).map(Cow::Borrowed);
+                own.unwrap_or_else(|| Cow::Owned(format!("{}:{line}", self.name)))
+            }
+        };
+        self.used.insert(id.clone());
+        self.push_as(record, id, kind)
+    }
+
+    /// Adds an event under an id of ours.
+    pub(crate) fn push_as(
+        &mut self,
+        record: &Record<'a>,
+        id: Cow<'a, str>,
+        kind: EventKind<'a>,
+    ) -> usize {
+        self.events.push(Event {
+            message_id: Some(id),
+            at: time(record),
+            line: record.line.number,
+            place: record.line.place,
+            kind,
+            problems: Vec::new(),
+        });
+        self.events.len() - 1
+    }
+
+    pub(crate) fn unknown(
+        &mut self,
+        record: &Record<'a>,
+        own: Option<&'a str>,
+        (agent, kind): (Option<Cow<'a, str>>, &'a str),
+    ) -> usize {
+        let unknown = Unknown { event_type: Cow::Borrowed(kind), agent };
+        self.push(record, own, EventKind::Unknown(unknown))
+    }
+
+    pub(crate) fn message_at(&mut self, at: usize) -> Option<&mut Message<'a>> {
+        match self.events.get_mut(at) {
+            Some(Event { kind: EventKind::Message(message), .. }) => Some(message),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn id_at(&self, at: usize) -> Option<&str> {
+        self.events.get(at)?.message_id.as_deref()
+    }
+}
+
+fn time(record: &Record<'_>) -> Option<Timestamp> {
+    ["timestamp", "ts"].iter().find_map(|name| record.object.time(name))
+}
+
+/// A message of an agent that says nothing yet.
+pub(crate) fn blank<'a>(agent: Cow<'a, str>, role: Role) -> Message<'a> {
+    Message { agent, ..Message::new(role) }
+}
+
+/// The creation of an agent of which nothing is known.
+pub(crate) fn created<'a>(agent: Cow<'a, str>) -> AgentCreated<'a> {
+    AgentCreated {
+        agent,
+        name: None,
+        language_model: None,
+        parent_id: None,
+        tool_call_id: None,
+        cause: Vec::new(),
+        agent_type: None,
+        adapter_id: None,
+        flavor: None,
+        task: None,
+        rule: None,
+    }
+}
+
+/// The beginning of a session of which only the program is known.
+pub(crate) fn started<'a>(program: &'static str) -> SessionStarted<'a> {
+    SessionStarted {
+        session_id: None,
+        format: None,
+        title: None,
+        prompt: None,
+        cwd: None,
+        branch: None,
+        program: Some(Cow::Borrowed(program)),
+        version: None,
+        role: None,
+        spec_paths: Vec::new(),
+        issue: None,
+        run_id: None,
+        task_id: None,
+    }
+}

@@ -1,0 +1,71 @@
+//! A session of any format, written as a log.
+
+use std::path::Path;
+
+use antiphon_formats::{Duplicate, Sink};
+use antiphon_journal::{Draft, Log, Options, Writer, salvage};
+use antiphon_model::{Event, Problem};
+
+use crate::open::{Bundle, Error};
+
+/// What was written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Exported {
+    pub events: u64,
+    /// Lines of the source that could not be read.
+    pub problems: u64,
+}
+
+/// Writes the session at `from` to a new log at `to`.
+///
+/// A log is copied event by event; of another format every event is written in the log's own
+/// words, with the ids, the times and the usage of the source.
+pub fn export_log(from: &Path, to: &Path, options: Options) -> Result<Exported, Error> {
+    let Some(bundle) = Bundle::find(from)? else {
+        let copied = salvage(&Log::find(from)?, to, options)?;
+        return Ok(Exported { events: copied.events, problems: copied.lost + copied.changed });
+    };
+    if to.exists() {
+        return Err(antiphon_journal::Error::Exists { path: to.to_owned() }.into());
+    }
+    let writer = Writer::open(to, options)?;
+    let done = Exported::default();
+    let mut export = Export { bundle: &bundle, writer: &writer, done, failure: None };
+    bundle.events(&mut export);
+    let Export { done, failure, .. } = export;
+    if let Some(failure) = failure {
+        return Err(failure.into());
+    }
+    writer.close()?;
+    Ok(done)
+}
+
+struct Export<'b> {
+    bundle: &'b Bundle,
+    writer: &'b Writer,
+    done: Exported,
+    failure: Option<antiphon_journal::Error>,
+}
+
+impl<'a> Sink<'a> for Export<'_> {
+    fn event(&mut self, event: Event<'a>) {
+        if self.failure.is_some() {
+            return;
+        }
+        let line = self.bundle.text(event.place).unwrap_or("null");
+        let written = Draft::from_json(&event.to_json(line))
+            .map_err(Into::into)
+            .and_then(|draft| self.writer.append(&draft.of_the_past()));
+        match written {
+            Ok(_) => self.done.events += 1,
+            Err(error) => self.failure = Some(error),
+        }
+    }
+
+    fn problem(&mut self, _: Problem) {
+        self.done.problems += 1;
+    }
+
+    // What was told twice is written once.
+    fn duplicate(&mut self, _: Duplicate) {}
+}

@@ -1,0 +1,39 @@
+//! `antiphon export`: a session in another form.
+
+use antiphon_journal::{Level, Options};
+use antiphon_library::export_log;
+
+use crate::cli;
+use crate::failure::{Outcome, UserError};
+use crate::terminal;
+
+pub(crate) fn run(args: &cli::Export) -> anyhow::Result<Outcome> {
+    let cli::ExportFormat::Antiphon = args.format;
+    let program = "antiphon export".to_owned();
+    let exported = match &args.output {
+        Some(path) => export_log(&args.session, path, Options { program, ..Options::default() })?,
+        None => {
+            // A log is a file; for a pipe it is made in a folder of its own and copied out.
+            let folder =
+                std::env::temp_dir().join(format!("antiphon-export-{}", std::process::id()));
+            std::fs::create_dir_all(&folder)?;
+            let path = folder.join("export.jsonl");
+            let options = Options { program, level: Level::Os, ..Options::default() };
+            let exported = export_log(&args.session, &path, options);
+            let text = std::fs::read_to_string(&path);
+            std::fs::remove_dir_all(&folder)?;
+            let exported = exported?;
+            terminal::document(&text?)?;
+            exported
+        }
+    };
+    if exported.events == 0 {
+        let what = format!("`{}` holds no events", args.session.display());
+        return Err(UserError::failed(what).into());
+    }
+    if exported.problems > 0 {
+        terminal::complain(&format!("{} lines could not be read", exported.problems));
+        return Ok(Outcome::BadInput);
+    }
+    Ok(Outcome::Done)
+}

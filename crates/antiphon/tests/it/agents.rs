@@ -1,0 +1,186 @@
+//! Real agents' files: what they did, under whom, and what it cost.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use crate::run::{Done, folder, run_with};
+
+/// A Claude Code session as it lies on disk: the main agent has a helper, which has one of its own
+/// on another model; then the helper is asked again, and that fails.
+fn family(folder: &Path) -> PathBuf {
+    let id = "0f0e0d0c-1111-4222-8333-444455556666";
+    let mut main = File::new(id, None);
+    main.user("u1", "\"Build it\"");
+    main.reply(
+        "a1",
+        "msg_1",
+        SONNET,
+        40,
+        &call(
+            "toolu_A",
+            "Task",
+            r#"{"description":"builder","prompt":"Build","subagent_type":"general-purpose"}"#,
+        ),
+    );
+    // The same message goes on with another block, and repeats its usage.
+    main.reply("a2", "msg_1", SONNET, 50, &call("toolu_X", "Read", r#"{"file_path":"x.rs"}"#));
+    main.result("r1", "toolu_X", "\"1 fn main() {}\"", "{\"type\":\"text\"}", false);
+    main.result(
+        "r2",
+        "toolu_A",
+        "\"built\"",
+        r#"{"status":"completed","agentId":"aaa","totalDurationMs":5000}"#,
+        false,
+    );
+    main.reply(
+        "a3",
+        "msg_2",
+        SONNET,
+        5,
+        &call("toolu_R", "Agent", r#"{"description":"again","prompt":"Fix","resume":"aaa"}"#),
+    );
+    main.result("r3", "toolu_R", "\"interrupted\"", "\"Error: interrupted\"", true);
+
+    let mut helper = File::new(id, Some("aaa"));
+    helper.user("b1", "\"Build\"");
+    helper.reply(
+        "b2",
+        "msg_3",
+        HAIKU,
+        20,
+        &call("toolu_a", "Agent", r#"{"description":"scout","prompt":"Look"}"#),
+    );
+    helper.result("b3", "toolu_a", "\"found\"", r#"{"status":"completed","agentId":"ccc"}"#, false);
+    helper.reply("b4", "msg_4", HAIKU, 10, r#"{"type":"text","text":"built"}"#);
+
+    let mut scout = File::new(id, Some("ccc"));
+    scout.user("c1", "\"Look\"");
+    scout.reply("c2", "msg_5", "mystery-model-1", 7, r#"{"type":"text","text":"found"}"#);
+
+    let below = folder.join(id).join("subagents");
+    std::fs::create_dir_all(&below).unwrap();
+    std::fs::write(below.join("agent-aaa.jsonl"), helper.text).unwrap();
+    std::fs::write(below.join("agent-ccc.jsonl"), scout.text).unwrap();
+    let path = folder.join(format!("{id}.jsonl"));
+    std::fs::write(&path, main.text).unwrap();
+    path
+}
+
+const SONNET: &str = "claude-sonnet-4-5-20250929";
+const HAIKU: &str = "claude-haiku-4-5-20251001";
+
+struct File {
+    text: String,
+    session: &'static str,
+    agent: Option<&'static str>,
+    seconds: u32,
+}
+
+impl File {
+    fn new(session: &'static str, agent: Option<&'static str>) -> Self {
+        Self { text: String::new(), session, agent, seconds: 0 }
+    }
+
+    fn line(&mut self, uuid: &str, kind: &str, rest: &str) {
+        self.seconds += 1;
+        let agent = self.agent.map(|a| format!(",\"agentId\":\"{a}\"")).unwrap_or_default();
+        let (session, is_side, seconds) = (self.session, self.agent.is_some(), self.seconds);
+        writeln!(self.text, "{{\"uuid\":\"{uuid}\",\"sessionId\":\"{session}\",\"isSidechain\":{is_side},\"version\":\"2.1.210\",\"timestamp\":\"2026-11-01T10:00:{seconds:02}.000Z\",\"type\":\"{kind}\"{agent},{rest}}}").unwrap();
+    }
+
+    fn user(&mut self, uuid: &str, content: &str) {
+        let rest = format!("\"message\":{{\"role\":\"user\",\"content\":{content}}}");
+        self.line(uuid, "user", &rest);
+    }
+
+    fn reply(&mut self, uuid: &str, message: &str, model: &str, output: u32, block: &str) {
+        let rest = format!(
+            "\"requestId\":\"req_{message}\",\"message\":{{\"id\":\"{message}\",\"role\":\"assistant\",\"model\":\"{model}\",\"content\":[{block}],\"usage\":{{\"input_tokens\":10,\"cache_creation_input_tokens\":100,\"cache_read_input_tokens\":1000,\"output_tokens\":{output}}}}}"
+        );
+        self.line(uuid, "assistant", &rest);
+    }
+
+    fn result(&mut self, uuid: &str, call: &str, content: &str, twin: &str, is_error: bool) {
+        let rest = format!(
+            "\"toolUseResult\":{twin},\"message\":{{\"role\":\"user\",\"content\":[{{\"type\":\"tool_result\",\"tool_use_id\":\"{call}\",\"content\":{content},\"is_error\":{is_error}}}]}}"
+        );
+        self.line(uuid, "user", &rest);
+    }
+}
+
+fn call(id: &str, tool: &str, input: &str) -> String {
+    format!("{{\"type\":\"tool_use\",\"id\":\"{id}\",\"name\":\"{tool}\",\"input\":{input}}}")
+}
+
+fn view(words: &[&str], path: &Path) -> Done {
+    let mut all = words.to_vec();
+    all.push(path.to_str().unwrap());
+    run_with(&all, b"")
+}
+
+#[test]
+fn sub_agents_stand_under_the_call_that_made_them() {
+    let folder = folder();
+    let main = family(folder.path());
+    insta::assert_snapshot!(view(&["view", "tree"], &main));
+    insta::assert_snapshot!("spans_of_a_family", view(&["view", "spans", "--tree"], &main));
+}
+
+#[test]
+fn every_request_is_counted_once_at_its_own_models_price() {
+    let folder = folder();
+    let main = family(folder.path());
+    let shown = view(&["view", "cost"], &main).to_string();
+    let ledger = view(&["view", "cost", "--ledger"], &main).to_string();
+    let place = folder.path().to_str().unwrap();
+    insta::assert_snapshot!(format!("{shown}\n{}", ledger.replace(place, "FOLDER")));
+    let stats = view(&["stats", "--json"], &main).out;
+    let stats: serde_json::Value = serde_json::from_str(&stats).unwrap();
+    // 50 and not 90 for the message of two lines.
+    assert_eq!(stats["totals"]["output"], 50 + 5 + 20 + 10 + 7);
+    assert_eq!(stats["unpriced"][0], "mystery-model-1");
+}
+
+#[test]
+fn an_exported_log_tells_the_same() {
+    let folder = folder();
+    let main = family(folder.path());
+    let log = folder.path().join("exported.log");
+    let done = run_with(
+        &["export", main.to_str().unwrap(), "--as", "antiphon", "-o", log.to_str().unwrap()],
+        b"",
+    );
+    assert_eq!(done.exit, 0, "{done}");
+    assert_eq!(view(&["verify"], &log).exit, 0);
+    for words in [
+        &["view", "tree"][..],
+        &["view", "spans"],
+        &["view", "cost"],
+        &["view", "calls"],
+        &["view", "flow"],
+        &["view", "timeline"],
+    ] {
+        let json = |path| view(&[words, &["--json"]].concat(), path).out;
+        assert_eq!(json(&main), json(&log), "{words:?}");
+    }
+    let piped = run_with(&["export", main.to_str().unwrap(), "--as", "antiphon"], b"");
+    assert_eq!(piped.out, std::fs::read_to_string(&log).unwrap());
+}
+
+#[test]
+fn a_file_cut_anywhere_loads_what_came_before() {
+    let folder = folder();
+    let main = family(folder.path());
+    let text = std::fs::read(&main).unwrap();
+    for cut in (0..text.len()).step_by(97) {
+        std::fs::write(&main, &text[..cut]).unwrap();
+        let done = view(&["show", "--json"], &main);
+        let whole_lines = text[..cut].iter().filter(|&&byte| byte == b'\n').count();
+        assert!([0, 1, 3, 4].contains(&done.exit), "{cut}: {done}");
+        if whole_lines > 0 {
+            assert!([0, 3].contains(&done.exit), "{cut}: {done}");
+            let shown: serde_json::Value = serde_json::from_str(&done.out).unwrap();
+            assert!(shown["events"].as_u64().unwrap() > 0, "{cut}");
+        }
+    }
+}
