@@ -13,6 +13,8 @@ use crate::line::Object;
 use crate::merge::merge;
 use crate::{Format, Sink, Stream};
 
+pub(crate) use usage::usage;
+
 pub(crate) const FORMAT: Format = Format {
     name: "claude-code",
     what: "Claude Code transcripts, with sub-agents",

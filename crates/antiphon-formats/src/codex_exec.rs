@@ -66,6 +66,8 @@ struct Run<'a> {
     answer: Option<usize>,
     /// Tokens of a turn in which nothing was said.
     pending: Usage,
+    /// Where the last turn failed.
+    failed: Option<Record<'a>>,
 }
 
 impl<'a> Run<'a> {
@@ -79,6 +81,7 @@ impl<'a> Run<'a> {
             tokens: Tokens::default(),
             answer: None,
             pending: Usage::default(),
+            failed: None,
         }
     }
 
@@ -99,12 +102,12 @@ impl<'a> Run<'a> {
             }
             "turn.failed" => {
                 self.keep(record, kind);
-                let error = object.object("error").and_then(|error| error.text("message"));
-                let outcome = Some(Cow::Borrowed("failed"));
-                let ended = SessionEnded { outcome, reason: None, error, declared: None };
-                self.script.push(record, None, EventKind::SessionEnded(ended));
+                self.failed = Some(record.clone());
             }
-            other => self.keep(record, other),
+            other => {
+                self.failed = self.failed.take().filter(|_| other != "turn.started");
+                self.keep(record, other);
+            }
         }
     }
 
@@ -169,7 +172,8 @@ impl<'a> Run<'a> {
         if has_ended {
             self.flush_thought();
             let mut message = blank(MAIN, Role::Tool);
-            let names = ["aggregated_output", "result", "agents_states", "action", "error", "status"];
+            let names =
+                ["aggregated_output", "result", "agents_states", "action", "error", "status"];
             let output = names.iter().find_map(|name| item.raw(name).filter(|raw| !is_blank(raw)));
             message.content = output.map(|output| record.body(output));
             message.result = record.object.raw("item").map(|item| record.body(item));
@@ -233,6 +237,11 @@ impl<'a> Run<'a> {
     fn settle(&mut self) {
         self.flush_thought();
         self.spend();
+        let Some(record) = self.failed.take() else { return };
+        let error = record.object.object("error").and_then(|error| error.text("message"));
+        let outcome = Some(Cow::Borrowed("failed"));
+        let ended = SessionEnded { outcome, reason: None, error, declared: None };
+        self.script.push(&record, None, EventKind::SessionEnded(ended));
     }
 
     fn keep(&mut self, record: &Record<'a>, kind: &'a str) {

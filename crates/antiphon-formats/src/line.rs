@@ -24,6 +24,10 @@ impl<'a> Object<'a> {
         found.map(|(_, value)| *value).filter(|&value| value != "null")
     }
 
+    pub(crate) fn members(&self) -> impl Iterator<Item = (&'a str, &'a str)> {
+        self.members.iter().copied()
+    }
+
     /// Whether it is there, null or not.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.members.iter().any(|(key, _)| *key == name)

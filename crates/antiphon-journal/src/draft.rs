@@ -6,6 +6,7 @@ use antiphon_model::json;
 use thiserror::Error;
 
 use crate::lines::LINE_BYTES_MAX;
+use crate::state::FORMAT;
 
 /// An event that may be written. Its members keep their order and their very text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,6 +35,8 @@ pub enum DraftError {
         "`transcript_edit` counts in `n`, which is the line's number here: use `context_edited`"
     )]
     TranscriptEdit,
+    #[error("`session_started` of format {0}; this writer writes format {FORMAT}")]
+    NewerFormat(u64),
     #[error("{0} bytes are too long for a line; {LINE_BYTES_MAX} is the most")]
     TooLong(usize),
 }
@@ -134,6 +137,7 @@ impl Draft {
             }
             "agent" => self.agent = json::word(value).map(Into::into),
             "role" => seen.role = json::word(value).is_some(),
+            "format" => seen.format = value.parse().ok(),
             _ => {}
         }
         if !self.members.is_empty() {
@@ -160,6 +164,7 @@ struct Seen {
     agent_id: bool,
     role: bool,
     bad_id: bool,
+    format: Option<u64>,
 }
 
 impl Seen {
@@ -176,6 +181,10 @@ impl Seen {
             Some("agent_created") if self.agent_id && has_agent => Ok(()),
             Some("agent_created") => Err(DraftError::Missing("agent_created", "agent_id")),
             Some("transcript_edit") => Err(DraftError::TranscriptEdit),
+            // The log would say of itself that we cannot write it.
+            Some("session_started") if self.format > Some(FORMAT) => {
+                Err(DraftError::NewerFormat(self.format.unwrap_or_default()))
+            }
             Some("agent_ended") if !has_agent => Err(DraftError::Missing("agent_ended", "agent")),
             Some("context_edited") if !has_agent => {
                 Err(DraftError::Missing("context_edited", "agent"))

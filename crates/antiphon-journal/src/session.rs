@@ -4,7 +4,8 @@
 
 use std::path::Path;
 
-use antiphon_model::{AgentId, CallId, MessageId, json};
+use antiphon_model::json::Members;
+use antiphon_model::{AgentId, CallId, MessageId};
 
 use crate::{Draft, Error, Head, Options, Writer};
 
@@ -35,19 +36,19 @@ impl Session {
 
     /// Records what the session is about. To be said first, if at all.
     pub fn session_started(&self, title: &str) -> Result<MessageId, Error> {
-        let mut event = Members::of("session_started");
-        event.text("title", title);
+        let mut event = Members::of_event("session_started");
+        event.word("title", title);
         self.append(&event)
     }
 
     /// Records a new agent, and returns its id.
     pub fn agent_created(&self, agent: NewAgent<'_>) -> Result<AgentId, Error> {
         let id = self.writer.new_agent_id();
-        let mut event = Members::of("agent_created");
-        event.text("agent_id", &id);
-        event.optional("name", agent.name);
-        event.optional("language_model", agent.language_model);
-        event.optional("tool_call_id", agent.made_by.map(CallId::as_str));
+        let mut event = Members::of_event("agent_created");
+        event.word("agent_id", &id);
+        event.text("name", agent.name);
+        event.text("language_model", agent.language_model);
+        event.text("tool_call_id", agent.made_by.map(CallId::as_str));
         self.append(&event)?;
         Ok(AgentId::new(id))
     }
@@ -56,30 +57,20 @@ impl Session {
     #[expect(clippy::needless_pass_by_value, reason = "a message is built to be handed over")]
     pub fn message(&self, message: Message<'_>) -> Result<MessageId, Error> {
         let mut event = Members::default();
-        event.text("agent_id", message.agent.as_str());
-        event.text("role", message.role);
+        event.word("agent_id", message.agent.as_str());
+        event.word("role", message.role);
         match message.content {
-            Some(content) => event.text("content", content),
+            Some(content) => event.word("content", content),
             None => event.raw("content", "null"),
         }
-        event.optional("source", message.source);
-        event.optional("utterance_ref", message.utterance_ref.map(MessageId::as_str));
-        event.optional("tool_call_id", message.result_of.map(CallId::as_str));
+        event.text("source", message.source);
+        event.text("utterance_ref", message.utterance_ref.map(MessageId::as_str));
+        event.text("tool_call_id", message.result_of.map(CallId::as_str));
         if !message.calls.is_empty() {
             let calls: Vec<String> = message.calls.iter().map(|call| call.to_json()).collect();
             event.raw("tool_calls", &format!("[{}]", calls.join(",")));
         }
-        if !message.cause.is_empty() {
-            let mut list = String::from("[");
-            for (at, cause) in message.cause.iter().enumerate() {
-                if at > 0 {
-                    list.push(',');
-                }
-                json::push_string(&mut list, cause.as_str());
-            }
-            list.push(']');
-            event.raw("cause", &list);
-        }
+        event.list("cause", message.cause.iter().map(|cause| cause.as_str()));
         self.append(&event)
     }
 
@@ -111,16 +102,16 @@ impl Session {
 
     /// Records how an agent ended: `completed`, `failed`, `timed-out`, `cancelled`, `interrupted`.
     pub fn agent_ended(&self, agent: &AgentId, status: &str) -> Result<MessageId, Error> {
-        let mut event = Members::of("agent_ended");
-        event.text("agent", agent.as_str());
-        event.text("status", status);
+        let mut event = Members::of_event("agent_ended");
+        event.word("agent", agent.as_str());
+        event.word("status", status);
         self.append(&event)
     }
 
     /// Records how the session ended (`completed`, `failed`, `cancelled`), and makes it durable.
     pub fn session_ended(self, outcome: &str) -> Result<Head, Error> {
-        let mut event = Members::of("session_ended");
-        event.text("outcome", outcome);
+        let mut event = Members::of_event("session_ended");
+        event.word("outcome", outcome);
         self.append(&event)?;
         let head = self.writer.head();
         let path = std::path::PathBuf::new();
@@ -134,7 +125,7 @@ impl Session {
     }
 
     fn append(&self, members: &Members) -> Result<MessageId, Error> {
-        self.event(&format!("{{{}}}", members.text))
+        self.event(&members.object())
     }
 }
 
@@ -222,47 +213,12 @@ pub struct Call<'a> {
 impl Call<'_> {
     fn to_json(self) -> String {
         let mut function = Members::default();
-        function.text("name", self.tool);
-        function.text("arguments", self.arguments);
+        function.word("name", self.tool);
+        function.word("arguments", self.arguments);
         let mut call = Members::default();
-        call.text("id", self.id.as_str());
-        call.text("type", "function");
-        call.raw("function", &format!("{{{}}}", function.text));
-        format!("{{{}}}", call.text)
-    }
-}
-
-/// The members of a JSON object, as text.
-#[derive(Debug, Default)]
-struct Members {
-    text: String,
-}
-
-impl Members {
-    fn of(event_type: &str) -> Self {
-        let mut members = Self::default();
-        members.text("event_type", event_type);
-        members
-    }
-
-    fn raw(&mut self, key: &str, value: &str) {
-        if !self.text.is_empty() {
-            self.text.push(',');
-        }
-        json::push_string(&mut self.text, key);
-        self.text.push(':');
-        self.text.push_str(value);
-    }
-
-    fn text(&mut self, key: &str, value: &str) {
-        let mut json = String::with_capacity(value.len() + 2);
-        json::push_string(&mut json, value);
-        self.raw(key, &json);
-    }
-
-    fn optional(&mut self, key: &str, value: Option<&str>) {
-        if let Some(value) = value {
-            self.text(key, value);
-        }
+        call.word("id", self.id.as_str());
+        call.word("type", "function");
+        call.raw("function", &function.object());
+        call.object()
     }
 }

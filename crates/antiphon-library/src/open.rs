@@ -194,7 +194,7 @@ fn companions(folder: &Path, stem: &str, main: &Path, format: &Format) -> Vec<(S
 }
 
 /// What is in a folder; a folder that cannot be read has nothing in it.
-fn list(folder: &Path) -> Vec<PathBuf> {
+pub(crate) fn list(folder: &Path) -> Vec<PathBuf> {
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     entries.map(|entry| entry.path()).collect()

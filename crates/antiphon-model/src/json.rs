@@ -3,12 +3,14 @@
 //! Values come from hostile files. Nothing here recurses on their nesting, allocates by their
 //! width, or refuses a lone surrogate.
 
+mod members;
 mod scan;
 
 use std::borrow::Cow;
 
 use thiserror::Error;
 
+pub use members::Members;
 pub(crate) use scan::object;
 
 /// The text of a JSON string; `None` for any other value.

@@ -45,6 +45,23 @@ impl Usage {
         Some(usage)
     }
 
+    /// The log's own `usage` object. What is nothing is left out, but for input and output.
+    pub fn to_json(&self) -> String {
+        let mut members = json::Members::default();
+        members.number("input", Some(self.input));
+        members.number("output", Some(self.output));
+        let optional = [
+            ("reasoning", self.reasoning),
+            ("cache_read", self.cache_read),
+            ("cache_write", self.cache_write),
+            ("cache_write_1h", self.cache_write_1h),
+        ];
+        for (key, tokens) in optional {
+            members.number(key, (tokens > 0).then_some(tokens));
+        }
+        members.object()
+    }
+
     pub fn is_zero(&self) -> bool {
         *self == Self::default()
     }

@@ -275,8 +275,10 @@ impl<'r, 'a> Builder<'r, 'a> {
         let facts = session.agent(agent);
         let kind = match (parent, facts.adapter_id()) {
             (Some(_), _) => SpanKind::SubAgent,
-            (None, Some(_)) => SpanKind::CliAgent,
-            (None, None) => SpanKind::ApiAgent,
+            (None, _) if facts.agent_type() == Some("decomposer") => SpanKind::Decomposer,
+            // The seed's names: `kilo`, `claude`; but `api-anthropic` for what is called directly.
+            (None, Some(adapter)) if !adapter.starts_with("api") => SpanKind::CliAgent,
+            (None, Some(_) | None) => SpanKind::ApiAgent,
         };
         let mut span = self.blank(kind, session.agent_name(agent), session.agent_id(agent));
         self.add_agent(&mut span, agent);

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use antiphon_journal::{Error, Level, Log, LogBodies, Options, Writer, verify};
+use antiphon_journal::{Draft, Error, Level, Log, LogBodies, Options, Writer, verify};
 use antiphon_model::Bodies as _;
 
 use crate::story::{self, Found, Scratch};
@@ -212,7 +212,9 @@ fn another_event_with_a_known_id_is_refused() {
 #[test]
 fn a_log_of_a_newer_format_is_read_and_not_written() {
     let scratch = Scratch::new();
-    story::append(&scratch.path, r#"{"event_type":"session_started","format":2}"#);
+    let newer = r#"{"event_type":"session_started","format":2}"#;
+    assert!(Draft::from_json(newer).is_err(), "we do not write one ourselves");
+    std::fs::write(&scratch.path, newer).unwrap();
     let before = scratch.bytes();
     let error = Writer::open(&scratch.path, story::options(Level::Os)).unwrap_err();
     assert!(matches!(error, Error::NewerFormat { format: 2, .. }), "{error}");

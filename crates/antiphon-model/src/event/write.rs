@@ -2,9 +2,10 @@
 
 use super::{
     Agent, AgentEnded, ContextEdited, Event, EventKind, Fragment, Loss, Message, RunStatus,
-    SessionEnded, SessionStarted, Text, ToolCall, Unknown,
+    SessionEnded, SessionStarted, ToolCall, Unknown,
 };
-use crate::{Body, Usage, json};
+use crate::Body;
+use crate::json::Members;
 
 impl Event<'_> {
     /// The event as the text of a JSON object, in the log's own words.
@@ -13,7 +14,7 @@ impl Event<'_> {
     /// recorded one. An unknown event brings its `line` along.
     pub fn to_json(&self, line: &str) -> String {
         let mut out = Members::default();
-        out.text("message_id", &self.message_id);
+        out.text("message_id", self.message_id.as_deref());
         match &self.kind {
             EventKind::Message(message) => out.message(message),
             EventKind::AgentCreated(agent) => out.agent_created(agent),
@@ -34,153 +35,120 @@ impl Event<'_> {
         if let Some(at) = self.at {
             out.word("timestamp", &at.to_string());
         }
-        format!("{{{}}}", out.text)
+        out.object()
     }
 }
 
-/// The members of an object, as text.
-#[derive(Debug, Default)]
-struct Members {
-    text: String,
+/// The members that each kind of event has.
+trait EventMembers {
+    fn body(&mut self, key: &str, body: Option<Body<'_>>);
+    fn message(&mut self, message: &Message<'_>);
+    fn agent_created(&mut self, agent: &Agent<'_>);
+    fn agent_ended(&mut self, ended: &AgentEnded<'_>);
+    fn session_started(&mut self, started: &SessionStarted<'_>);
+    fn session_ended(&mut self, ended: &SessionEnded<'_>);
+    fn run_status(&mut self, run: &RunStatus<'_>);
+    fn context_edited(&mut self, edited: &ContextEdited<'_>);
+    fn fragment(&mut self, fragment: &Fragment<'_>);
+    fn loss(&mut self, event_type: &str, loss: &Loss<'_>);
+    fn unknown(&mut self, unknown: &Unknown<'_>, line: &str);
 }
 
-impl Members {
-    fn raw(&mut self, key: &str, value: &str) {
-        if !self.text.is_empty() {
-            self.text.push(',');
-        }
-        json::push_string(&mut self.text, key);
-        self.text.push(':');
-        self.text.push_str(value);
-    }
-
-    fn word(&mut self, key: &str, value: &str) {
-        let mut text = String::with_capacity(value.len() + 2);
-        json::push_string(&mut text, value);
-        self.raw(key, &text);
-    }
-
-    fn text(&mut self, key: &str, value: &Option<Text<'_>>) {
-        if let Some(value) = value {
-            self.word(key, value);
-        }
-    }
-
+impl EventMembers for Members {
     fn body(&mut self, key: &str, body: Option<Body<'_>>) {
         if let Some(body) = body {
             self.raw(key, body.json);
         }
     }
 
-    fn number(&mut self, key: &str, value: Option<impl ToString>) {
-        if let Some(value) = value {
-            self.raw(key, &value.to_string());
-        }
-    }
-
-    fn list(&mut self, key: &str, words: &[Text<'_>]) {
-        if words.is_empty() {
-            return;
-        }
-        let mut list = String::from("[");
-        for word in words {
-            if list.len() > 1 {
-                list.push(',');
-            }
-            json::push_string(&mut list, word);
-        }
-        list.push(']');
-        self.raw(key, &list);
-    }
-
     fn message(&mut self, message: &Message<'_>) {
         self.word("agent_id", &message.agent);
         self.word("role", message.role.as_str());
         self.raw("content", &content(message));
-        self.text("source", &message.source);
-        self.text("utterance_ref", &message.utterance_ref);
+        self.text("source", message.source.as_deref());
+        self.text("utterance_ref", message.utterance_ref.as_deref());
         if !message.tool_calls.is_empty() {
             let calls: Vec<String> = message.tool_calls.iter().map(tool_call).collect();
             self.raw("tool_calls", &format!("[{}]", calls.join(",")));
         }
-        self.text("tool_call_id", &message.tool_call_id);
-        self.text("name", &message.name);
-        self.text("model", &message.model);
-        self.text("request_id", &message.request_id);
+        self.text("tool_call_id", message.tool_call_id.as_deref());
+        self.text("name", message.name.as_deref());
+        self.text("model", message.model.as_deref());
+        self.text("request_id", message.request_id.as_deref());
         if let Some(usage) = &message.usage {
-            self.raw("usage", &usage_json(usage));
+            self.raw("usage", &usage.to_json());
         }
         self.number("cost_usd", message.cost_usd);
         self.body("reasoning", message.reasoning);
-        self.list("cause", &message.cause);
-        self.text("previous_id", &message.previous_id);
+        self.list("cause", message.cause.iter().map(|word| &**word));
+        self.text("previous_id", message.previous_id.as_deref());
         self.number("is_error", message.is_error);
-        self.text("started_at", &message.started_at.map(|at| at.to_string().into()));
+        self.text("started_at", message.started_at.map(|at| at.to_string()).as_deref());
         self.number("duration_ms", message.duration_ms);
         self.body("result", message.result);
         self.body("context_contribution", message.context_contribution);
         self.body("subagent_info", message.subagent_info);
-        self.text("message_type", &message.message_type);
+        self.text("message_type", message.message_type.as_deref());
         self.body("payload", message.payload);
-        self.text("correlation_id", &message.correlation_id);
-        self.text("reply_to", &message.reply_to);
+        self.text("correlation_id", message.correlation_id.as_deref());
+        self.text("reply_to", message.reply_to.as_deref());
     }
 
     fn agent_created(&mut self, agent: &Agent<'_>) {
         self.word("event_type", "agent_created");
         self.word("agent_id", &agent.agent);
-        self.text("name", &agent.name);
-        self.text("language_model", &agent.language_model);
-        self.text("parent_id", &agent.parent_id);
-        self.text("tool_call_id", &agent.tool_call_id);
+        self.text("name", agent.name.as_deref());
+        self.text("language_model", agent.language_model.as_deref());
+        self.text("parent_id", agent.parent_id.as_deref());
+        self.text("tool_call_id", agent.tool_call_id.as_deref());
         if let Some(rule) = agent.rule {
             self.word("inferred_by", rule.as_str());
         }
-        self.list("cause", &agent.cause);
-        self.text("agent_type", &agent.agent_type);
-        self.text("adapter_id", &agent.adapter_id);
-        self.text("flavor", &agent.flavor);
+        self.list("cause", agent.cause.iter().map(|word| &**word));
+        self.text("agent_type", agent.agent_type.as_deref());
+        self.text("adapter_id", agent.adapter_id.as_deref());
+        self.text("flavor", agent.flavor.as_deref());
         self.body("task", agent.task);
     }
 
     fn agent_ended(&mut self, ended: &AgentEnded<'_>) {
         self.word("event_type", "agent_ended");
         self.word("agent", &ended.agent);
-        self.text("status", &ended.status);
+        self.text("status", ended.status.as_deref());
         self.body("output", ended.output);
-        self.text("error", &ended.error);
+        self.text("error", ended.error.as_deref());
     }
 
     fn session_started(&mut self, started: &SessionStarted<'_>) {
         self.word("event_type", "session_started");
-        self.text("session_id", &started.session_id);
+        self.text("session_id", started.session_id.as_deref());
         self.number("format", started.format);
-        self.text("title", &started.title);
-        self.text("prompt", &started.prompt);
-        self.text("cwd", &started.cwd);
-        self.text("branch", &started.branch);
-        self.text("program", &started.program);
-        self.text("version", &started.version);
-        self.text("role", &started.role);
-        self.list("spec_paths", &started.spec_paths);
-        self.text("issue", &started.issue);
-        self.text("run_id", &started.run_id);
-        self.text("task_id", &started.task_id);
+        self.text("title", started.title.as_deref());
+        self.text("prompt", started.prompt.as_deref());
+        self.text("cwd", started.cwd.as_deref());
+        self.text("branch", started.branch.as_deref());
+        self.text("program", started.program.as_deref());
+        self.text("version", started.version.as_deref());
+        self.text("role", started.role.as_deref());
+        self.list("spec_paths", started.spec_paths.iter().map(|word| &**word));
+        self.text("issue", started.issue.as_deref());
+        self.text("run_id", started.run_id.as_deref());
+        self.text("task_id", started.task_id.as_deref());
     }
 
     fn session_ended(&mut self, ended: &SessionEnded<'_>) {
         self.word("event_type", "session_ended");
-        self.text("outcome", &ended.outcome);
-        self.text("reason", &ended.reason);
-        self.text("error", &ended.error);
+        self.text("outcome", ended.outcome.as_deref());
+        self.text("reason", ended.reason.as_deref());
+        self.text("error", ended.error.as_deref());
         self.body("declared", ended.declared);
     }
 
     fn run_status(&mut self, run: &RunStatus<'_>) {
         self.word("event_type", "run_status");
-        self.text("run_id", &run.run_id);
-        self.text("title", &run.title);
-        self.text("status", &run.status);
+        self.text("run_id", run.run_id.as_deref());
+        self.text("title", run.title.as_deref());
+        self.text("status", run.status.as_deref());
     }
 
     fn context_edited(&mut self, edited: &ContextEdited<'_>) {
@@ -189,26 +157,26 @@ impl Members {
         self.word("action", edited.action.as_str());
         self.body("kept", edited.kept);
         self.body("dropped", edited.dropped);
-        self.text("summary_ref", &edited.summary_ref);
+        self.text("summary_ref", edited.summary_ref.as_deref());
     }
 
     fn fragment(&mut self, fragment: &Fragment<'_>) {
         self.word("event_type", "fragment");
-        self.text("agent", &fragment.agent);
+        self.text("agent", fragment.agent.as_deref());
         self.body("content", fragment.content);
-        self.list("cause", &fragment.cause);
+        self.list("cause", fragment.cause.iter().map(|word| &**word));
     }
 
     fn loss(&mut self, event_type: &str, loss: &Loss<'_>) {
         self.word("event_type", event_type);
         self.number("count", loss.count);
-        self.text("reason", &loss.reason);
+        self.text("reason", loss.reason.as_deref());
         self.body("damage", loss.damage);
     }
 
     fn unknown(&mut self, unknown: &Unknown<'_>, line: &str) {
         self.word("event_type", &unknown.event_type);
-        self.text("agent", &unknown.agent);
+        self.text("agent", unknown.agent.as_deref());
         self.raw("raw", line);
     }
 }
@@ -241,25 +209,9 @@ fn tool_call(call: &ToolCall<'_>) -> String {
     let mut members = Members::default();
     members.word("id", &call.id);
     members.word("type", "function");
-    members.raw("function", &format!("{{{}}}", function.text));
-    members.text("category", &call.category);
-    members.text("description", &call.description);
-    members.text("raw_command", &call.raw_command);
-    format!("{{{}}}", members.text)
-}
-
-fn usage_json(usage: &Usage) -> String {
-    let mut members = Members::default();
-    members.number("input", Some(usage.input));
-    members.number("output", Some(usage.output));
-    let optional = [
-        ("reasoning", usage.reasoning),
-        ("cache_read", usage.cache_read),
-        ("cache_write", usage.cache_write),
-        ("cache_write_1h", usage.cache_write_1h),
-    ];
-    for (key, tokens) in optional {
-        members.number(key, (tokens > 0).then_some(tokens));
-    }
-    format!("{{{}}}", members.text)
+    members.raw("function", &function.object());
+    members.text("category", call.category.as_deref());
+    members.text("description", call.description.as_deref());
+    members.text("raw_command", call.raw_command.as_deref());
+    members.object()
 }

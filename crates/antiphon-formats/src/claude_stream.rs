@@ -1,0 +1,422 @@
+//! What `claude -p --output-format stream-json` prints, which is what its SDK is told.
+//!
+//! One line per content block: the lines of one message share `message.id`. What a sub-agent says
+//! carries the call that made it (`parent_tool_use_id`), and that call's id is the agent's name
+//! here. The tokens on these lines are not final; how they are counted is told in [`tally`].
+
+mod tally;
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
+use antiphon_model::{
+    AgentCreated, Body, ContextAction, ContextEdited, EventKind, Message, Role, SessionEnded,
+    SessionStarted, ToolCall, is_blank, json,
+};
+
+use crate::claude_code::usage;
+use crate::line::{Object, Record, elements, records};
+use crate::script::{self, Script, blank};
+use crate::{Duplicate, Format, Sink, Stream};
+use tally::Tally;
+
+pub(crate) const FORMAT: Format = Format {
+    name: "claude-stream",
+    what: "what `claude --output-format stream-json` prints",
+    versions: "2.0 to 2.1, by its published types",
+    detect,
+    belongs: |_, _, _| false,
+    read,
+};
+
+const PROGRAM: &str = "claude-code";
+const MAIN: Cow<'static, str> = Cow::Borrowed("main");
+
+fn detect(head: &[&str]) -> bool {
+    head.iter().filter_map(|line| Object::parse(line)).any(|object| {
+        let has_session = object.raw("session_id").is_some();
+        match (object.id("type").unwrap_or_default(), object.id("subtype")) {
+            // Another agent prints much the same, without these.
+            ("system", Some("init")) => {
+                let marks = ["claude_code_version", "apiKeySource", "permissionMode"];
+                has_session && marks.iter().any(|mark| object.has(mark))
+            }
+            ("assistant" | "user", _) => {
+                has_session && object.has("parent_tool_use_id") && object.raw("message").is_some()
+            }
+            ("result", _) => has_session && object.raw("total_cost_usd").is_some(),
+            _ => false,
+        }
+    })
+}
+
+fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
+    for (number, stream) in (0..).zip(streams) {
+        let mut run = Run::new(stream, number);
+        for record in records(stream, number) {
+            match record {
+                Ok(record) => run.line(&record, sink),
+                Err(problem) => sink.problem(problem),
+            }
+        }
+        run.finish(sink);
+    }
+}
+
+type Agent<'a> = Cow<'a, str>;
+
+/// A stream while it is read.
+struct Run<'a> {
+    script: Script<'a>,
+    seen: BTreeSet<&'a str>,
+    /// The messages that come whole: pieces of them need not be kept.
+    whole: BTreeSet<&'a str>,
+    /// By agent and `message.id`: the event that its lines make up.
+    messages: BTreeMap<(Agent<'a>, &'a str), usize>,
+    /// By a line's id: its event.
+    by_uuid: BTreeMap<&'a str, usize>,
+    /// By agent: the message of which pieces arrive.
+    partial: BTreeMap<Agent<'a>, &'a str>,
+    pieces: Vec<(Record<'a>, (Agent<'a>, &'a str))>,
+    /// By call: who made it, and what for.
+    calls: BTreeMap<Cow<'a, str>, Errand<'a>>,
+    agents: BTreeSet<Agent<'a>>,
+    facts: Option<SessionStarted<'a>>,
+    model: Option<Cow<'a, str>>,
+    prompt: Option<Cow<'a, str>>,
+    tally: Tally<'a>,
+    /// The last result, if the session did not go on.
+    end: Option<Record<'a>>,
+}
+
+/// A call that may make a sub-agent.
+#[derive(Debug, Clone)]
+struct Errand<'a> {
+    by: Agent<'a>,
+    description: Option<Cow<'a, str>>,
+    agent_type: Option<Cow<'a, str>>,
+    task: Option<Body<'a>>,
+}
+
+impl<'a> Run<'a> {
+    fn new(stream: &Stream<'a>, number: u32) -> Self {
+        let lines = records(stream, number).flatten();
+        let replies = lines.filter(|record| record.object.id("type") == Some("assistant"));
+        let whole = replies.filter_map(|record| record.object.object("message")?.id("id"));
+        Self {
+            script: Script::new(stream.name),
+            seen: BTreeSet::new(),
+            whole: whole.collect(),
+            messages: BTreeMap::new(),
+            by_uuid: BTreeMap::new(),
+            partial: BTreeMap::new(),
+            pieces: Vec::new(),
+            calls: BTreeMap::new(),
+            agents: BTreeSet::new(),
+            facts: None,
+            model: None,
+            prompt: None,
+            tally: Tally::default(),
+            end: None,
+        }
+    }
+
+    fn line(&mut self, record: &Record<'a>, sink: &mut dyn Sink<'a>) {
+        let object = &record.object;
+        let uuid = object.id("uuid");
+        if let Some(uuid) = uuid.filter(|uuid| !self.seen.insert(uuid)) {
+            return sink.duplicate(Duplicate {
+                message_id: uuid.to_owned(),
+                line: record.line.number,
+                place: record.line.place,
+                reason: "the same line stands further up",
+            });
+        }
+        if self.agents.insert(MAIN) {
+            self.begin(record);
+        }
+        let agent = object.text("parent_tool_use_id").unwrap_or(MAIN);
+        if self.agents.insert(agent.clone()) {
+            self.make(record, &agent);
+        }
+        let before = self.script.events.len();
+        let subtype = object.id("subtype");
+        let kind = object.id("type").unwrap_or("line");
+        match (kind, subtype) {
+            ("system", Some("init")) => self.init(record),
+            ("assistant", _) => self.assistant(record, &agent),
+            ("user", _) => self.user(record, &agent),
+            ("stream_event", _) => self.piece(record, &agent),
+            ("result", _) => self.result(record),
+            ("system", Some("compact_boundary")) => self.compacted(record, &agent),
+            (kind, subtype) => self.keep(record, &agent, subtype.unwrap_or(kind)),
+        }
+        if let Some(uuid) = uuid {
+            self.by_uuid.insert(uuid, before);
+        }
+    }
+
+    /// The first line, whatever it is, makes the agent; the session begins there too.
+    fn begin(&mut self, record: &Record<'a>) {
+        let session_id = record.object.text("session_id");
+        let session = SessionStarted { session_id, ..script::started(PROGRAM) };
+        let session = EventKind::SessionStarted(session);
+        self.script.push_as(record, Cow::Borrowed("session"), session);
+        let agent = AgentCreated {
+            name: Some(Cow::Borrowed("Claude Code")),
+            language_model: record.object.text("model"),
+            adapter_id: Some(Cow::Borrowed(PROGRAM)),
+            ..script::created(MAIN)
+        };
+        let created = EventKind::AgentCreated(agent);
+        self.script.push_as(record, Cow::Borrowed("created:main"), created);
+    }
+
+    /// The sub-agent that a call made is known from its first line on.
+    fn make(&mut self, record: &Record<'a>, agent: &Agent<'a>) {
+        let errand = self.calls.get(agent).cloned();
+        let object = &record.object;
+        let told = object.text("task_description");
+        let created = AgentCreated {
+            name: told.or_else(|| errand.as_ref()?.description.clone()),
+            parent_id: errand.as_ref().map(|errand| errand.by.clone()),
+            tool_call_id: Some(agent.clone()),
+            agent_type: object
+                .text("subagent_type")
+                .or_else(|| errand.as_ref()?.agent_type.clone()),
+            task: errand.as_ref().and_then(|errand| errand.task),
+            ..script::created(agent.clone())
+        };
+        let id = Cow::Owned(format!("created:{agent}"));
+        self.script.push_as(record, id, EventKind::AgentCreated(created));
+    }
+
+    /// Comes again with every turn; the first one's facts are the session's.
+    fn init(&mut self, record: &Record<'a>) {
+        let object = &record.object;
+        self.model = object.text("model");
+        if self.facts.is_none() {
+            self.facts = Some(SessionStarted {
+                session_id: object.text("session_id"),
+                cwd: object.text("cwd"),
+                version: object.text("claude_code_version"),
+                ..script::started(PROGRAM)
+            });
+        }
+        self.keep(record, &MAIN, "init");
+    }
+
+    fn assistant(&mut self, record: &Record<'a>, agent: &Agent<'a>) {
+        let Some(api) = record.object.object("message") else {
+            return self.keep(record, agent, "assistant");
+        };
+        let key = api.id("id").map(|id| (agent.clone(), id));
+        let known = key.as_ref().and_then(|key| self.messages.get(key).copied());
+        let at = known.unwrap_or_else(|| {
+            let mut message = blank(agent.clone(), Role::Assistant);
+            message.model = api.text("model").or_else(|| self.model.clone());
+            message.request_id = record.object.text("request_id");
+            message.is_error = record.object.raw("error").map(|_| true);
+            message.previous_id = self.superseded(&record.object, agent);
+            let at =
+                self.script.push(record, record.object.id("uuid"), EventKind::Message(message));
+            self.messages.extend(key.map(|key| (key, at)));
+            at
+        });
+        let is_synthetic = api.id("model") == Some("<synthetic>");
+        let tokens = api.object("usage").filter(|_| !is_synthetic).map(|tokens| usage(&tokens));
+        self.tally.spoke(at, *agent == MAIN, !is_synthetic);
+        let content = api.raw("content").unwrap_or_default();
+        let blocks: Vec<Object<'a>> =
+            elements(content).into_iter().filter_map(Object::parse).collect();
+        if let Some(message) = self.script.message_at(at) {
+            message.usage = tokens.or(message.usage);
+            if content.starts_with('"') {
+                add_content(message, record.body(content));
+            }
+            for block in &blocks {
+                add_block(record, message, block);
+            }
+        }
+        for block in &blocks {
+            let (Some(call), Some(input)) = (block.text("id"), block.object("input")) else {
+                continue;
+            };
+            let errand = Errand {
+                by: agent.clone(),
+                description: input.text("description"),
+                agent_type: input.text("subagent_type"),
+                task: input.raw("prompt").map(|prompt| record.body(prompt)),
+            };
+            self.calls.entry(call).or_insert(errand);
+        }
+    }
+
+    /// What a message that replaces others follows.
+    fn superseded(&self, object: &Object<'a>, agent: &Agent<'a>) -> Option<Cow<'a, str>> {
+        let gone = elements(object.raw("supersedes")?).into_iter().filter_map(json::text);
+        let first = gone.filter_map(|uuid| self.by_uuid.get(&*uuid).copied()).min()?;
+        let before = self.script.events.get(..first)?.iter().rev();
+        let stays = before.into_iter().find(|event| match &event.kind {
+            EventKind::Message(message) => message.agent == *agent,
+            _ => false,
+        });
+        stays?.message_id.clone()
+    }
+
+    fn user(&mut self, record: &Record<'a>, agent: &Agent<'a>) {
+        let object = &record.object;
+        let api = object.object("message").unwrap_or_default();
+        let content = api.raw("content").unwrap_or_default();
+        let mut said: Vec<Body<'a>> = Vec::new();
+        if content.starts_with('"') {
+            said.push(record.body(content));
+        }
+        let mut twin = object.raw("tool_use_result");
+        let blocks = elements(content);
+        for block in &blocks {
+            let Some(fields) = Object::parse(block) else { continue };
+            match (fields.id("type"), fields.text("tool_use_id")) {
+                (Some("tool_result"), Some(call)) => {
+                    let mut message = blank(agent.clone(), Role::Tool);
+                    message.content = fields.raw("content").map(|text| record.body(text));
+                    message.is_error = fields.flag("is_error").then_some(true);
+                    message.result = twin.take().map(|twin| record.body(twin));
+                    message.duration_ms = message.result.and_then(|twin| {
+                        let twin = Object::parse(twin.json)?;
+                        twin.number("totalDurationMs").or_else(|| twin.number("durationMs"))
+                    });
+                    message.tool_call_id = Some(call);
+                    self.script.push(record, object.id("uuid"), EventKind::Message(message));
+                }
+                (Some("text"), _) => said.extend(fields.raw("text").map(|text| record.body(text))),
+                _ => said.push(record.body(block)),
+            }
+        }
+        if said.is_empty() && !blocks.is_empty() {
+            return;
+        }
+        let origin = object.object("origin").and_then(|origin| origin.id("kind"));
+        let is_harness = object.flag("isSynthetic") || origin.is_some_and(|kind| kind != "human");
+        let is_person = *agent == MAIN && !is_harness;
+        let mut message = blank(agent.clone(), Role::User);
+        message.source = Some(Cow::Borrowed(if is_person { "external" } else { "system" }));
+        if is_person && self.prompt.is_none() {
+            self.prompt = said.first().and_then(|body| json::text(body.json));
+        }
+        said.into_iter().for_each(|body| add_content(&mut message, body));
+        self.script.push(record, object.id("uuid"), EventKind::Message(message));
+    }
+
+    /// A piece of a message; not worth keeping where the message comes whole.
+    fn piece(&mut self, record: &Record<'a>, agent: &Agent<'a>) {
+        let event = record.object.object("event").unwrap_or_default();
+        if let Some(id) = event.object("message").and_then(|message| message.id("id")) {
+            self.partial.insert(agent.clone(), id);
+        }
+        match self.partial.get(agent).filter(|id| self.whole.contains(*id)) {
+            Some(id) => self.pieces.push((record.clone(), (agent.clone(), id))),
+            None => self.keep(record, agent, "stream_event"),
+        }
+    }
+
+    fn compacted(&mut self, record: &Record<'a>, agent: &Agent<'a>) {
+        let edit = ContextEdited {
+            agent: agent.clone(),
+            action: ContextAction::Compact,
+            kept: None,
+            dropped: None,
+            kept_first: None,
+            summary_ref: None,
+        };
+        let uuid = record.object.id("uuid");
+        self.script.push(record, uuid, EventKind::ContextEdited(edit));
+    }
+
+    /// The end of a turn. The session may go on after it.
+    fn result(&mut self, record: &Record<'a>) {
+        self.tally.result(&record.object);
+        self.keep(record, &MAIN, "result");
+        self.end = Some(record.clone());
+    }
+
+    fn keep(&mut self, record: &Record<'a>, agent: &Agent<'a>, kind: &'a str) {
+        let uuid = record.object.id("uuid");
+        self.script.unknown(record, uuid, (Some(agent.clone()), kind));
+    }
+
+    fn finish(mut self, sink: &mut dyn Sink<'a>) {
+        self.tally.settle(&mut self.script, self.end.as_ref());
+        if let Some(mut facts) = self.facts.take()
+            && let Some(first) = self.script.events.first_mut()
+        {
+            facts.prompt = self.prompt.take();
+            first.kind = EventKind::SessionStarted(facts);
+        }
+        if let Some(record) = &self.end {
+            let ended = EventKind::SessionEnded(ended(record));
+            self.script.push(record, None, ended);
+        }
+        for (record, key) in std::mem::take(&mut self.pieces) {
+            let at = self.messages.get(&key).copied();
+            let id = at.and_then(|at| self.script.id_at(at)).unwrap_or(key.1);
+            sink.duplicate(Duplicate {
+                message_id: id.to_owned(),
+                line: record.line.number,
+                place: record.line.place,
+                reason: "a piece of a message that comes whole",
+            });
+        }
+        self.script.events.into_iter().for_each(|event| sink.event(event));
+    }
+}
+
+fn ended<'a>(record: &Record<'a>) -> SessionEnded<'a> {
+    let object = &record.object;
+    let subtype = object.text("subtype");
+    let is_named_so = subtype.as_deref().is_some_and(|subtype| subtype.starts_with("error"));
+    let failed = object.flag("is_error") || is_named_so;
+    let errors = elements(object.raw("errors").unwrap_or_default());
+    let error = errors.first().and_then(|error| json::text(error));
+    SessionEnded {
+        outcome: Some(Cow::Borrowed(if failed { "failed" } else { "completed" })),
+        reason: object.text("terminal_reason").or(subtype),
+        error: error.or_else(|| object.text("result")).filter(|_| failed),
+        declared: Some(record.body(record.line.text)),
+    }
+}
+
+fn add_content<'a>(message: &mut Message<'a>, body: Body<'a>) {
+    if message.content.is_none() {
+        message.content = Some(body);
+    } else {
+        message.more_content.push(body);
+    }
+}
+
+fn add_block<'a>(record: &Record<'a>, message: &mut Message<'a>, block: &Object<'a>) {
+    let text = |name| block.raw(name).filter(|text| !is_blank(text)).map(|text| record.body(text));
+    match block.id("type").unwrap_or_default() {
+        "text" => {
+            if let Some(body) = text("text") {
+                add_content(message, body);
+            }
+        }
+        "thinking" => message.reasoning = message.reasoning.or(text("thinking")),
+        "tool_use" | "server_tool_use" | "mcp_tool_use" => {
+            let input = block.object("input").unwrap_or_default();
+            message.tool_calls.extend(block.text("id").map(|id| ToolCall {
+                id,
+                name: block.text("name").unwrap_or_default(),
+                arguments: block.raw("input").map(|input| record.body(input)),
+                category: None,
+                description: input.text("description"),
+                raw_command: None,
+            }));
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,165 @@
+//! Tokens of a stream, each counted once.
+//!
+//! A message's lines tell its input for good, but its output only so far. A `result` tells, per
+//! model, all that the session used up to there (`modelUsage`), sub-agents and unseen requests
+//! included: the last one is the truth. So every message keeps what its last line told, and what is
+//! missing to the result's number is added to the main agent's last message of that model. Where
+//! the messages tell more than the result (which should not be), the result counts alone. A model
+//! of which no message is there gets an empty one, at the result.
+//!
+//! Numbers that went down were reset (`/clear`): what was there before is added. A result without
+//! numbers (a crash) tells nothing. Versions that had no `modelUsage` told each turn's tokens of
+//! the main agent (`usage`): those stand in place of what the turn's messages told.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use antiphon_model::{EventKind, Role, Usage};
+
+use crate::claude_code::usage;
+use crate::line::{Object, Record};
+use crate::script::{Script, blank};
+
+#[derive(Debug, Default)]
+pub(super) struct Tally<'a> {
+    /// The events of messages that spent, and whether they are the main agent's.
+    spoken: Vec<(usize, bool)>,
+    /// Where the turn begins in `spoken`.
+    turn: usize,
+    turns: Vec<(Vec<usize>, Usage)>,
+    models: BTreeMap<Cow<'a, str>, Model>,
+}
+
+/// What a model used: before it was reset, and since.
+#[derive(Debug, Default, Clone, Copy)]
+struct Model {
+    before: Usage,
+    since: Usage,
+}
+
+impl<'a> Tally<'a> {
+    /// A line of a message came.
+    pub(super) fn spoke(&mut self, event: usize, is_main: bool, is_real: bool) {
+        if is_real && self.spoken.last() != Some(&(event, is_main)) {
+            self.spoken.push((event, is_main));
+        }
+    }
+
+    pub(super) fn result(&mut self, result: &Object<'a>) {
+        let turn = self.spoken.get(self.turn..).unwrap_or_default();
+        let main: Vec<usize> =
+            turn.iter().filter(|(_, is_main)| *is_main).map(|(event, _)| *event).collect();
+        self.turn = self.spoken.len();
+        let spent = result.object("usage").map(|counts| usage(&counts)).unwrap_or_default();
+        if !spent.is_zero() {
+            self.turns.push((main, spent));
+        }
+        for (name, counts) in result.object("modelUsage").unwrap_or_default().members() {
+            let Some(counts) = Object::parse(counts) else { continue };
+            let name = counts.text("canonicalModel").unwrap_or(Cow::Borrowed(name));
+            let (now, model) = (read(&counts), self.models.entry(name).or_default());
+            if now.is_zero() {
+                continue;
+            }
+            if minus(now, model.since).is_none() {
+                model.before += model.since;
+            }
+            model.since = now;
+        }
+    }
+
+    /// Puts the final numbers on the messages.
+    pub(super) fn settle(mut self, script: &mut Script<'a>, end: Option<&Record<'a>>) {
+        if self.models.values().all(|model| model.since.is_zero()) {
+            for (turn, spent) in std::mem::take(&mut self.turns) {
+                settle_turn(script, &turn, spent);
+            }
+            return;
+        }
+        for (name, model) in std::mem::take(&mut self.models) {
+            let mut all = model.before;
+            all += model.since;
+            self.settle_model(script, &name, all, end);
+        }
+    }
+
+    fn settle_model(
+        &self,
+        script: &mut Script<'a>,
+        name: &Cow<'a, str>,
+        all: Usage,
+        end: Option<&Record<'a>>,
+    ) {
+        let mut told = Usage::default();
+        let mut carrier: Option<(bool, usize)> = None;
+        let mut spent = Vec::new();
+        for &(event, is_main) in &self.spoken {
+            let Some(message) = script.message_at(event) else { continue };
+            if message.model.as_deref().is_some_and(|model| is_same_model(model, name)) {
+                told += message.usage.unwrap_or_default();
+                spent.push(event);
+                carrier = carrier.max(Some((is_main, event)));
+            }
+        }
+        let missing = minus(all, told).unwrap_or_else(|| {
+            for event in spent {
+                if let Some(message) = script.message_at(event) {
+                    message.usage = None;
+                }
+            }
+            all
+        });
+        if let Some((_, event)) = carrier {
+            if let Some(message) = script.message_at(event) {
+                *message.usage.get_or_insert_default() += missing;
+            }
+        } else if let Some(end) = end {
+            let mut message = blank(super::MAIN, Role::Assistant);
+            message.model = Some(name.clone());
+            message.usage = Some(missing);
+            script.push(end, None, EventKind::Message(message));
+        }
+    }
+}
+
+/// A model's long name, with or without its variant (`claude-sonnet-4-5[1m]`).
+fn is_same_model(one: &str, other: &str) -> bool {
+    let plain = |name: &str| name.split('[').next().unwrap_or_default().to_owned();
+    plain(one) == plain(other)
+}
+
+fn settle_turn(script: &mut Script<'_>, turn: &[usize], spent: Usage) {
+    for &event in turn {
+        if let Some(message) = script.message_at(event) {
+            message.usage = None;
+        }
+    }
+    if let Some(message) = turn.last().and_then(|&event| script.message_at(event)) {
+        message.usage = Some(spent);
+    }
+}
+
+fn read(counts: &Object<'_>) -> Usage {
+    let number = |name| counts.number(name).unwrap_or_default();
+    Usage {
+        input: number("inputTokens"),
+        output: number("outputTokens"),
+        reasoning: number("thinkingTokens"),
+        cache_read: number("cacheReadInputTokens"),
+        cache_write: number("cacheCreationInputTokens"),
+        cache_write_1h: 0,
+    }
+}
+
+/// What is missing, unless one of the numbers is too large. Only the messages tell which part of
+/// what was cached is kept for an hour, and results did not always tell of reasoning.
+fn minus(all: Usage, told: Usage) -> Option<Usage> {
+    Some(Usage {
+        input: all.input.checked_sub(told.input)?,
+        output: all.output.checked_sub(told.output)?,
+        reasoning: all.reasoning.saturating_sub(told.reasoning),
+        cache_read: all.cache_read.checked_sub(told.cache_read)?,
+        cache_write: all.cache_write.checked_sub(told.cache_write)?,
+        cache_write_1h: 0,
+    })
+}
