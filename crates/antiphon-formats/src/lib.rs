@@ -80,3 +80,8 @@ pub const HEAD_LINES: usize = 50;
 pub fn detect(head: &[&str]) -> Option<&'static Format> {
     FORMATS.iter().find(|format| (format.detect)(head))
 }
+
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;

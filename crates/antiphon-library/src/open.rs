@@ -119,17 +119,33 @@ impl Bundle {
     }
 
     fn read(path: &Path, format: &'static Format) -> Result<Self, Error> {
-        let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let folder = path.parent().unwrap_or(Path::new(""));
-        let mut files = vec![(file_name(path), path.to_owned())];
-        files.extend(companions(folder, &stem, path, format));
+        let files = Self::files(path, format);
         let mut texts = Vec::with_capacity(files.len());
         for (_, file) in &files {
             let bytes = fs::read(file);
             let bytes = bytes.map_err(|source| Error::Read { path: file.clone(), source })?;
             texts.push(text(bytes));
         }
-        Ok(Self { format, stem, files, texts })
+        Ok(Self { format, stem: stem(path), files, texts })
+    }
+
+    /// The main file, and those that belong to it, by name.
+    fn files(path: &Path, format: &Format) -> Vec<(String, PathBuf)> {
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let mut files = vec![(file_name(path), path.to_owned())];
+        files.extend(companions(folder, &stem(path), path, format));
+        files
+    }
+
+    /// The files of the session at `path` and how long they are: what changes when it goes on.
+    pub fn stamp(path: &Path) -> Result<Option<Vec<(PathBuf, u64)>>, Error> {
+        if !path.is_file() {
+            return Ok(None);
+        }
+        let Some(format) = detect_file(path)? else { return Ok(None) };
+        let files = Self::files(path, format).into_iter();
+        let len = |file: &Path| file.metadata().map_or(0, |metadata| metadata.len());
+        Ok(Some(files.map(|(_, file)| (len(&file), file)).map(|(len, file)| (file, len)).collect()))
     }
 
     /// Hands every event of the session on, in order.
@@ -198,6 +214,10 @@ pub(crate) fn list(folder: &Path) -> Vec<PathBuf> {
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     entries.map(|entry| entry.path()).collect()
+}
+
+fn stem(path: &Path) -> String {
+    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 fn file_name(path: &Path) -> String {

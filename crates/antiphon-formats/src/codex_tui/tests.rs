@@ -1,1 +1,6 @@
+use crate::testing::check;
 
+#[test]
+fn pieces_are_the_whole_again() {
+    assert_eq!(check("codex-tui", "minimal"), [0; 5]);
+}

@@ -1,8 +1,11 @@
 //! `antiphon tail`: a session while it happens.
 
+mod foreign;
+
 use std::time::Duration;
 
 use antiphon_journal::{Damage, Follower, Log, LogBodies, Seal, Sink};
+use antiphon_library::Bundle;
 use antiphon_model::{Event, EventKind, Line, Session, Timestamp};
 use antiphon_views::Reading;
 
@@ -14,6 +17,9 @@ use crate::terminal::{self, Page, complain};
 const INTERVAL: Duration = Duration::from_millis(50);
 
 pub(crate) fn run(args: &cli::Tail) -> anyhow::Result<Outcome> {
+    if let Some(stamp) = Bundle::stamp(&args.session)? {
+        return foreign::run(args, stamp);
+    }
     let mut follower = Follower::new(&args.session);
     let mut shown = Shown {
         session: Session::default(),

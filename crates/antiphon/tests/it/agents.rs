@@ -184,3 +184,41 @@ fn a_file_cut_anywhere_loads_what_came_before() {
         }
     }
 }
+
+#[test]
+fn a_running_agent_is_followed_with_its_helpers_as_they_appear() {
+    use std::io::{BufRead, BufReader};
+
+    let folder = folder();
+    let main = family(folder.path());
+    let text = std::fs::read_to_string(&main).unwrap();
+    let below = main.with_extension("").join("subagents");
+    let helpers = folder.path().join("later");
+    std::fs::rename(&below, &helpers).unwrap();
+    let (before, after) = text.split_at(text.find("\"uuid\":\"r1\"").unwrap() - 1);
+    std::fs::write(&main, before).unwrap();
+
+    let mut tail = crate::run::command()
+        .args(["tail", main.to_str().unwrap(), "--json"])
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(tail.stdout.take().unwrap()).lines();
+    let mut ids = Vec::new();
+    let mut read_until = |id: &str, ids: &mut Vec<String>| {
+        while !ids.iter().any(|known| known == id) {
+            let line: serde_json::Value =
+                serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
+            ids.push(line["message_id"].as_str().unwrap().to_owned());
+        }
+    };
+    read_until("a1", &mut ids);
+    std::fs::rename(&helpers, &below).unwrap();
+    std::fs::write(&main, format!("{before}{after}")).unwrap();
+    read_until("r3", &mut ids);
+    read_until("c2", &mut ids);
+    tail.kill().unwrap();
+    tail.wait().unwrap();
+    let unique: std::collections::BTreeSet<_> = ids.iter().collect();
+    assert_eq!(unique.len(), ids.len(), "each event once: {ids:?}");
+}
