@@ -15,7 +15,7 @@ else
 	cargo test --workspace --quiet
 endif
 	cargo build --release --package antiphon
-	@if [ -x $(SHARED)/accept/run ]; then $(SHARED)/accept/run log; \
+	@if [ -x $(SHARED)/accept/run ]; then $(SHARED)/accept/run log && $(SHARED)/accept/run agents span sub_agent tokens cost; \
 	 else echo "skipped: the acceptance checks, which are not in this repository"; fi
 
 check: need       ## Format, lints, the repository's own rules, documentation
@@ -28,6 +28,7 @@ bench: need       ## Speed, beside what cannot be beaten
 	cargo bench --quiet --package antiphon-journal --bench journal
 	@cargo build --release --quiet --package antiphon
 	@cargo xtask startup
+	@cargo xtask counting
 
 fuzz: need        ## A minute of fuzzing for each target (nightly Rust and cargo-fuzz)
 	@cargo fuzz --version >/dev/null 2>&1 || cargo install cargo-fuzz --locked

@@ -8,6 +8,7 @@
     reason = "a chore talks to the person at the terminal, and shows nothing that was recorded"
 )]
 
+mod counting;
 mod samples;
 mod startup;
 mod tidy;
@@ -33,6 +34,11 @@ const CHORES: &[Chore] = &[
         run: tidy::run,
     },
     Chore { name: "samples", about: "seal the drafts of the samples", run: samples::run },
+    Chore {
+        name: "counting",
+        about: "measure `stats` beside its floor and other counters",
+        run: counting::run,
+    },
     Chore {
         name: "startup",
         about: "time the start of the release binary, and weigh it",

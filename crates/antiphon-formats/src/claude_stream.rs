@@ -239,6 +239,10 @@ impl<'a> Run<'a> {
             }
         }
         for block in &blocks {
+            // The service's own tools answer within the message.
+            if block.id("type").is_some_and(|kind| kind.ends_with("tool_result")) {
+                self.tool_result(record, agent, block, None);
+            }
             let (Some(call), Some(input)) = (block.text("id"), block.object("input")) else {
                 continue;
             };
@@ -276,20 +280,9 @@ impl<'a> Run<'a> {
         let blocks = elements(content);
         for block in &blocks {
             let Some(fields) = Object::parse(block) else { continue };
-            match (fields.id("type"), fields.text("tool_use_id")) {
-                (Some("tool_result"), Some(call)) => {
-                    let mut message = blank(agent.clone(), Role::Tool);
-                    message.content = fields.raw("content").map(|text| record.body(text));
-                    message.is_error = fields.flag("is_error").then_some(true);
-                    message.result = twin.take().map(|twin| record.body(twin));
-                    message.duration_ms = message.result.and_then(|twin| {
-                        let twin = Object::parse(twin.json)?;
-                        twin.number("totalDurationMs").or_else(|| twin.number("durationMs"))
-                    });
-                    message.tool_call_id = Some(call);
-                    self.script.push(record, object.id("uuid"), EventKind::Message(message));
-                }
-                (Some("text"), _) => said.extend(fields.raw("text").map(|text| record.body(text))),
+            match fields.id("type") {
+                Some("tool_result") => self.tool_result(record, agent, &fields, twin.take()),
+                Some("text") => said.extend(fields.raw("text").map(|text| record.body(text))),
                 _ => said.push(record.body(block)),
             }
         }
@@ -306,6 +299,24 @@ impl<'a> Run<'a> {
         }
         said.into_iter().for_each(|body| add_content(&mut message, body));
         self.script.push(record, object.id("uuid"), EventKind::Message(message));
+    }
+
+    fn tool_result(
+        &mut self,
+        record: &Record<'a>,
+        agent: &Agent<'a>,
+        block: &Object<'a>,
+        twin: Option<&'a str>,
+    ) {
+        let mut message = blank(agent.clone(), Role::Tool);
+        message.content = block.raw("content").map(|text| record.body(text));
+        message.is_error = block.flag("is_error").then_some(true);
+        message.result = twin.map(|twin| record.body(twin));
+        message.duration_ms = twin
+            .and_then(Object::parse)
+            .and_then(|twin| twin.number("totalDurationMs").or_else(|| twin.number("durationMs")));
+        message.tool_call_id = block.text("tool_use_id");
+        self.script.push(record, record.object.id("uuid"), EventKind::Message(message));
     }
 
     /// A piece of a message; not worth keeping where the message comes whole.
@@ -367,7 +378,7 @@ impl<'a> Run<'a> {
                 reason: "a piece of a message that comes whole",
             });
         }
-        self.script.events.into_iter().for_each(|event| sink.event(event));
+        self.script.finish(sink);
     }
 }
 
@@ -380,7 +391,7 @@ fn ended<'a>(record: &Record<'a>) -> SessionEnded<'a> {
     let error = errors.first().and_then(|error| json::text(error));
     SessionEnded {
         outcome: Some(Cow::Borrowed(if failed { "failed" } else { "completed" })),
-        reason: object.text("terminal_reason").or(subtype),
+        reason: object.text("terminal_reason").or(subtype.filter(|subtype| subtype != "success")),
         error: error.or_else(|| object.text("result")).filter(|_| failed),
         declared: Some(record.body(record.line.text)),
     }

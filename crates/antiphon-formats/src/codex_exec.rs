@@ -48,7 +48,7 @@ fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
             }
         }
         run.settle();
-        run.script.events.into_iter().for_each(|event| sink.event(event));
+        run.script.finish(sink);
     }
 }
 

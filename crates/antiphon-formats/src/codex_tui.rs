@@ -37,7 +37,7 @@ fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
             }
         }
         log.release();
-        log.script.events.into_iter().for_each(|event| sink.event(event));
+        log.script.finish(sink);
     }
 }
 

@@ -30,6 +30,12 @@ pub trait Sink<'a> {
     fn event(&mut self, event: Event<'a>);
     fn problem(&mut self, problem: Problem);
     fn duplicate(&mut self, duplicate: Duplicate);
+
+    /// Whether only what was used is wanted. A reader may then pass over everything else: the
+    /// requests, their models, times and tokens are the same.
+    fn wants_only_usage(&self) -> bool {
+        false
+    }
 }
 
 /// A record that tells what another has told, and was not counted again.

@@ -87,6 +87,15 @@ pub(crate) fn records<'a>(
     stream: &Stream<'a>,
     number: u32,
 ) -> impl Iterator<Item = Result<Record<'a>, Problem>> + use<'a> {
+    records_where(stream, number, |_| true)
+}
+
+/// The same, of the lines that are wanted; the others are not looked into.
+pub(crate) fn records_where<'a, F: Fn(&str) -> bool>(
+    stream: &Stream<'a>,
+    number: u32,
+    is_wanted: F,
+) -> impl Iterator<Item = Result<Record<'a>, Problem>> + use<'a, F> {
     let text = stream.text;
     let mut offset = 0;
     let mut line_number = 0;
@@ -99,7 +108,7 @@ pub(crate) fn records<'a>(
             offset += end + 1;
             line_number += 1;
             let line = if start == 0 { line.trim_start_matches('\u{feff}') } else { line };
-            if line.trim().is_empty() {
+            if !is_wanted(line) || line.trim().is_empty() {
                 continue;
             }
             let skipped = (line.as_ptr() as usize).wrapping_sub(rest.as_ptr() as usize);

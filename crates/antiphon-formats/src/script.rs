@@ -1,12 +1,13 @@
 //! What the readers of a single stream write down, and the forms that they fill in.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use antiphon_model::{
     AgentCreated, Event, EventKind, Message, Role, SessionStarted, Timestamp, Unknown,
 };
 
+use crate::Sink;
 use crate::line::Record;
 
 /// The events of a stream, in its order, each with an id.
@@ -16,11 +17,13 @@ pub(crate) struct Script<'a> {
     name: &'a str,
     pub(crate) events: Vec<Event<'a>>,
     used: BTreeSet<Cow<'a, str>>,
+    /// By line: the id of its first event, and how many there are.
+    by_line: BTreeMap<u64, (Cow<'a, str>, usize)>,
 }
 
 impl<'a> Script<'a> {
     pub(crate) fn new(name: &'a str) -> Self {
-        Self { name, events: Vec::new(), used: BTreeSet::new() }
+        Self { name, events: Vec::new(), used: BTreeSet::new(), by_line: BTreeMap::new() }
     }
 
     /// Adds an event that a line makes. Its id is the line's own, if it is there and new, or else
@@ -32,13 +35,16 @@ impl<'a> Script<'a> {
         kind: EventKind<'a>,
     ) -> usize {
         let line = record.line.number;
-        let before = self.events.iter().rev().take_while(|event| event.line == line).last();
-        let count = self.events.iter().rev().take_while(|event| event.line == line).count();
-        let id = match before.and_then(|first| first.message_id.as_deref()) {
-            Some(first) => Cow::Owned(format!("{first}#{}", count + 1)),
+        let id = match self.by_line.get_mut(&line) {
+            Some((first, count)) => {
+                *count += 1;
+                Cow::Owned(format!("{first}#{count}"))
+            }
             None => {
                 let own = own.filter(|own| !self.used.contains(*own)).map(Cow::Borrowed);
-                own.unwrap_or_else(|| Cow::Owned(format!("{}:{line}", self.name)))
+                let id = own.unwrap_or_else(|| Cow::Owned(format!("{}:{line}", self.name)));
+                self.by_line.insert(line, (id.clone(), 1));
+                id
             }
         };
         self.used.insert(id.clone());
@@ -78,6 +84,12 @@ impl<'a> Script<'a> {
             Some(Event { kind: EventKind::Message(message), .. }) => Some(message),
             _ => None,
         }
+    }
+
+    /// Hands the events on, those that were held back at their lines.
+    pub(crate) fn finish(mut self, sink: &mut dyn Sink<'a>) {
+        self.events.sort_by_key(|event| event.line);
+        self.events.into_iter().for_each(|event| sink.event(event));
     }
 
     pub(crate) fn id_at(&self, at: usize) -> Option<&str> {

@@ -138,7 +138,8 @@ impl Found<'_> {
         lines
     }
 
-    fn text(&self, streams: &[Stream<'_>]) -> String {
+    /// The events and the duplicates, a line each.
+    pub(crate) fn events_text(&self, streams: &[Stream<'_>]) -> String {
         let mut out = String::new();
         let stream = |number: u32| match number {
             0 => String::new(),
@@ -153,6 +154,11 @@ impl Found<'_> {
             let place = format!("{}{}", stream(twin.place.stream), twin.line);
             writeln!(out, "{place} = {id} ({})", twin.reason).unwrap();
         }
+        out
+    }
+
+    fn text(&self, streams: &[Stream<'_>]) -> String {
+        let mut out = self.events_text(streams);
         for problem in &self.problems {
             writeln!(out, "{} ! {}", problem.line, problem.message).unwrap();
         }

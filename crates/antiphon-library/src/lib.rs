@@ -6,4 +6,4 @@ mod open;
 
 pub use collector::{CollectorError, CompleteSpan, SpanCollector, StartSpan};
 pub use export::{Exported, export_log};
-pub use open::{Bundle, Error, LOG_FORMAT, Opened, open};
+pub use open::{Bundle, Error, LOG_FORMAT, Opened, open, open_usage};

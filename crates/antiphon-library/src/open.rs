@@ -16,7 +16,7 @@ use thiserror::Error;
 pub const LOG_FORMAT: &str = "antiphon";
 
 /// How much of a file decides what it is.
-const HEAD_BYTES: u64 = 256 << 10;
+const HEAD_BYTES: u64 = 64 << 10;
 
 /// A session that was read.
 pub struct Opened {
@@ -51,10 +51,19 @@ pub enum Error {
 /// Reads the session at `path`: a log, or a file of any known format with the files that belong to
 /// it. What is of no known format is read as a log, and found wanting as one.
 pub fn open(path: &Path) -> Result<Opened, Error> {
+    open_for(path, false)
+}
+
+/// The same, for counting only: what was used is there, and perhaps nothing else.
+pub fn open_usage(path: &Path) -> Result<Opened, Error> {
+    open_for(path, true)
+}
+
+fn open_for(path: &Path, only_usage: bool) -> Result<Opened, Error> {
     if path.is_file()
         && let Some(format) = detect_file(path)?
     {
-        return open_foreign(path, format);
+        return open_foreign(path, format, only_usage);
     }
     let log = Log::find(path)?;
     let (session, summary) = log.fold()?;
@@ -82,11 +91,11 @@ fn head(path: &Path) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-fn open_foreign(path: &Path, format: &'static Format) -> Result<Opened, Error> {
+fn open_foreign(path: &Path, format: &'static Format, only_usage: bool) -> Result<Opened, Error> {
     let bundle = Bundle::read(path, format)?;
-    let mut fold = Fold::default();
+    let mut fold = Fold { only_usage, ..Fold::default() };
     bundle.events(&mut fold);
-    let Fold { session, duplicates } = fold;
+    let Fold { session, duplicates, .. } = fold;
     let Bundle { files, texts, stem, .. } = bundle;
     let streams = texts.into_iter().map(String::into_bytes).collect();
     Ok(Opened {
@@ -228,9 +237,14 @@ fn file_name(path: &Path) -> String {
 struct Fold {
     session: Session,
     duplicates: Vec<Duplicate>,
+    only_usage: bool,
 }
 
 impl<'a> Sink<'a> for Fold {
+    fn wants_only_usage(&self) -> bool {
+        self.only_usage
+    }
+
     fn event(&mut self, event: Event<'a>) {
         self.session.apply(&event);
     }

@@ -1,1 +1,81 @@
+use super::*;
+use crate::testing;
 
+fn check(case: &str) -> [u64; 5] {
+    testing::check("claude-code", case)
+}
+
+#[test]
+fn a_prompt_and_an_answer() {
+    assert_eq!(check("minimal"), [10, 5, 0, 100, 20]);
+}
+
+#[test]
+fn the_last_line_of_a_message_has_its_usage() {
+    assert_eq!(check("block-per-line"), [13, 49, 0, 230, 20]);
+}
+
+#[test]
+fn a_result_may_stand_between_the_calls_of_a_message() {
+    assert_eq!(check("parallel-calls"), [15, 36, 0, 7, 8]);
+}
+
+#[test]
+fn sub_agents_hang_under_their_calls_in_every_layout() {
+    assert_eq!(check("subagents-folder"), [40 + 300 + 1000, 60 + 30 + 5, 0, 0, 0]);
+    assert_eq!(check("subagents-beside"), [140, 70, 0, 0, 0]);
+    assert_eq!(check("sidechain"), [40 + 200, 60 + 20, 0, 0, 0]);
+}
+
+#[test]
+fn a_sub_agent_may_run_in_the_background() {
+    assert_eq!(check("async-agent"), [33 + 100, 63 + 10, 0, 0, 0]);
+}
+
+#[test]
+fn a_context_is_compacted() {
+    assert_eq!(check("compaction"), [90, 120, 0, 0, 0]);
+}
+
+#[test]
+fn a_prompt_may_go_back() {
+    assert_eq!(check("rewind"), [60, 6, 0, 0, 0]);
+}
+
+#[test]
+fn a_fork_repeats_its_prefix() {
+    assert_eq!(check("fork"), [60, 6, 0, 0, 0]);
+}
+
+#[test]
+fn an_error_of_the_program_costs_nothing() {
+    assert_eq!(check("synthetic-error"), [10, 5, 0, 0, 0]);
+}
+
+#[test]
+fn the_harness_is_not_the_person() {
+    assert_eq!(check("meta"), [10, 5, 0, 0, 0]);
+}
+
+#[test]
+fn a_prompt_may_wait_in_a_queue() {
+    assert_eq!(check("queued-command"), [30, 11, 0, 0, 0]);
+}
+
+#[test]
+fn results_have_many_shapes() {
+    assert_eq!(check("tool-results"), [30, 14, 0, 0, 0]);
+}
+
+#[test]
+fn a_file_belongs_to_its_session() {
+    let beside = r#"{"sessionId":"s","agentId":"a"}"#;
+    assert!(belongs("s", "s/subagents/agent-a.jsonl", ""));
+    assert!(belongs("s", "s/subagents/agent-a.meta.json", ""));
+    assert!(belongs("s", "s/subagents/workflows/r/agent-a.jsonl", ""));
+    assert!(!belongs("s", "s/subagents/workflows/r/journal.jsonl", ""));
+    assert!(!belongs("s", "t/subagents/agent-a.jsonl", ""));
+    assert!(belongs("s", "agent-a.jsonl", beside));
+    assert!(!belongs("t", "agent-a.jsonl", beside));
+    assert!(!belongs("s", "other.jsonl", beside));
+}

@@ -8,9 +8,11 @@ use antiphon_model::{
     is_blank, json,
 };
 
+use memchr::memmem;
+
 use super::session::{Errand, Launch, MAIN, Shared, time};
 use super::usage::usage;
-use crate::line::{Object, Record, elements, records};
+use crate::line::{Object, Record, elements, records_where};
 use crate::{Duplicate, Sink, Stream};
 
 type Agent<'a> = Cow<'a, str>;
@@ -50,7 +52,11 @@ impl<'a> Transcript<'a> {
         shared: &mut Shared<'a>,
         sink: &mut dyn Sink<'a>,
     ) {
-        for record in records(stream, self.number) {
+        // Only an assistant's line has tokens. Within a string the quotes would be escaped.
+        let only_usage = sink.wants_only_usage();
+        let needle = memmem::Finder::new(b"\"assistant\"");
+        let is_wanted = |line: &str| !only_usage || needle.find(line.as_bytes()).is_some();
+        for record in records_where(stream, self.number, is_wanted) {
             match record {
                 Ok(record) => self.line(&record, shared, sink),
                 Err(problem) => sink.problem(problem),
@@ -88,7 +94,8 @@ impl<'a> Transcript<'a> {
         shared.facts.learn(object);
         let before = self.events.len();
         match object.id("type").unwrap_or_default() {
-            "assistant" => self.assistant(record, &agent, shared),
+            "assistant" => self.assistant(record, &agent, shared, sink.wants_only_usage()),
+            _ if sink.wants_only_usage() => {}
             "user" => self.user(record, &agent, shared),
             "system" => self.system(record, &agent),
             "attachment" => self.attachment(record, &agent),
@@ -133,7 +140,13 @@ impl<'a> Transcript<'a> {
         }
     }
 
-    fn assistant(&mut self, record: &Record<'a>, agent: &Agent<'a>, shared: &mut Shared<'a>) {
+    fn assistant(
+        &mut self,
+        record: &Record<'a>,
+        agent: &Agent<'a>,
+        shared: &mut Shared<'a>,
+        only_usage: bool,
+    ) {
         let Some(api) = record.object.object("message") else {
             return self.unknown(record, agent, "assistant");
         };
@@ -159,10 +172,15 @@ impl<'a> Transcript<'a> {
         let Some(message) = self.message_at(at) else { return };
         // Every line repeats the usage; where they differ the last is the final one.
         message.usage = tokens.or(message.usage);
+        if only_usage {
+            return;
+        }
         let content = api.raw("content").unwrap_or_default();
         if content.starts_with('"') {
             add_content(message, record.body(content));
         }
+        // The service's own tools answer within the message.
+        let mut results = Vec::new();
         for block in elements(content) {
             let Some(block) = Object::parse(block) else { continue };
             match block.id("type").unwrap_or_default() {
@@ -178,8 +196,12 @@ impl<'a> Transcript<'a> {
                 "tool_use" | "server_tool_use" | "mcp_tool_use" => {
                     message.tool_calls.extend(call(record, &block, agent, shared));
                 }
+                kind if kind.ends_with("tool_result") => results.push(block),
                 _ => {}
             }
+        }
+        for block in results {
+            self.tool_result(record, agent, &block, None, shared);
         }
     }
 
@@ -272,9 +294,13 @@ impl<'a> Transcript<'a> {
         let Some(prompt) = attachment.raw("prompt").filter(|_| kind == "queued_command") else {
             return self.unknown(record, agent, kind);
         };
+        // What the harness has to say waits in the same queue.
+        let content = record.body(prompt);
+        let is_prompt = attachment.id("commandMode").is_none_or(|mode| mode == "prompt");
+        let source = if is_prompt { source(record, agent, Some(&content)) } else { "system" };
         let mut message = blank(agent, Role::User);
-        message.source = Some(Cow::Borrowed("external"));
-        message.content = Some(record.body(prompt));
+        message.source = Some(Cow::Borrowed(source));
+        message.content = Some(content);
         self.push(record, agent, EventKind::Message(message));
     }
 

@@ -190,6 +190,10 @@ pub(super) fn finish<'a>(message: &mut Message<'a>, end: Option<&End<'a>>, said:
 pub(super) fn part_of<'a>(end: &End<'a>, names: &[&str]) -> Option<Body<'a>> {
     let payload = Object::parse(end.body.json)?;
     let part = names.iter().find_map(|name| payload.raw(name).filter(|part| !is_blank(part)))?;
+    // What another server answered is wrapped.
+    let inner = Object::parse(part);
+    let answer = inner.and_then(|inner| inner.object("Ok")?.raw("content").or(inner.raw("Err")));
+    let part = answer.unwrap_or(part);
     let start = (part.as_ptr() as usize).wrapping_sub(end.body.json.as_ptr() as usize);
     let mut place = end.body.place;
     place.offset += start as u64;

@@ -136,6 +136,8 @@ impl<'a, 's> Rollout<'a, 's> {
             let message_id = of.map_or_else(|| self.creation(), str::to_owned);
             sink.duplicate(Duplicate { message_id, line, place, reason });
         }
+        // A thought that nothing came of stands where it was thought.
+        self.events.sort_by_key(|event| event.line);
     }
 
     /// A copy of the parent's line. Its totals are where the thread's own begin.
@@ -195,6 +197,7 @@ impl<'a, 's> Rollout<'a, 's> {
                 self.repeats.push(Repeat { line, place, of, of_line: 0, reason });
             }
             Count::Spent(usage) => {
+                self.flush_thought();
                 self.unknown(entry);
                 self.last_count = self.events.len().checked_sub(1);
                 self.pending += usage;

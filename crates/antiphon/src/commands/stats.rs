@@ -77,7 +77,14 @@ fn count_all(files: &[PathBuf], group: Group, prices: &Prices) -> Counted {
             scope.spawn(|| {
                 let mut own = Counted { stats: Stats::new(group), bad: 0 };
                 while let Some(file) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    match antiphon_library::open(file) {
+                    // Agents are called by what stands beside their usage.
+                    let opened = match group {
+                        Group::Agent => antiphon_library::open(file),
+                        Group::Model | Group::Day | Group::Session => {
+                            antiphon_library::open_usage(file)
+                        }
+                    };
+                    match opened {
                         Ok(opened) => {
                             let session = &opened.session;
                             own.bad += session.problems().len();

@@ -139,6 +139,10 @@ fn every_request_is_counted_once_at_its_own_models_price() {
     // 50 and not 90 for the message of two lines.
     assert_eq!(stats["totals"]["output"], 50 + 5 + 20 + 10 + 7);
     assert_eq!(stats["unpriced"][0], "mystery-model-1");
+    // Counting only and reading everything come to the same.
+    let by_agent = view(&["stats", "--json", "--by", "agent"], &main).out;
+    let by_agent: serde_json::Value = serde_json::from_str(&by_agent).unwrap();
+    assert_eq!(stats["totals"], by_agent["totals"]);
 }
 
 #[test]
