@@ -27,8 +27,8 @@ check: need       ## Format, lints, the repository's own rules, documentation
 bench: need       ## Speed, beside what cannot be beaten
 	cargo bench --quiet --package antiphon-journal --bench journal
 	@cargo build --release --quiet --package antiphon
-	@cargo xtask startup
-	@cargo xtask counting
+	@cargo run --release --quiet --package xtask -- startup
+	@cargo run --release --quiet --package xtask -- counting
 
 fuzz: need        ## A minute of fuzzing for each target (nightly Rust and cargo-fuzz)
 	@cargo fuzz --version >/dev/null 2>&1 || cargo install cargo-fuzz --locked

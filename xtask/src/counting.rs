@@ -41,7 +41,7 @@ fn measure(root: &Path, home: &Path) -> Outcome {
     }
     let gigabytes = bytes as f64 / 1e9;
     let per_gigabyte = |seconds: f64| seconds / gigabytes;
-    println!("stats over {:.1} GB, {newlines} lines, CPU seconds per GB", gigabytes);
+    println!("stats over {gigabytes:.1} GB, {newlines} lines, CPU seconds per GB");
     println!("  read and count newlines   {:.2}", per_gigabyte(own_cpu() - before));
     let binary = root.join("target/release/antiphon");
     let folder = folder.to_string_lossy();

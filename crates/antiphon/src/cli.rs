@@ -212,10 +212,7 @@ pub(crate) struct Dialog {
 #[derive(Debug, Args)]
 pub(crate) struct Perspective {
     #[command(flatten)]
-    pub(crate) session: Session,
-    /// The agent, by name or id
-    #[arg(long)]
-    pub(crate) agent: String,
+    pub(crate) of: OfAgent,
     /// Up to this message
     #[arg(long, value_name = "ID")]
     pub(crate) at: Option<String>,
@@ -227,10 +224,7 @@ pub(crate) struct Perspective {
 #[derive(Debug, Args)]
 pub(crate) struct Context {
     #[command(flatten)]
-    pub(crate) session: Session,
-    /// The agent, by name or id
-    #[arg(long)]
-    pub(crate) agent: String,
+    pub(crate) of: OfAgent,
     /// At this message: if the agent said it, what it had when it began to
     #[arg(long, value_name = "ID")]
     pub(crate) at: Option<String>,
@@ -262,6 +256,13 @@ pub(crate) struct Delivery {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct PriceTable {
+    /// A price table of your own
+    #[arg(long = "prices", value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct Calls {
     #[command(flatten)]
     pub(crate) session: Session,
@@ -280,9 +281,8 @@ pub(crate) struct Spans {
     /// Each with those below it, and with totals
     #[arg(long)]
     pub(crate) tree: bool,
-    /// A price table of your own
-    #[arg(long, value_name = "FILE")]
-    pub(crate) prices: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) prices: PriceTable,
 }
 
 #[derive(Debug, Args)]
@@ -292,9 +292,8 @@ pub(crate) struct Cost {
     /// Every request that was counted, with its file and line, and every duplicate that was not
     #[arg(long)]
     pub(crate) ledger: bool,
-    /// A price table of your own
-    #[arg(long, value_name = "FILE")]
-    pub(crate) prices: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) prices: PriceTable,
 }
 
 #[derive(Debug, Args)]
@@ -323,9 +322,8 @@ pub(crate) struct Stats {
     /// What a row is
     #[arg(long, value_enum, default_value_t = By::Model)]
     pub(crate) by: By,
-    /// A price table of your own
-    #[arg(long, value_name = "FILE")]
-    pub(crate) prices: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) prices: PriceTable,
     /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,

@@ -7,6 +7,7 @@ use antiphon_model::{AgentIx, EventIx};
 use antiphon_views::{AgentNotFound, Reading};
 
 use crate::failure::{Outcome, UserError, report_problems};
+use crate::terminal::clip;
 
 /// A session, read, and the path by which it was named.
 #[derive(Debug)]
@@ -50,9 +51,14 @@ impl Opened {
         own.map_or_else(|| self.name.clone(), Into::into)
     }
 
-    /// What to call the session.
+    /// What to call the session: its title, or how it began.
     pub(crate) fn title(&self) -> String {
-        self.session.info().title.as_deref().map_or_else(|| self.id(), Into::into)
+        let info = self.session.info();
+        match (&info.title, &info.prompt) {
+            (Some(title), _) => title.as_ref().to_owned(),
+            (None, Some(prompt)) => clip(prompt, 80),
+            (None, None) => self.id(),
+        }
     }
 
     /// The agent that `--agent` names.

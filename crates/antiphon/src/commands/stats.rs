@@ -13,7 +13,7 @@ use crate::price_table;
 use crate::terminal::{self, Page, Style, complain, count};
 
 pub(crate) fn run(args: &cli::Stats) -> anyhow::Result<Outcome> {
-    let prices = price_table::load(args.prices.as_deref())?;
+    let prices = price_table::load(args.prices.file.as_deref())?;
     let mut files = Vec::new();
     for path in &args.paths {
         find_sessions(path, &mut files)?;

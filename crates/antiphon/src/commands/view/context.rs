@@ -7,11 +7,11 @@ use crate::failure::Outcome;
 use crate::terminal::{Page, Style, clip, count};
 
 pub(crate) fn run(args: &cli::Context) -> anyhow::Result<Outcome> {
-    let opened = super::open(&args.session)?;
-    let agent = opened.agent(&args.agent)?;
+    let opened = super::open(&args.of.session)?;
+    let agent = opened.agent(&args.of.agent)?;
     let at = args.at.as_deref().map(|id| opened.event(id)).transpose()?;
     let context = context(&opened.reading(), agent, at)?;
-    super::present(&opened, args.session.json, &context, print)
+    super::present(&opened, args.of.session.json, &context, print)
 }
 
 fn print(page: &mut Page, context: &Context) -> anyhow::Result<()> {

@@ -11,7 +11,7 @@ use crate::terminal::{Page, Style};
 
 pub(crate) fn run(args: &cli::Cost) -> anyhow::Result<Outcome> {
     let opened = super::open(&args.session)?;
-    let prices = price_table::load(args.prices.as_deref())?;
+    let prices = price_table::load(args.prices.file.as_deref())?;
     if args.ledger {
         let book = book(&opened, &prices);
         return super::present(&opened, args.session.json, &book, print_book);

@@ -7,14 +7,14 @@ use crate::failure::Outcome;
 use crate::terminal::{Page, Style};
 
 pub(crate) fn run(args: &cli::Perspective) -> anyhow::Result<Outcome> {
-    let opened = super::open(&args.session)?;
+    let opened = super::open(&args.of.session)?;
     let options = PerspectiveOptions {
-        agent: opened.agent(&args.agent)?,
+        agent: opened.agent(&args.of.agent)?,
         at: args.at.as_deref().map(|id| opened.event(id)).transpose()?,
         inner: args.inner,
     };
     let rows = perspective(&opened.reading(), &options)?;
-    super::present(&opened, args.session.json, &rows, |page, rows| print(page, rows))
+    super::present(&opened, args.of.session.json, &rows, |page, rows| print(page, rows))
 }
 
 /// Prints a perspective as the seed does: `[Heard]: …`. Inner voices stand further in.

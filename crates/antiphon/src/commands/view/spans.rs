@@ -9,7 +9,7 @@ use crate::terminal::{Page, Style, duration};
 
 pub(crate) fn run(args: &cli::Spans) -> anyhow::Result<Outcome> {
     let opened = super::open(&args.session)?;
-    let prices = price_table::load(args.prices.as_deref())?;
+    let prices = price_table::load(args.prices.file.as_deref())?;
     let spans = spans(&opened.reading(), &opened.id(), &prices)?;
     if args.tree {
         let tree = span_tree(&spans);
