@@ -4,7 +4,12 @@
 //! Reading is told per CPU second of this thread, so that a busy machine does not matter; appending
 //! in wall time, because it waits for the kernel. Ratios are what counts, not the figures.
 
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a bench talks to a person")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    reason = "a bench talks to a person"
+)]
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};

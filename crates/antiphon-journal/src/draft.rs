@@ -212,8 +212,8 @@ fn text_of(bytes: &[u8]) -> Cow<'_, str> {
     Cow::Owned(text)
 }
 
-/// Copies a raw key or value, with the three line separators escaped. They stand only in strings; line
-/// ends only between tokens, where a space does as well.
+/// Copies a raw key or value, with the three line separators escaped. They stand only in strings;
+/// line ends only between tokens, where a space does as well.
 fn push_value(out: &mut String, value: &str) {
     let suspicious = |byte: u8| matches!(byte, b'\n' | b'\r' | 0xC2 | 0xE2);
     if memchr::memchr2(b'\n', b'\r', value.as_bytes()).is_none()

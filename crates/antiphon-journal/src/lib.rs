@@ -25,6 +25,7 @@ mod seal;
 mod session;
 mod state;
 mod sync;
+mod takeover;
 mod verify;
 mod weld;
 mod writer;

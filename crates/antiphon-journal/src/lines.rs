@@ -176,7 +176,8 @@ mod tests {
             if !last.is_empty() {
                 wanted.push((last, false));
             }
-            let wanted: Vec<_> = (1..).zip(wanted).map(|(n, (line, t))| (n, line.to_vec(), t)).collect();
+            let numbered = (1..).zip(wanted);
+            let wanted: Vec<_> = numbered.map(|(n, (line, t))| (n, line.to_vec(), t)).collect();
             prop_assert_eq!(found, wanted);
         }
     }

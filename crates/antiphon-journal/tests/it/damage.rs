@@ -42,6 +42,8 @@ fn check_cut(whole: &[u8], all: &Found, cut: usize) {
     let news = after.events.len() - kept;
     let wanted = 1 + usize::from(is_torn) + usize::from(kept == 0);
     assert_eq!(news, wanted, "cut at {cut}: {:#?}", after.texts());
+    let lines = after.summary.unwrap().lines;
+    assert_eq!(lines, (kept + wanted + usize::from(is_torn)) as u64, "cut at {cut}: blank lines");
     if is_torn {
         assert_eq!(after.codes(), [("torn-line", newlines as u64 + 1)], "cut at {cut}");
         let burnt = &all.events[kept].id;

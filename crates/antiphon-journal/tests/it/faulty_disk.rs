@@ -116,6 +116,10 @@ impl FaultyDisk {
         self.state().counts.get(&op).copied().unwrap_or_default()
     }
 
+    pub(crate) fn forgets(&self) -> bool {
+        self.state().forgets
+    }
+
     pub(crate) fn syncs_retried(&self) -> usize {
         self.state().syncs_retried
     }

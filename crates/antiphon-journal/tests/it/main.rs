@@ -13,6 +13,7 @@ mod faults;
 mod faulty_disk;
 mod follow;
 mod kill;
+mod power_cuts;
 mod properties;
 mod recovered;
 mod salvage;

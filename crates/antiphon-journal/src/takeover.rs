@@ -1,0 +1,119 @@
+//! What happens when a sync fails: a new segment takes over.
+//!
+//! It begins with the lines that may be lost, written once more with the same seals, and gets its
+//! name only when it is whole and durable. The segment before is closed from then on.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use antiphon_model::Place;
+
+use crate::Error;
+use crate::disk::LogFile;
+use crate::state::{Inherited, State};
+use crate::sync::write_whole;
+
+impl State {
+    /// Makes a full segment durable: what is behind must be safe before anything follows. False if
+    /// that cannot be; then another takes over from it, at once or when it can.
+    pub(crate) fn finish_segment(&mut self) -> bool {
+        let Some(full) = self.file.as_ref().filter(|_| self.unsynced.suspect.is_none()) else {
+            return false;
+        };
+        if let Err(error) = full.sync() {
+            self.unsynced.suspect = Some(error.to_string());
+            let _ = self.take_over();
+            return false;
+        }
+        self.unsynced.settle(self.n, self.unsynced.lines.len());
+        true
+    }
+
+    /// Before an event that an earlier writer left is acknowledged again: makes it durable too.
+    pub(crate) fn settle_inherited(&mut self, place: Place) -> Result<(), Error> {
+        let (stream, bytes) = self.inherited_upto;
+        if (place.stream, place.offset) >= (stream, bytes) || self.inherited == Inherited::Durable {
+            return Ok(());
+        }
+        let folder = self.log.folder().to_owned();
+        let suspect = || Error::sync(&folder, io::Error::other("an earlier sync has failed"));
+        if self.inherited == Inherited::Suspect {
+            return Err(suspect());
+        }
+        for path in self.log.segments().take(stream as usize + 1) {
+            if let Err(error) = self.disk.append(&path, false).and_then(|file| file.sync()) {
+                self.inherited = Inherited::Suspect;
+                self.unsynced.suspect = Some(error.to_string());
+                return Err(Error::sync(&path, error));
+            }
+        }
+        self.disk.sync_folder(&folder).map_err(|source| Error::sync(&folder, source))?;
+        self.inherited = Inherited::Durable;
+        Ok(())
+    }
+
+    /// Makes a new segment with all lines that may be lost, and goes on there.
+    pub(crate) fn take_over(&mut self) -> Result<(), Error> {
+        let mut log = self.log.clone();
+        let next = log.add_segment();
+        let file = self.write_replacement(&next)?;
+        // It has its name, so readers look for the rest there: the segment before is closed.
+        self.log = log;
+        self.file = Some(file);
+        self.path = next;
+        self.segment_bytes = self.unsynced.lines.len() as u64;
+        self.tail_is_torn = false;
+        let rewritten = self.find_rewritten();
+        if self.inherited == Inherited::Unknown {
+            self.inherited = Inherited::Suspect;
+        }
+        let folder = self.log.folder();
+        if let Err(source) = self.disk.sync_folder(folder) {
+            return Err(Error::sync(folder, source));
+        }
+        let failure = self.unsynced.suspect.take().unwrap_or_default();
+        self.unsynced.settle(self.n, self.unsynced.lines.len());
+        self.note_takeover(rewritten, &failure);
+        Ok(())
+    }
+
+    /// Writes the lines that may be lost to a file, whole and durable, before it gets its name.
+    fn write_replacement(&self, next: &Path) -> Result<Arc<dyn LogFile>, Error> {
+        let mut draft = next.as_os_str().to_owned();
+        draft.push(".new");
+        let draft = PathBuf::from(draft);
+        // What an earlier attempt left is of no use to anybody; we hold the lock.
+        let _ = self.disk.remove(&draft);
+        let file = self.disk.append(&draft, true).map_err(|source| Error::open(&draft, source))?;
+        let made = self.fill(&*file, &draft).and_then(|()| {
+            self.disk.rename(&draft, next).map_err(|source| Error::write(next, source))
+        });
+        if made.is_err() {
+            let _ = self.disk.remove(&draft);
+        }
+        made.map(|()| file.into())
+    }
+
+    fn fill(&self, file: &dyn LogFile, path: &Path) -> Result<(), Error> {
+        for (line, _) in self.unsynced.lines() {
+            write_whole(file, line).map_err(|(source, _)| Error::write(path, source))?;
+        }
+        file.sync().map_err(|source| Error::sync(path, source))
+    }
+
+    /// Notes where the rewritten lines stand now, and counts them.
+    fn find_rewritten(&mut self) -> usize {
+        let (mut count, mut offset) = (0, 0);
+        let stream = self.log.count().saturating_sub(1);
+        for (line, id) in self.unsynced.lines() {
+            if let Some(id) = id {
+                let len = u32::try_from(line.len() - 1).unwrap_or(u32::MAX);
+                self.ids.add(&id, Place { offset, len, stream });
+            }
+            count += 1;
+            offset += line.len() as u64;
+        }
+        count
+    }
+}
