@@ -73,6 +73,8 @@ struct Run<'a> {
     whole: BTreeSet<&'a str>,
     /// By agent and `message.id`: the event that its lines make up.
     messages: BTreeMap<(Agent<'a>, &'a str), usize>,
+    /// By agent: its messages.
+    spoken: BTreeMap<Agent<'a>, Vec<usize>>,
     /// By a line's id: its event.
     by_uuid: BTreeMap<&'a str, usize>,
     /// By agent: the message of which pieces arrive.
@@ -108,6 +110,7 @@ impl<'a> Run<'a> {
             seen: BTreeSet::new(),
             whole: whole.collect(),
             messages: BTreeMap::new(),
+            spoken: BTreeMap::new(),
             by_uuid: BTreeMap::new(),
             partial: BTreeMap::new(),
             pieces: Vec::new(),
@@ -153,6 +156,9 @@ impl<'a> Run<'a> {
         }
         if let Some(uuid) = uuid {
             self.by_uuid.insert(uuid, before);
+        }
+        if self.script.message_at(before).is_some() {
+            self.spoken.entry(agent).or_default().push(before);
         }
     }
 
@@ -225,7 +231,9 @@ impl<'a> Run<'a> {
         });
         let is_synthetic = api.id("model") == Some("<synthetic>");
         let tokens = api.object("usage").filter(|_| !is_synthetic).map(|tokens| usage(&tokens));
-        self.tally.spoke(at, *agent == MAIN, !is_synthetic);
+        if known.is_none() && !is_synthetic {
+            self.tally.spoke(at, *agent == MAIN);
+        }
         let content = api.raw("content").unwrap_or_default();
         let blocks: Vec<Object<'a>> =
             elements(content).into_iter().filter_map(Object::parse).collect();
@@ -260,12 +268,10 @@ impl<'a> Run<'a> {
     fn superseded(&self, object: &Object<'a>, agent: &Agent<'a>) -> Option<Cow<'a, str>> {
         let gone = elements(object.raw("supersedes")?).into_iter().filter_map(json::text);
         let first = gone.filter_map(|uuid| self.by_uuid.get(&*uuid).copied()).min()?;
-        let before = self.script.events.get(..first)?.iter().rev();
-        let stays = before.into_iter().find(|event| match &event.kind {
-            EventKind::Message(message) => message.agent == *agent,
-            _ => false,
-        });
-        stays?.message_id.clone()
+        let own = self.spoken.get(agent)?;
+        let before = own.partition_point(|event| *event < first).checked_sub(1)?;
+        let stays = self.script.events.get(*own.get(before)?)?;
+        stays.message_id.clone()
     }
 
     fn user(&mut self, record: &Record<'a>, agent: &Agent<'a>) {

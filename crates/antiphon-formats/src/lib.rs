@@ -88,6 +88,4 @@ pub fn detect(head: &[&str]) -> Option<&'static Format> {
 }
 
 #[cfg(test)]
-mod testing;
-#[cfg(test)]
 mod tests;

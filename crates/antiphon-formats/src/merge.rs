@@ -5,7 +5,7 @@
 //! its stream, and then the order of the streams. A wish that cannot be met (a circle) is dropped
 //! and reported.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use antiphon_model::{Event, EventKind, ProblemKind, Timestamp};
 
@@ -33,19 +33,19 @@ pub(crate) fn merge<'a>(voices: Vec<Voice<'a>>, sink: &mut dyn Sink<'a>) {
     let known: BTreeSet<String> =
         lanes.iter().flat_map(|lane| lane.calls.iter().cloned()).collect();
     let mut made: BTreeSet<String> = BTreeSet::new();
+    // By call: how many agents it made that still work, and that its result waits for.
+    let mut working: BTreeMap<String, usize> = BTreeMap::new();
+    for call in lanes.iter().filter(|lane| lane.head.is_some()).filter_map(Lane::awaited_by) {
+        *working.entry(call.to_owned()).or_default() += 1;
+    }
     loop {
-        let waits_for: Vec<String> = lanes
-            .iter()
-            .filter(|lane| lane.head.is_some() && !lane.in_background)
-            .filter_map(|lane| lane.started_by.clone())
-            .collect();
         let is_free = |lane: &Lane<'a>| {
             let begun = match &lane.started_by {
                 Some(call) => lane.has_begun || !known.contains(call) || made.contains(call),
                 None => true,
             };
             let answers = lane.head.as_ref().and_then(result_of);
-            begun && answers.is_none_or(|call| !waits_for.iter().any(|other| other == call))
+            begun && answers.is_none_or(|call| working.get(call).is_none_or(|count| *count == 0))
         };
         let waiting = || lanes.iter().enumerate().filter(|(_, lane)| lane.head.is_some());
         let first = |free: bool| {
@@ -59,7 +59,13 @@ pub(crate) fn merge<'a>(voices: Vec<Voice<'a>>, sink: &mut dyn Sink<'a>) {
                 None => return,
             },
         };
-        let Some(event) = lanes.get_mut(next).and_then(Lane::take) else { return };
+        let Some(lane) = lanes.get_mut(next) else { return };
+        let Some(event) = lane.take() else { return };
+        if lane.head.is_none()
+            && let Some(count) = lane.awaited_by().and_then(|call| working.get_mut(call))
+        {
+            *count -= 1;
+        }
         if is_forced {
             sink.problem(ProblemKind::Circle.at(event.line, event.place));
         }
@@ -93,6 +99,11 @@ impl<'a> Lane<'a> {
         };
         lane.advance();
         lane
+    }
+
+    /// The call whose result waits for it.
+    fn awaited_by(&self) -> Option<&str> {
+        self.started_by.as_deref().filter(|_| !self.in_background)
     }
 
     fn take(&mut self) -> Option<Event<'a>> {

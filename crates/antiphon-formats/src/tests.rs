@@ -1,8 +1,10 @@
 //! What holds for every format, on every fixture.
 
+pub(crate) mod fixture;
+
 use std::collections::BTreeSet;
 
-use crate::testing::{all, read};
+use crate::tests::fixture::{all, read};
 use crate::{FORMATS, Stream};
 
 #[test]

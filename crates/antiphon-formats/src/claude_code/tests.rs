@@ -1,8 +1,8 @@
 use super::*;
-use crate::testing;
+use crate::tests::fixture;
 
 fn check(case: &str) -> [u64; 5] {
-    testing::check("claude-code", case)
+    fixture::check("claude-code", case)
 }
 
 #[test]

@@ -31,6 +31,8 @@ pub(super) struct Transcript<'a> {
     chain: BTreeMap<&'a str, (Option<usize>, Agent<'a>)>,
     /// By agent: its latest message.
     latest: BTreeMap<Agent<'a>, usize>,
+    /// The line that made the last event, and how many it made.
+    made: (u64, usize),
 }
 
 impl<'a> Transcript<'a> {
@@ -43,6 +45,7 @@ impl<'a> Transcript<'a> {
             messages: BTreeMap::new(),
             chain: BTreeMap::new(),
             latest: BTreeMap::new(),
+            made: (0, 0),
         }
     }
 
@@ -67,10 +70,14 @@ impl<'a> Transcript<'a> {
     /// The events, by agent: the oldest versions wrote sub-agents into the main file.
     pub(super) fn finish(self) -> Vec<(Agent<'a>, Vec<Event<'a>>)> {
         let mut by_agent: Vec<(Agent<'a>, Vec<Event<'a>>)> = Vec::new();
+        let mut known: BTreeMap<Agent<'a>, usize> = BTreeMap::new();
         for (agent, event) in self.events {
-            match by_agent.iter_mut().find(|(known, _)| *known == agent) {
+            match known.get(&agent).and_then(|&at| by_agent.get_mut(at)) {
                 Some((_, events)) => events.push(event),
-                None => by_agent.push((agent, vec![event])),
+                None => {
+                    known.insert(agent.clone(), by_agent.len());
+                    by_agent.push((agent, vec![event]));
+                }
             }
         }
         by_agent
@@ -332,7 +339,8 @@ impl<'a> Transcript<'a> {
             Some(uuid) => Cow::Borrowed(uuid),
             None => Cow::Owned(format!("{}:{line}", self.name)),
         };
-        let before = self.events.iter().rev().take_while(|(_, event)| event.line == line).count();
+        let before = if self.made.0 == line { self.made.1 } else { 0 };
+        self.made = (line, before + 1);
         let id = match before {
             0 => own,
             count => Cow::Owned(format!("{own}#{}", count + 1)),

@@ -38,11 +38,9 @@ struct Model {
 }
 
 impl<'a> Tally<'a> {
-    /// A line of a message came.
-    pub(super) fn spoke(&mut self, event: usize, is_main: bool, is_real: bool) {
-        if is_real && self.spoken.last() != Some(&(event, is_main)) {
-            self.spoken.push((event, is_main));
-        }
+    /// A message began.
+    pub(super) fn spoke(&mut self, event: usize, is_main: bool) {
+        self.spoken.push((event, is_main));
     }
 
     pub(super) fn result(&mut self, result: &Object<'a>) {
@@ -54,13 +52,18 @@ impl<'a> Tally<'a> {
         if !spent.is_zero() {
             self.turns.push((main, spent));
         }
+        // A model's variants are told apart there, and on the messages they are not.
+        let mut now: BTreeMap<Cow<'a, str>, Usage> = BTreeMap::new();
         for (name, counts) in result.object("modelUsage").unwrap_or_default().members() {
             let Some(counts) = Object::parse(counts) else { continue };
-            let name = counts.text("canonicalModel").unwrap_or(Cow::Borrowed(name));
-            let (now, model) = (read(&counts), self.models.entry(name).or_default());
-            if now.is_zero() {
-                continue;
-            }
+            let name = match counts.text("canonicalModel").unwrap_or(Cow::Borrowed(name)) {
+                Cow::Borrowed(name) => Cow::Borrowed(plain(name)),
+                Cow::Owned(name) => Cow::Owned(plain(&name).to_owned()),
+            };
+            *now.entry(name).or_default() += read(&counts);
+        }
+        for (name, now) in now.into_iter().filter(|(_, now)| !now.is_zero()) {
+            let model = self.models.entry(name).or_default();
             if minus(now, model.since).is_none() {
                 model.before += model.since;
             }
@@ -76,56 +79,57 @@ impl<'a> Tally<'a> {
             }
             return;
         }
-        for (name, model) in std::mem::take(&mut self.models) {
+        let mut by_model: BTreeMap<String, Vec<(bool, usize)>> = BTreeMap::new();
+        for &(event, is_main) in &self.spoken {
+            let model = script.message_at(event).and_then(|message| message.model.as_deref());
+            if let Some(model) = model {
+                by_model.entry(plain(model).to_owned()).or_default().push((is_main, event));
+            }
+        }
+        for (name, model) in self.models {
             let mut all = model.before;
             all += model.since;
-            self.settle_model(script, &name, all, end);
-        }
-    }
-
-    fn settle_model(
-        &self,
-        script: &mut Script<'a>,
-        name: &Cow<'a, str>,
-        all: Usage,
-        end: Option<&Record<'a>>,
-    ) {
-        let mut told = Usage::default();
-        let mut carrier: Option<(bool, usize)> = None;
-        let mut spent = Vec::new();
-        for &(event, is_main) in &self.spoken {
-            let Some(message) = script.message_at(event) else { continue };
-            if message.model.as_deref().is_some_and(|model| is_same_model(model, name)) {
-                told += message.usage.unwrap_or_default();
-                spent.push(event);
-                carrier = carrier.max(Some((is_main, event)));
-            }
-        }
-        let missing = minus(all, told).unwrap_or_else(|| {
-            for event in spent {
-                if let Some(message) = script.message_at(event) {
-                    message.usage = None;
-                }
-            }
-            all
-        });
-        if let Some((_, event)) = carrier {
-            if let Some(message) = script.message_at(event) {
-                *message.usage.get_or_insert_default() += missing;
-            }
-        } else if let Some(end) = end {
-            let mut message = blank(super::MAIN, Role::Assistant);
-            message.model = Some(name.clone());
-            message.usage = Some(missing);
-            script.push(end, None, EventKind::Message(message));
+            let messages = by_model.remove(plain(&name)).unwrap_or_default();
+            settle_model(script, (name, all), &messages, end);
         }
     }
 }
 
-/// A model's long name, with or without its variant (`claude-sonnet-4-5[1m]`).
-fn is_same_model(one: &str, other: &str) -> bool {
-    let plain = |name: &str| name.split('[').next().unwrap_or_default().to_owned();
-    plain(one) == plain(other)
+/// Brings the messages of a model to what it used in all.
+fn settle_model<'a>(
+    script: &mut Script<'a>,
+    (name, all): (Cow<'a, str>, Usage),
+    messages: &[(bool, usize)],
+    end: Option<&Record<'a>>,
+) {
+    let mut told = Usage::default();
+    for &(_, event) in messages {
+        let usage = script.message_at(event).and_then(|message| message.usage);
+        told += usage.unwrap_or_default();
+    }
+    let missing = minus(all, told).unwrap_or_else(|| {
+        for &(_, event) in messages {
+            if let Some(message) = script.message_at(event) {
+                message.usage = None;
+            }
+        }
+        all
+    });
+    if let Some((_, event)) = messages.iter().max() {
+        if let Some(message) = script.message_at(*event) {
+            *message.usage.get_or_insert_default() += missing;
+        }
+    } else if let Some(end) = end {
+        let mut message = blank(super::MAIN, Role::Assistant);
+        message.model = Some(name);
+        message.usage = Some(missing);
+        script.push(end, None, EventKind::Message(message));
+    }
+}
+
+/// A model's name without its variant (`claude-sonnet-4-5[1m]`).
+fn plain(name: &str) -> &str {
+    name.split('[').next().unwrap_or(name)
 }
 
 fn settle_turn(script: &mut Script<'_>, turn: &[usize], spent: Usage) {

@@ -1,7 +1,7 @@
-use crate::testing;
+use crate::tests::fixture;
 
 fn check(case: &str) -> [u64; 5] {
-    testing::check("claude-stream", case)
+    fixture::check("claude-stream", case)
 }
 
 #[test]

@@ -25,7 +25,7 @@ impl<'a> Rollout<'a, '_> {
                 self.output(entry, payload.raw("output"));
             }
             "tool_search_output" => self.output(entry, payload.raw("tools")),
-            "agent_message" => self.from_agent(entry),
+            "agent_message" => self.letter(entry),
             _ => self.unknown(entry),
         }
     }
@@ -126,7 +126,7 @@ impl<'a> Rollout<'a, '_> {
     }
 
     /// What another agent sent.
-    fn from_agent(&mut self, entry: &Entry<'a>) {
+    fn letter(&mut self, entry: &Entry<'a>) {
         self.flush_thought();
         let author = entry.payload.text("author").unwrap_or_default();
         let source = self.cast.by_path.get(&author).cloned();

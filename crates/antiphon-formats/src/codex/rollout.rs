@@ -19,7 +19,7 @@ pub(super) type Text<'a> = Cow<'a, str>;
 pub(super) struct Cast<'a> {
     /// By thread: the agent that works in it, where the thread is at hand.
     pub(super) by_thread: BTreeMap<Text<'a>, Text<'a>>,
-    /// By path (`/root/reviewer`): the agent.
+    /// By path, as messages between agents have it: the agent.
     pub(super) by_path: BTreeMap<Text<'a>, Text<'a>>,
 }
 
@@ -38,6 +38,8 @@ pub(super) struct Rollout<'a, 's> {
     pub(super) events: Vec<Event<'a>>,
     /// By line: the event that stands for it.
     pub(super) by_line: BTreeMap<u64, usize>,
+    /// The line that made the last event, and how many it made.
+    made: (u64, usize),
     pub(super) repeats: Vec<Repeat>,
     pub(super) model: Option<Text<'a>>,
     /// What was thought before the next thing is said or done.
@@ -98,6 +100,7 @@ impl<'a, 's> Rollout<'a, 's> {
             used,
             events: Vec::new(),
             by_line: BTreeMap::new(),
+            made: (0, 0),
             repeats: Vec::new(),
             model: None,
             thought: None,
@@ -298,11 +301,14 @@ impl<'a, 's> Rollout<'a, 's> {
         let first = self.by_line.get(&line).and_then(|&first| self.events.get(first));
         let id = match first.and_then(|first| first.message_id.as_deref()) {
             Some(first) => {
-                let same = self.events.iter().rev().take_while(|event| event.line == line);
-                Cow::Owned(format!("{first}#{}", same.count() + 1))
+                self.made = (line, if self.made.0 == line { self.made.1 + 1 } else { 2 });
+                Cow::Owned(format!("{first}#{}", self.made.1))
             }
             None => own.unwrap_or_else(|| Cow::Owned(format!("{}:{line}", self.name))),
         };
+        if self.made.0 != line {
+            self.made = (line, 1);
+        }
         self.used.insert(id.clone());
         self.by_line.entry(line).or_insert(at);
         self.events.push(Event {

@@ -125,10 +125,9 @@ impl<'a> Rollout<'a, '_> {
 
     /// The making of a thread whose file is not at hand. (One that is makes its own beginning.)
     fn create(&mut self, entry: &Entry<'a>) -> bool {
-        let launches = self.thread.launches.iter();
-        let Some(launch) = launches.into_iter().find(|launch| launch.line == entry.line()) else {
-            return false;
-        };
+        let launches = &self.thread.launches;
+        let at = launches.binary_search_by_key(&entry.line(), |launch| launch.line);
+        let Some(launch) = at.ok().and_then(|at| launches.get(at)) else { return false };
         let id = Cow::Owned(format!("created:{}", launch.thread));
         if self.cast.by_thread.contains_key(&launch.thread) || !self.used.insert(id) {
             return false;

@@ -1,8 +1,8 @@
 use super::*;
-use crate::testing;
+use crate::tests::fixture;
 
 fn check(case: &str) -> [u64; 5] {
-    testing::check("codex", case)
+    fixture::check("codex", case)
 }
 
 #[test]

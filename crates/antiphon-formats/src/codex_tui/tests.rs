@@ -1,4 +1,4 @@
-use crate::testing::check;
+use crate::tests::fixture::check;
 
 #[test]
 fn pieces_are_the_whole_again() {

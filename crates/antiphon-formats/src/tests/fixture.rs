@@ -166,7 +166,7 @@ impl Found<'_> {
     }
 }
 
-fn bodies<'e, 'a>(event: &'e Event<'a>) -> Vec<Body<'a>> {
+fn bodies<'a>(event: &Event<'a>) -> Vec<Body<'a>> {
     let EventKind::Message(message) = &event.kind else { return Vec::new() };
     let calls = message.tool_calls.iter().filter_map(|call| call.arguments);
     [message.content, message.reasoning, message.result]
