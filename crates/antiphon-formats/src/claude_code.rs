@@ -5,6 +5,7 @@
 //! file, and in the oldest within it (`isSidechain`). Which call made one stands in that call's
 //! result (`toolUseResult.agentId`), or in the sidecar `agent-<id>.meta.json`.
 
+pub(crate) mod block;
 mod session;
 mod transcript;
 mod usage;

@@ -10,10 +10,11 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use antiphon_model::{
-    AgentCreated, Body, ContextAction, ContextEdited, EventKind, Message, Role, SessionEnded,
-    SessionStarted, ToolCall, is_blank, json,
+    AgentCreated, Body, ContextAction, ContextEdited, EventKind, Role, SessionEnded,
+    SessionStarted, json,
 };
 
+use crate::claude_code::block::{self, add_content};
 use crate::claude_code::usage;
 use crate::line::{Object, Record, elements, records};
 use crate::script::{self, Script, blank};
@@ -147,7 +148,7 @@ impl<'a> Run<'a> {
         let kind = object.id("type").unwrap_or("line");
         match (kind, subtype) {
             ("system", Some("init")) => self.init(record),
-            ("assistant", _) => self.assistant(record, &agent),
+            ("assistant", _) => self.assistant(record, &agent, sink),
             ("user", _) => self.user(record, &agent),
             ("stream_event", _) => self.piece(record, &agent),
             ("result", _) => self.result(record),
@@ -212,7 +213,7 @@ impl<'a> Run<'a> {
         self.keep(record, &MAIN, "init");
     }
 
-    fn assistant(&mut self, record: &Record<'a>, agent: &Agent<'a>) {
+    fn assistant(&mut self, record: &Record<'a>, agent: &Agent<'a>, sink: &mut dyn Sink<'a>) {
         let Some(api) = record.object.object("message") else {
             return self.keep(record, agent, "assistant");
         };
@@ -235,33 +236,40 @@ impl<'a> Run<'a> {
             self.tally.spoke(at, *agent == MAIN);
         }
         let content = api.raw("content").unwrap_or_default();
-        let blocks: Vec<Object<'a>> =
-            elements(content).into_iter().filter_map(Object::parse).collect();
-        if let Some(message) = self.script.message_at(at) {
-            message.usage = tokens.or(message.usage);
-            if content.starts_with('"') {
-                add_content(message, record.body(content));
-            }
-            for block in &blocks {
-                add_block(record, message, block);
-            }
+        let Some(message) = self.script.message_at(at) else { return };
+        message.usage = tokens.or(message.usage);
+        let rest = block::add(record, message, content);
+        for call in &rest.calls {
+            self.note_errand(record, call, agent);
         }
-        for block in &blocks {
-            // The service's own tools answer within the message.
-            if block.id("type").is_some_and(|kind| kind.ends_with("tool_result")) {
-                self.tool_result(record, agent, block, None);
-            }
-            let (Some(call), Some(input)) = (block.text("id"), block.object("input")) else {
-                continue;
-            };
-            let errand = Errand {
-                by: agent.clone(),
-                description: input.text("description"),
-                agent_type: input.text("subagent_type"),
-                task: input.raw("prompt").map(|prompt| record.body(prompt)),
-            };
-            self.calls.entry(call).or_insert(errand);
+        for block in &rest.results {
+            self.tool_result(record, agent, block, None);
         }
+        for reasoning in rest.thoughts {
+            let mut message = blank(agent.clone(), Role::Assistant);
+            message.reasoning = Some(reasoning);
+            self.script.push(record, record.object.id("uuid"), EventKind::Message(message));
+        }
+        if known.is_some() && rest.is_mute {
+            sink.duplicate(Duplicate {
+                message_id: self.script.id_at(at).unwrap_or_default().to_owned(),
+                line: record.line.number,
+                place: record.line.place,
+                reason: "a part of a message that says nothing but its tokens, again",
+            });
+        }
+    }
+
+    /// Keeps what a call asks for, if it may make a sub-agent.
+    fn note_errand(&mut self, record: &Record<'a>, call: &Object<'a>, agent: &Agent<'a>) {
+        let (Some(id), Some(input)) = (call.text("id"), call.object("input")) else { return };
+        let errand = Errand {
+            by: agent.clone(),
+            description: input.text("description"),
+            agent_type: input.text("subagent_type"),
+            task: input.raw("prompt").map(|prompt| record.body(prompt)),
+        };
+        self.calls.entry(id).or_insert(errand);
     }
 
     /// What a message that replaces others follows.
@@ -400,38 +408,6 @@ fn ended<'a>(record: &Record<'a>) -> SessionEnded<'a> {
         reason: object.text("terminal_reason").or(subtype.filter(|subtype| subtype != "success")),
         error: error.or_else(|| object.text("result")).filter(|_| failed),
         declared: Some(record.body(record.line.text)),
-    }
-}
-
-fn add_content<'a>(message: &mut Message<'a>, body: Body<'a>) {
-    if message.content.is_none() {
-        message.content = Some(body);
-    } else {
-        message.more_content.push(body);
-    }
-}
-
-fn add_block<'a>(record: &Record<'a>, message: &mut Message<'a>, block: &Object<'a>) {
-    let text = |name| block.raw(name).filter(|text| !is_blank(text)).map(|text| record.body(text));
-    match block.id("type").unwrap_or_default() {
-        "text" => {
-            if let Some(body) = text("text") {
-                add_content(message, body);
-            }
-        }
-        "thinking" => message.reasoning = message.reasoning.or(text("thinking")),
-        "tool_use" | "server_tool_use" | "mcp_tool_use" => {
-            let input = block.object("input").unwrap_or_default();
-            message.tool_calls.extend(block.text("id").map(|id| ToolCall {
-                id,
-                name: block.text("name").unwrap_or_default(),
-                arguments: block.raw("input").map(|input| record.body(input)),
-                category: None,
-                description: input.text("description"),
-                raw_command: None,
-            }));
-        }
-        _ => {}
     }
 }
 

@@ -4,12 +4,12 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use antiphon_model::{
-    Body, ContextAction, ContextEdited, Event, EventKind, Message, Role, ToolCall, Unknown,
-    is_blank, json,
+    Body, ContextAction, ContextEdited, Event, EventKind, Message, Role, Unknown, json,
 };
 
 use memchr::memmem;
 
+use super::block::{self, add_content};
 use super::session::{Errand, Launch, MAIN, Shared, time};
 use super::usage::usage;
 use crate::line::{Object, Record, elements, records_where};
@@ -101,7 +101,17 @@ impl<'a> Transcript<'a> {
         shared.facts.learn(object);
         let before = self.events.len();
         match object.id("type").unwrap_or_default() {
-            "assistant" => self.assistant(record, &agent, shared, sink.wants_only_usage()),
+            "assistant" => {
+                let mute = self.assistant(record, &agent, shared, sink.wants_only_usage());
+                if let Some((_, event)) = mute.and_then(|at| self.events.get(at)) {
+                    sink.duplicate(Duplicate {
+                        message_id: event.message_id.as_deref().unwrap_or_default().to_owned(),
+                        line: record.line.number,
+                        place: record.line.place,
+                        reason: "a part of a message that says nothing but its tokens, again",
+                    });
+                }
+            }
             _ if sink.wants_only_usage() => {}
             "user" => self.user(record, &agent, shared),
             "system" => self.system(record, &agent),
@@ -147,15 +157,17 @@ impl<'a> Transcript<'a> {
         }
     }
 
+    /// Adds a line to its message. Gives the message back if the line had nothing to add.
     fn assistant(
         &mut self,
         record: &Record<'a>,
         agent: &Agent<'a>,
         shared: &mut Shared<'a>,
         only_usage: bool,
-    ) {
+    ) -> Option<usize> {
         let Some(api) = record.object.object("message") else {
-            return self.unknown(record, agent, "assistant");
+            self.unknown(record, agent, "assistant");
+            return None;
         };
         let key = api.id("id").map(|id| (agent.clone(), id));
         let known = key.as_ref().and_then(|key| self.messages.get(key).copied());
@@ -176,40 +188,26 @@ impl<'a> Transcript<'a> {
         };
         let is_synthetic = api.id("model") == Some("<synthetic>");
         let tokens = api.object("usage").filter(|_| !is_synthetic).map(|tokens| usage(&tokens));
-        let Some(message) = self.message_at(at) else { return };
+        let message = self.message_at(at)?;
         // Every line repeats the usage; where they differ the last is the final one.
         message.usage = tokens.or(message.usage);
         if only_usage {
-            return;
+            return None;
         }
         let content = api.raw("content").unwrap_or_default();
-        if content.starts_with('"') {
-            add_content(message, record.body(content));
+        let rest = block::add(record, message, content);
+        for block in &rest.calls {
+            note_errand(block, agent, shared);
         }
-        // The service's own tools answer within the message.
-        let mut results = Vec::new();
-        for block in elements(content) {
-            let Some(block) = Object::parse(block) else { continue };
-            match block.id("type").unwrap_or_default() {
-                "text" => {
-                    if let Some(text) = block.raw("text").filter(|text| !is_blank(text)) {
-                        add_content(message, record.body(text));
-                    }
-                }
-                "thinking" => {
-                    let text = block.raw("thinking").filter(|text| !is_blank(text));
-                    message.reasoning = message.reasoning.or(text.map(|text| record.body(text)));
-                }
-                "tool_use" | "server_tool_use" | "mcp_tool_use" => {
-                    message.tool_calls.extend(call(record, &block, agent, shared));
-                }
-                kind if kind.ends_with("tool_result") => results.push(block),
-                _ => {}
-            }
+        for block in &rest.results {
+            self.tool_result(record, agent, block, None, shared);
         }
-        for block in results {
-            self.tool_result(record, agent, &block, None, shared);
+        for reasoning in rest.thoughts {
+            let mut message = blank(agent, Role::Assistant);
+            message.reasoning = Some(reasoning);
+            self.push(record, agent, EventKind::Message(message));
         }
+        known.filter(|_| rest.is_mute)
     }
 
     fn user(&mut self, record: &Record<'a>, agent: &Agent<'a>, shared: &mut Shared<'a>) {
@@ -254,7 +252,7 @@ impl<'a> Transcript<'a> {
         twin: Option<&'a str>,
         shared: &mut Shared<'a>,
     ) {
-        let Some(call) = block.text("tool_use_id") else { return };
+        let call = block.text("tool_use_id").or_else(|| record.object.text("sourceToolUseID"));
         let mut message = blank(agent, Role::Tool);
         message.content = block.raw("content").map(|content| record.body(content));
         message.is_error = block.flag("is_error").then_some(true);
@@ -262,14 +260,14 @@ impl<'a> Transcript<'a> {
         if let Some(twin) = twin.and_then(|raw| raw.starts_with('{').then(|| Object::parse(raw))?) {
             let took = twin.number("totalDurationMs").or_else(|| twin.number("durationMs"));
             message.duration_ms = took;
-            if let Some(made) = twin.text("agentId") {
+            if let Some((made, call)) = twin.text("agentId").zip(call.clone()) {
                 let in_background = twin.id("status") == Some("async_launched");
                 let by = Some(agent.clone());
-                let launch = Launch { call: call.clone(), by, in_background };
+                let launch = Launch { call, by, in_background };
                 shared.launches.entry(made).or_insert(launch);
             }
         }
-        message.tool_call_id = Some(call);
+        message.tool_call_id = call;
         self.push(record, agent, EventKind::Message(message));
     }
 
@@ -361,23 +359,10 @@ fn is_message(event: &Event<'_>) -> bool {
     matches!(event.kind, EventKind::Message(_))
 }
 
-fn add_content<'a>(message: &mut Message<'a>, body: Body<'a>) {
-    if message.content.is_none() {
-        message.content = Some(body);
-    } else {
-        message.more_content.push(body);
-    }
-}
-
-fn call<'a>(
-    record: &Record<'a>,
-    block: &Object<'a>,
-    agent: &Agent<'a>,
-    shared: &mut Shared<'a>,
-) -> Option<ToolCall<'a>> {
-    let id = block.text("id")?;
-    let input = block.object("input").unwrap_or_default();
-    if let Some(plain) = block.id("id")
+/// Keeps what a call asks for, if it may make a sub-agent.
+fn note_errand<'a>(call: &Object<'a>, agent: &Agent<'a>, shared: &mut Shared<'a>) {
+    let input = call.object("input").unwrap_or_default();
+    if let Some(id) = call.id("id")
         && input.raw("prompt").is_some()
     {
         let errand = Errand {
@@ -386,16 +371,8 @@ fn call<'a>(
             agent_type: input.text("subagent_type"),
             prompt: input.raw("prompt"),
         };
-        shared.errands.insert(plain, errand);
+        shared.errands.insert(id, errand);
     }
-    Some(ToolCall {
-        id,
-        name: block.text("name").unwrap_or_default(),
-        arguments: block.raw("input").map(|input| record.body(input)),
-        category: None,
-        description: input.text("description"),
-        raw_command: None,
-    })
 }
 
 /// Who speaks to the agent: a person, or the harness in a person's place.

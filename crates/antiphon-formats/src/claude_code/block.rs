@@ -1,0 +1,78 @@
+//! What the content of an assistant's message is made of.
+
+use antiphon_model::{Body, Message, ToolCall, is_blank};
+
+use crate::line::{Object, Record, elements};
+
+/// What a line had that is not a part of the message itself.
+#[derive(Debug, Default)]
+pub(crate) struct Rest<'a> {
+    /// The calls, which the message has already.
+    pub(crate) calls: Vec<Object<'a>>,
+    /// The service's own tools answer within the message.
+    pub(crate) results: Vec<Object<'a>>,
+    /// What was thought after something else was thought.
+    pub(crate) thoughts: Vec<Body<'a>>,
+    /// Nothing was found that could be read: what was thought is kept secret, mostly.
+    pub(crate) is_mute: bool,
+}
+
+/// Adds the content of a line to its message.
+pub(crate) fn add<'a>(
+    record: &Record<'a>,
+    message: &mut Message<'a>,
+    content: &'a str,
+) -> Rest<'a> {
+    let mut rest = Rest { is_mute: true, ..Rest::default() };
+    if content.starts_with('"') {
+        rest.is_mute = false;
+        add_content(message, record.body(content));
+    }
+    for block in elements(content) {
+        let Some(block) = Object::parse(block) else { continue };
+        let said = |name| block.raw(name).filter(|text| !is_blank(text));
+        match block.id("type").unwrap_or_default() {
+            "text" => {
+                let Some(text) = said("text") else { continue };
+                add_content(message, record.body(text));
+            }
+            "thinking" => {
+                let Some(text) = said("thinking") else { continue };
+                if message.reasoning.is_none() {
+                    message.reasoning = Some(record.body(text));
+                } else {
+                    rest.thoughts.push(record.body(text));
+                }
+            }
+            "tool_use" | "server_tool_use" | "mcp_tool_use" => {
+                let Some(call) = call(record, &block) else { continue };
+                message.tool_calls.push(call);
+                rest.calls.push(block);
+            }
+            kind if kind.ends_with("tool_result") => rest.results.push(block),
+            _ => continue,
+        }
+        rest.is_mute = false;
+    }
+    rest
+}
+
+pub(crate) fn add_content<'a>(message: &mut Message<'a>, body: Body<'a>) {
+    if message.content.is_none() {
+        message.content = Some(body);
+    } else {
+        message.more_content.push(body);
+    }
+}
+
+fn call<'a>(record: &Record<'a>, block: &Object<'a>) -> Option<ToolCall<'a>> {
+    let input = block.object("input").unwrap_or_default();
+    Some(ToolCall {
+        id: block.text("id")?,
+        name: block.text("name").unwrap_or_default(),
+        arguments: block.raw("input").map(|input| record.body(input)),
+        category: None,
+        description: input.text("description"),
+        raw_command: None,
+    })
+}
