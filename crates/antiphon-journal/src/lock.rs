@@ -94,3 +94,24 @@ fn read(file: &mut File) -> String {
         holder => holder.to_owned(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_file_that_was_removed_is_none_even_if_there_is_another_by_its_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lock");
+        let waiting = open(&path).unwrap();
+        assert!(is_still_there(&waiting, &path));
+        // What happens between the opening and the locking of one that waits.
+        let holder = Lock::take(&path, &path, "holder", Duration::ZERO).unwrap();
+        drop(holder);
+        assert!(!is_still_there(&waiting, &path));
+        let next = Lock::take(&path, &path, "next", Duration::ZERO).unwrap();
+        assert!(!is_still_there(&waiting, &path));
+        assert!(waiting.try_lock().is_ok(), "it could be locked, and would lock nothing");
+        drop(next);
+    }
+}

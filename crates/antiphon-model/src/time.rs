@@ -112,12 +112,21 @@ fn parse_own_form(text: &[u8]) -> Option<Timestamp> {
     let (year, month, day) = (number(0..4)?, number(5..7)?, number(8..10)?);
     let (hour, minute, second) = (number(11..13)?, number(14..16)?, number(17..19)?);
     let milli = number(20..23)?;
-    let days = days_from_civil(year, month, day);
-    // The round trip refuses the 30th of February; jiff then says no as well.
-    if civil_from_days(days) != (year, month, day) || hour > 23 || minute > 59 || second > 59 {
+    let is_date = (1..=12).contains(&month) && (1..=month_days(year, month)).contains(&day);
+    if !is_date || hour > 23 || minute > 59 || second > 59 {
         return None;
     }
+    let days = days_from_civil(year, month, day);
     Some(Timestamp((((days * 24 + hour) * 60 + minute) * 60 + second) * 1000 + milli))
+}
+
+fn month_days(year: i64, month: i64) -> i64 {
+    match month {
+        4 | 6 | 9 | 11 => 30,
+        2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
+        2 => 28,
+        _ => 31,
+    }
 }
 
 /// Days since 1970-01-01 of a date in the proleptic Gregorian calendar.
@@ -161,6 +170,10 @@ mod tests {
         assert_eq!(millis("2026-01-02T03:04:05Z"), Some(1_767_323_045_000));
         assert_eq!(millis("2026-01-02T08:34:05.678+05:30"), Some(1_767_323_045_678));
         assert_eq!(millis("2026-02-30T00:00:00.000Z"), None);
+        assert_eq!(millis("2025-02-29T00:00:00.000Z"), None);
+        assert_eq!(millis("2026-04-31T00:00:00.000Z"), None);
+        assert_eq!(millis("2026-00-01T00:00:00.000Z"), None);
+        assert_eq!(millis("2024-02-29T00:00:00.000Z"), Some(1_709_164_800_000));
         assert_eq!(millis("yesterday"), None);
     }
 

@@ -241,6 +241,20 @@ fn another_log_in_its_place_is_shown_from_its_beginning() {
 }
 
 #[test]
+fn another_log_is_shown_whole_also_where_it_says_the_same() {
+    let line = |id, content| {
+        format!("{{\"message_id\":\"{id}\",\"agent_id\":\"a\",\"role\":\"user\",\"content\":\"{content}\"}}\n")
+    };
+    let log = |title| [line("m1", title), line("m2", "same"), line("m3", "same")].concat();
+    let scratch = Scratch::with(log("one").as_bytes());
+    let mut watch = Watch::new(&scratch.path);
+    assert_eq!(watch.look().len(), 3);
+    // Of another length, so that a look is enough to see it.
+    std::fs::write(&scratch.path, log("another")).unwrap();
+    assert_eq!(watch.look().len(), 3);
+}
+
+#[test]
 fn another_log_in_place_of_one_with_segments_is_shown_from_its_beginning() {
     let scratch = Scratch::new();
     let folder = scratch.folder.path().join("log");

@@ -61,10 +61,12 @@ fn lines_in_another_order_are_not_lost() {
 #[test]
 fn events_of_a_foreign_log_keep_their_ids() {
     let foreign = String::from_utf8(story::foreign_bytes()).unwrap().replace("msg_002", "msg_001");
+    let own = "{\"message_id\":\"log_001\",\"event_type\":\"gap\",\"count\":1}\n";
+    let foreign = format!("{foreign}{own}");
     let (_scratch, salvaged, path) = copy_of(foreign.as_bytes());
-    assert_eq!(salvaged, Salvaged { events: 11, changed: 0, lost: 0 });
+    assert_eq!(salvaged, Salvaged { events: 12, changed: 0, lost: 0 });
     let (copy, original) = (Found::at(&path), Found::in_bytes(foreign.as_bytes()));
-    // The first line of the copy is its own, under an id of its own.
+    // The first line of the copy is its own, under an id that is free.
     assert_eq!(copy.ids()[1..], original.ids());
     copy.assert_ids_unique();
 }

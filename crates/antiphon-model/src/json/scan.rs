@@ -1,9 +1,9 @@
 //! One pass over a JSON object or array: members and elements as slices, checked and not built.
 //!
 //! Three quarters of reading a log was spent here when a general parser did it: a line has a dozen
-//! members, and each cost more than the hash of the whole line. Strings and numbers are checked in
-//! place; nested values are `serde_json`'s, which skips them without recursion. What is accepted
-//! is exactly what `serde_json` accepts; `tests` hold the two side by side.
+//! members, and each cost more than the hash of the whole line. Values are checked in place and
+//! without recursion. What is accepted is exactly what `serde_json` accepts; the tests hold the two
+//! side by side.
 
 use serde_json::value::RawValue;
 
@@ -186,7 +186,71 @@ impl<'a> Scan<'a> {
         if self.at > start { Ok(()) } else { Err(Malformed) }
     }
 
+    /// An object or array, passed over in one loop: which of the two each level is stands in a
+    /// bit, and what goes deeper than there are bits is `serde_json`'s.
     fn nested(&mut self) -> Result<&'a str, Malformed> {
+        let start = self.at;
+        let (mut depth, mut objects) = (0, 0_u64);
+        loop {
+            match self.peek().ok_or(Malformed)? {
+                open @ (b'{' | b'[') => {
+                    if depth == u64::BITS {
+                        self.at = start;
+                        return self.deep();
+                    }
+                    self.at += 1;
+                    self.space();
+                    // The closing one is two behind the opening one in ASCII.
+                    if self.peek() != Some(open + 2) {
+                        depth += 1;
+                        objects = objects << 1 | u64::from(open == b'{');
+                        if open == b'{' {
+                            self.key()?;
+                        }
+                        continue;
+                    }
+                    self.at += 1;
+                }
+                _ => {
+                    self.value()?;
+                }
+            }
+            // A value is over: so may be what it stands in.
+            loop {
+                if depth == 0 {
+                    return self.since(start);
+                }
+                self.space();
+                match (self.next().ok_or(Malformed)?, objects & 1) {
+                    (b',', 1) => {
+                        self.space();
+                        self.key()?;
+                        break;
+                    }
+                    (b',', _) => {
+                        self.space();
+                        break;
+                    }
+                    (b'}', 1) | (b']', 0) => {
+                        depth -= 1;
+                        objects >>= 1;
+                    }
+                    _ => return Err(Malformed),
+                }
+            }
+        }
+    }
+
+    /// A key and its colon.
+    fn key(&mut self) -> Result<(), Malformed> {
+        self.string()?;
+        self.space();
+        self.expect(b':')?;
+        self.space();
+        Ok(())
+    }
+
+    fn deep(&mut self) -> Result<&'a str, Malformed> {
         let rest = self.text.get(self.at..).ok_or(Malformed)?;
         let mut values = serde_json::Deserializer::from_str(rest).into_iter::<&'a RawValue>();
         let value = values.next().and_then(Result::ok).ok_or(Malformed)?.get();
@@ -296,6 +360,19 @@ mod tests {
         ];
         for text in odd {
             assert_eq!(accepts(text), serde_accepts(text), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn any_depth_is_passed_over() {
+        for depth in [1, 2, 62, 63, 64, 65, 66, 1000] {
+            let arrays = format!("[{}{}]", "[".repeat(depth), "]".repeat(depth));
+            let objects = format!("{}1{}", "{\"a\":[".repeat(depth), "]}".repeat(depth));
+            let unclosed = format!("[{}{}]", "[".repeat(depth), "]".repeat(depth - 1));
+            let crossed = format!("[{}{}}}]", "[".repeat(depth), "]".repeat(depth - 1));
+            for text in [arrays, objects, unclosed, crossed] {
+                assert_eq!(accepts(&text), serde_accepts(&text), "{text}");
+            }
         }
     }
 
