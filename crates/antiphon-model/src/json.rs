@@ -78,7 +78,7 @@ pub fn raw_members<'a>(
     raw: &'a str,
     mut each: impl FnMut(&'a str, &str, &'a str),
 ) -> Result<(), NotJson> {
-    let scanned = object(raw, false, |key, value| each(key, &inner_text(key), value));
+    let scanned = object(raw, false, |key, value| each(key, &inner_text(key), value.raw));
     scanned.map_err(|_| NotJson::of(raw, "an object"))
 }
 

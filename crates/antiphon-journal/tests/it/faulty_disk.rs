@@ -10,6 +10,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
 
 use antiphon_journal::{Disk, LogFile, OsDisk};
 
@@ -67,6 +68,8 @@ struct State {
     is_dead: bool,
     /// Whether what a failed sync dropped can no longer be read either.
     forgets: bool,
+    /// How long a sync takes. It is about what was written before it began.
+    sync_takes: Duration,
     files: HashMap<usize, Image>,
     names: BTreeMap<PathBuf, usize>,
     durable_names: BTreeMap<PathBuf, usize>,
@@ -95,6 +98,10 @@ impl FaultyDisk {
     pub(crate) fn new(faults: &[Fault], forgets: bool) -> Self {
         let state = State { faults: faults.to_vec(), forgets, ..State::default() };
         Self(Arc::new(Mutex::new(state)))
+    }
+
+    pub(crate) fn slow(sync_takes: Duration) -> Self {
+        Self(Arc::new(Mutex::new(State { sync_takes, ..State::default() })))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -281,13 +288,16 @@ impl LogFile for FaultyFile {
 
     fn sync(&self) -> io::Result<()> {
         let outcome = self.disk.check(Op::Sync);
+        let state = self.disk.state();
+        let (forgets, sync_takes) = (state.forgets, state.sync_takes);
+        let seen = std::fs::read(&state.files[&self.id].path).unwrap_or_default();
+        drop(state);
+        std::thread::sleep(sync_takes);
         let mut state = self.disk.state();
-        let (forgets, is_dead) = (state.forgets, state.is_dead);
-        let image = state.files.get_mut(&self.id).unwrap();
-        let seen = std::fs::read(&image.path).unwrap_or_default();
-        if is_dead {
-            return outcome;
+        if state.is_dead {
+            return Err(io::Error::other("no power"));
         }
+        let image = state.files.get_mut(&self.id).unwrap();
         match outcome.is_ok() {
             true => image.durable = image.without_dropped(seen),
             false => {

@@ -243,7 +243,9 @@ fn another_log_in_its_place_is_shown_from_its_beginning() {
 #[test]
 fn another_log_is_shown_whole_also_where_it_says_the_same() {
     let line = |id, content| {
-        format!("{{\"message_id\":\"{id}\",\"agent_id\":\"a\",\"role\":\"user\",\"content\":\"{content}\"}}\n")
+        format!(
+            "{{\"message_id\":\"{id}\",\"agent_id\":\"a\",\"role\":\"user\",\"content\":\"{content}\"}}\n"
+        )
     };
     let log = |title| [line("m1", title), line("m2", "same"), line("m3", "same")].concat();
     let scratch = Scratch::with(log("one").as_bytes());

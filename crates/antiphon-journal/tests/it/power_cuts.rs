@@ -145,6 +145,41 @@ fn what_could_not_be_made_durable_is_not_acknowledged_when_sent_again() {
 }
 
 #[test]
+fn an_event_that_arrives_during_a_sync_waits_for_the_next() {
+    for segment_bytes_max in [u64::MAX, 3000] {
+        for life in [3, 10, 31] {
+            let folder = tempfile::tempdir().unwrap();
+            let disk = FaultyDisk::slow(Duration::from_millis(2));
+            let options = Options {
+                segment_bytes_max,
+                disk: Arc::new(disk.clone()),
+                ..story::options(Level::Disk)
+            };
+            let writer = Writer::open(folder.path(), options).unwrap();
+            let acknowledged: Vec<String> = std::thread::scope(|scope| {
+                let append = |thread: usize| {
+                    let writer = &writer;
+                    let ids = (0..).map(move |n| format!("{thread}-{n}"));
+                    move || {
+                        let send = |id: &String| writer.append(&story::message(id, "")).is_ok();
+                        ids.take_while(send).collect::<Vec<_>>()
+                    }
+                };
+                let threads: Vec<_> = (0..6).map(|thread| scope.spawn(append(thread))).collect();
+                std::thread::sleep(Duration::from_millis(life));
+                disk.cut_power(folder.path(), Tail::Gone);
+                threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+            });
+            drop(writer);
+            let found = Found::at_or_none(folder.path());
+            for id in &acknowledged {
+                assert!(found.ids().contains(&id.as_str()), "{id} is lost");
+            }
+        }
+    }
+}
+
+#[test]
 fn at_level_interval_a_single_event_is_synced_within_about_a_second() {
     let folder = tempfile::tempdir().unwrap();
     let disk = FaultyDisk::default();

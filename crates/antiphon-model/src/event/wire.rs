@@ -14,15 +14,18 @@ use crate::{Body, ContextAction, Problem, ProblemKind, Role, Rule, Timestamp, Us
 pub fn decode<'a>(line: &Line<'a>) -> Result<Event<'a>, Problem> {
     let fail = |kind: &ProblemKind| kind.at(line.number, line.place);
     let mut slots: Slots<'a> = [None; Key::NAMES.len()];
+    let mut escaped = 0;
     let scanned = json::object(line.members(), line.is_sealed(), |key, value| {
-        if let Some(slot) = slots.get_mut(Key::of(key) as usize) {
-            *slot = Some(value);
+        let key = Key::of(key) as usize;
+        if let Some(slot) = slots.get_mut(key) {
+            *slot = Some(value.raw);
+            escaped = escaped & !(1 << key) | u64::from(value.has_escape) << key;
         }
     });
     if scanned.is_err() {
         return Err(fail(&not_an_event(line.text)));
     }
-    let mut fields = Fields { slots, line: *line, problems: Vec::new() };
+    let mut fields = Fields { slots, escaped, line: *line, problems: Vec::new() };
 
     let message_id = fields.word(Key::MessageId);
     let at = fields.time(Key::Timestamp);
@@ -135,9 +138,13 @@ impl Key {
 
 type Slots<'a> = [Option<&'a str>; Key::NAMES.len()];
 
+const _: () = assert!(Key::NAMES.len() <= 64, "there is a bit for each key");
+
 /// A line's members, sorted, and what was found odd while decoding them.
 struct Fields<'a> {
     slots: Slots<'a>,
+    /// By key, a bit: the value holds an escape. Few do, and the others need no second look.
+    escaped: u64,
     line: Line<'a>,
     problems: Vec<Problem>,
 }
@@ -315,6 +322,11 @@ impl<'a> Fields<'a> {
 
     fn word(&mut self, key: Key) -> Option<Text<'a>> {
         let raw = self.raw(key)?;
+        if self.escaped >> key as u32 & 1 == 0
+            && let Some(inner) = raw.strip_prefix('"').and_then(|raw| raw.strip_suffix('"'))
+        {
+            return Some(Text::Borrowed(inner));
+        }
         let word = json::word(raw);
         if word.is_none() {
             self.wrong_type(key);

@@ -18,9 +18,9 @@ pub(crate) struct Malformed;
 pub(crate) fn object<'a>(
     text: &'a str,
     is_cut: bool,
-    mut each: impl FnMut(&'a str, &'a str),
+    mut each: impl FnMut(&'a str, Value<'a>),
 ) -> Result<(), Malformed> {
-    let mut scan = Scan { text, at: 0 };
+    let mut scan = Scan { text, at: 0, has_escape: false };
     scan.space();
     scan.expect(b'{')?;
     scan.space();
@@ -34,9 +34,10 @@ pub(crate) fn object<'a>(
         scan.space();
         scan.expect(b':')?;
         scan.space();
-        let value = scan.value()?;
+        scan.has_escape = false;
+        let raw = scan.value()?;
         let inner = key.get(1..key.len() - 1).ok_or(Malformed)?;
-        each(inner, value);
+        each(inner, Value { raw, has_escape: scan.has_escape });
         scan.space();
         match scan.next() {
             Some(b',') => {}
@@ -49,7 +50,7 @@ pub(crate) fn object<'a>(
 
 /// Calls `each` with the raw elements of an array.
 pub(crate) fn array<'a>(text: &'a str, mut each: impl FnMut(&'a str)) -> Result<(), Malformed> {
-    let mut scan = Scan { text, at: 0 };
+    let mut scan = Scan { text, at: 0, has_escape: false };
     scan.space();
     scan.expect(b'[')?;
     scan.space();
@@ -69,9 +70,18 @@ pub(crate) fn array<'a>(text: &'a str, mut each: impl FnMut(&'a str)) -> Result<
     }
 }
 
+/// A member's value.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Value<'a> {
+    pub(crate) raw: &'a str,
+    /// A string in it holds an escape.
+    pub(crate) has_escape: bool,
+}
+
 struct Scan<'a> {
     text: &'a str,
     at: usize,
+    has_escape: bool,
 }
 
 impl<'a> Scan<'a> {
@@ -138,6 +148,7 @@ impl<'a> Scan<'a> {
     }
 
     fn escape(&mut self) -> Result<(), Malformed> {
+        self.has_escape = true;
         match self.next().ok_or(Malformed)? {
             b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => Ok(()),
             b'u' => {
@@ -304,7 +315,7 @@ mod tests {
     fn members_and_elements_come_in_order_and_raw() {
         let mut found = Vec::new();
         let text = r#" { "a" : 1.50e-3 , "b\n":"\ud800\"" ,"c":{"d":[{}]},"a":null } "#;
-        object(text, false, |key, value| found.push((key, value))).unwrap();
+        object(text, false, |key, value| found.push((key, value.raw))).unwrap();
         let wanted =
             [("a", "1.50e-3"), (r"b\n", r#""\ud800\"""#), ("c", r#"{"d":[{}]}"#), ("a", "null")];
         assert_eq!(found, wanted);
