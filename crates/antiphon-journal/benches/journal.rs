@@ -36,27 +36,28 @@ fn main() {
     }
 }
 
-/// Events of about `bytes` bytes each: talk, calls and results.
+/// Events of about `bytes` bytes each: talk, and in every eight a call and its result.
 fn draft(at: usize, bytes: usize) -> Draft {
     let room = bytes.saturating_sub(SHELL_BYTES);
     let text = "a line of code, or what somebody said about it. ".repeat(room / 48 + 1);
     let text = &text[..room];
     let agent = at / 7 % 3;
-    Draft::from_json(&match at % 3 {
-        0 => format!(r#"{{"agent_id":"a{agent}","role":"user","content":"{text}"}}"#),
+    Draft::from_json(&match at % 8 {
         1 => format!(
             r#"{{"agent_id":"a{agent}","role":"assistant","tool_calls":[{{"id":"c{at}","function":{{"name":"Read","arguments":"{text}"}}}}]}}"#
         ),
-        _ => format!(
+        2 => format!(
             r#"{{"agent_id":"a{agent}","role":"tool","tool_call_id":"c{}","content":"{text}"}}"#,
             at - 1
         ),
+        0 | 3 | 5 => format!(r#"{{"agent_id":"a{agent}","role":"user","content":"{text}"}}"#),
+        _ => format!(r#"{{"agent_id":"a{agent}","role":"assistant","content":"{text}"}}"#),
     })
     .unwrap()
 }
 
 /// What an event takes beside its text.
-const SHELL_BYTES: usize = 90;
+const SHELL_BYTES: usize = 55;
 /// What the writer adds: id, time and seal.
 const SEAL_BYTES: usize = 220;
 
@@ -128,9 +129,10 @@ fn read(folder: &Path, name: &str, line_bytes: usize, total: usize) {
     let megabytes = summary.bytes as f64 / 1e6;
     let events = session.len() as f64;
     println!(
-        "  {name:<12} {:>6.0} MB/s   {:>9.0} events/s   {:>4.0} bytes kept an event",
+        "  {name:<12} {:>6.0} MB/s   {:>9.0} events/s of {:.0} bytes   {:>4.0} kept of each",
         megabytes / best,
         events / best,
+        summary.bytes as f64 / events,
         session.heap_bytes() as f64 / events,
     );
     let counted = |program: &str, arguments: &[&str]| {

@@ -19,9 +19,11 @@ const OWN: &str = "log_";
 pub(crate) struct Ids {
     last: u64,
     last_own: u64,
+    /// Where the lines of ids stand that were given one after the other: by their number, from 1.
+    counted: Vec<Place>,
     hasher: RandomState,
-    /// By hash of the id, where its line stands. A log may hold a million; the ids stay on disk.
-    places: HashMap<u64, Place>,
+    /// By hash of any other id. A log may hold a million; the ids stay on disk.
+    others: HashMap<u64, Place>,
 }
 
 impl Ids {
@@ -33,12 +35,23 @@ impl Ids {
 
     pub(crate) fn add(&mut self, id: &str, place: Place) {
         self.reserve(id);
-        self.places.insert(self.hasher.hash_one(id), place);
+        let position = position(id);
+        if position == Some(self.counted.len()) {
+            self.counted.push(place);
+            return;
+        }
+        match position.and_then(|position| self.counted.get_mut(position)) {
+            Some(known) => *known = place,
+            None => {
+                self.others.insert(self.hasher.hash_one(id), place);
+            }
+        }
     }
 
     /// Where the line with that id stands, if it can be one: the hashes are equal.
     pub(crate) fn find(&self, id: &str) -> Option<Place> {
-        self.places.get(&self.hasher.hash_one(id)).copied()
+        let counted = position(id).and_then(|position| self.counted.get(position));
+        counted.or_else(|| self.others.get(&self.hasher.hash_one(id))).copied()
     }
 
     /// A new id for an event. It counts as taken even if its line is never finished.
@@ -71,6 +84,14 @@ impl Ids {
             self.last_own += 1;
         }
     }
+}
+
+/// Where an id stands among those that count, if it is written as we write it.
+fn position(id: &str) -> Option<usize> {
+    let digits = id.strip_prefix(EVENT)?;
+    let is_ours = digits.len() == 3 || (digits.len() > 3 && !digits.starts_with('0'));
+    let number = number_of(id, EVENT).filter(|_| is_ours)?;
+    usize::try_from(number.checked_sub(1)?).ok()
 }
 
 fn number_of(id: &str, prefix: &str) -> Option<u64> {
