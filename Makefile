@@ -32,7 +32,9 @@ bench: need       ## Speed, beside what cannot be beaten
 
 fuzz: need        ## A minute of fuzzing for each target (nightly Rust and cargo-fuzz)
 	@cargo fuzz --version >/dev/null 2>&1 || cargo install cargo-fuzz --locked
-	@for target in log_read draft recover; do \
+	@mkdir -p fuzz/corpus/formats; for case in crates/antiphon-formats/fixtures/*/*/; do \
+	  cp "$$case/input.jsonl" "fuzz/corpus/formats/$$(echo "$$case" | tr '/' '-').jsonl"; done
+	@for target in log_read draft recover formats; do \
 	  mkdir -p fuzz/corpus/$$target && cp samples/*.jsonl fuzz/corpus/$$target/; \
 	  cargo +nightly fuzz run $$target -- -max_total_time=60 || exit 1; done
 
