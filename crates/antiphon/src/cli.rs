@@ -20,7 +20,8 @@ Examples:
   antiphon view perspective run.jsonl --agent Jill   the session as Jill saw it
   my-program | antiphon append run.jsonl             record from any language
 
-A SESSION is the path of a log, or of a folder of its segments.
+A SESSION is the path of a log (or of a folder of its segments), or of a file that a known agent
+wrote; `antiphon formats` lists them.
 Exit codes: 0 done, 1 the answer is no, 2 usage, 3 done but some input was bad, 4 failed.";
 
 #[derive(Debug, Subcommand)]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use antiphon_journal::{Fold, read_bytes};
 use antiphon_model::{MemoryBodies, Session};
-use antiphon_views::{DialogFilter, Reading, dialog, flow, perspective, svg, tree};
+use antiphon_views::{DialogFilter, Prices, Reading, cost, dialog, flow, perspective, svg, tree};
 
 use super::view;
 use crate::cli;
@@ -16,6 +16,7 @@ const SAMPLES: &[(&str, &str)] = &[
     ("jack-and-jill", include_str!("../../../../samples/jack-and-jill.jsonl")),
     ("inner-monologue", include_str!("../../../../samples/inner-monologue.jsonl")),
     ("resource-hook", include_str!("../../../../samples/resource-hook.jsonl")),
+    ("debate", include_str!("../../../../samples/debate.jsonl")),
 ];
 
 pub(crate) fn run(args: &cli::Demo) -> anyhow::Result<Outcome> {
@@ -26,7 +27,8 @@ pub(crate) fn run(args: &cli::Demo) -> anyhow::Result<Outcome> {
         match *name {
             "jack-and-jill" => meeting(&mut page, &reading, name)?,
             "inner-monologue" => inner(&mut page, &reading, name)?,
-            _ => hook(&mut page, &reading, name)?,
+            "resource-hook" => hook(&mut page, &reading, name)?,
+            _ => bill(&mut page, &reading, name)?,
         }
     }
     let picture = picture(args)?;
@@ -90,6 +92,12 @@ fn inner(page: &mut Page, reading: &Reading<'_>, name: &str) -> anyhow::Result<(
 fn hook(page: &mut Page, reading: &Reading<'_>, name: &str) -> anyhow::Result<()> {
     heading(page, reading, &format!("flow samples/{name}.jsonl"))?;
     view::flow::print(page, &flow(reading)?)?;
+    page.end()
+}
+
+fn bill(page: &mut Page, reading: &Reading<'_>, name: &str) -> anyhow::Result<()> {
+    heading(page, reading, &format!("cost samples/{name}.jsonl"))?;
+    view::cost::print(page, &cost(reading.session, name, &Prices::bundled()))?;
     page.end()
 }
 

@@ -31,6 +31,9 @@ pub(crate) fn run(args: &cli::Tail) -> anyhow::Result<Outcome> {
         printed: 0,
         first: None,
     };
+    if args.once {
+        crate::opened::find(&args.session)?;
+    }
     loop {
         let followed = follower.poll(&mut shown)?;
         if followed.restarted {

@@ -3,7 +3,7 @@
 mod calls;
 mod causality;
 mod context;
-mod cost;
+pub(super) mod cost;
 mod delivery;
 pub(super) mod dialog;
 pub(super) mod flow;

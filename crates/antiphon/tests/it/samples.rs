@@ -49,8 +49,13 @@ fn the_demo_shows_the_samples_and_names_its_picture() {
     let picture = folder.path().join("picture.svg");
     let done = antiphon(&format!("demo -o {}", picture.display()));
     assert_eq!(done.exit, 0, "{done}");
-    for expected in ["Excuse me, is this chair taken?", "name-in-open-call", "Inner [Said]", "DENY"]
-    {
+    for expected in [
+        "Excuse me, is this chair taken?",
+        "name-in-open-call",
+        "Inner [Said]",
+        "DENY",
+        "no price known",
+    ] {
         assert!(done.out.contains(expected), "{expected}\n{done}");
     }
     let drawn = std::fs::read_to_string(picture).unwrap();

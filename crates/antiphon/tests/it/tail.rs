@@ -20,6 +20,13 @@ fn what_came_after_a_message() {
 }
 
 #[test]
+fn a_file_that_is_not_there_is_waited_for_unless_once() {
+    let missing = antiphon("tail nowhere.jsonl --once");
+    assert_eq!(missing.exit, 4, "{missing}");
+    assert!(missing.err.contains("there is no file `nowhere.jsonl`"), "{missing}");
+}
+
+#[test]
 fn events_arrive_while_they_are_written() {
     let folder = folder();
     let log = folder.path().join("live.jsonl");

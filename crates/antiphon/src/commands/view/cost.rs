@@ -79,7 +79,8 @@ fn print_book(page: &mut Page, book: &Book) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn print(page: &mut Page, cost: &CostTree) -> anyhow::Result<()> {
+/// Prints what each agent used, those below it indented.
+pub(crate) fn print(page: &mut Page, cost: &CostTree) -> anyhow::Result<()> {
     page.faint(&format!(
         "{:>12} {:>12}  {:>10} {:>10} {:>12}",
         "total", "own", "in", "out", "cached"
