@@ -26,6 +26,7 @@ pub(crate) const FORMAT: Format = Format {
     what: "what `claude --output-format stream-json` prints",
     versions: "2.0 to 2.1, by its published types",
     detect,
+    beside: "",
     belongs: |_, _, _| false,
     read,
 };

@@ -20,6 +20,7 @@ pub(crate) const FORMAT: Format = Format {
     what: "what `codex exec --json` prints",
     versions: "0.50 to 0.146, by the program's source",
     detect,
+    beside: "",
     belongs: |_, _, _| false,
     read,
 };

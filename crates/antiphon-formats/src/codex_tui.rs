@@ -14,6 +14,7 @@ pub(crate) const FORMAT: Format = Format {
     what: "the event log of the Codex terminal interface",
     versions: "August 2025",
     detect,
+    beside: "",
     belongs: |_, _, _| false,
     read,
 };

@@ -57,6 +57,9 @@ pub struct Format {
     pub versions: &'static str,
     /// Whether these lines, the first of a file, are of this format.
     pub detect: fn(&[&str]) -> bool,
+    /// How the names of files begin that may belong to a session and lie beside its main file;
+    /// nothing, if none do.
+    pub beside: &'static str,
     /// Whether a file belongs to the session whose main file is `stem`: by its name, relative to
     /// the folder of the main file, and by how it begins.
     pub belongs: fn(stem: &str, name: &str, head: &str) -> bool,

@@ -188,17 +188,7 @@ fn text(bytes: Vec<u8>) -> String {
 
 /// The files that belong to the session, by name: beside its main file, and in its own folder.
 fn companions(folder: &Path, stem: &str, main: &Path, format: &Format) -> Vec<(String, PathBuf)> {
-    let mut found = Vec::new();
-    let beside = list(folder).into_iter().filter(|path| path.is_file() && path != main);
-    for path in beside {
-        let name = file_name(&path);
-        // Most files beside it are other sessions; only a likely one is looked into.
-        if (format.belongs)(stem, &name, &format!("\"sessionId\":\"{stem}\""))
-            && head(&path).is_ok_and(|head| (format.belongs)(stem, &name, &head))
-        {
-            found.push((name, path));
-        }
-    }
+    let mut found = beside(folder, stem, main, format);
     let mut folders = vec![folder.join(stem)];
     while let Some(below) = folders.pop() {
         for path in list(&below) {
@@ -215,6 +205,35 @@ fn companions(folder: &Path, stem: &str, main: &Path, format: &Format) -> Vec<(S
         }
     }
     found.sort();
+    found
+}
+
+/// The files beside the main file that belong to it, or to one that does.
+fn beside(folder: &Path, stem: &str, main: &Path, format: &Format) -> Vec<(String, PathBuf)> {
+    let mut found: Vec<(String, PathBuf)> = Vec::new();
+    if format.beside.is_empty() {
+        return found;
+    }
+    // Most files beside it are other sessions; only a likely one is looked into.
+    let named = list(folder).into_iter().map(|path| (file_name(&path), path));
+    let likely = named
+        .filter(|(name, _)| name.starts_with(format.beside))
+        .filter(|(_, path)| path != main && path.is_file());
+    let mut others: Vec<(String, PathBuf, String)> = likely
+        .filter_map(|(name, path)| Some((name, head(&path).ok()?, path)))
+        .map(|(name, head, path)| (name, path, head))
+        .collect();
+    let mut stems = vec![stem.to_owned()];
+    while let Some(stem) = stems.pop() {
+        let is_ours =
+            |(name, _, head): &(String, PathBuf, String)| (format.belongs)(&stem, name, head);
+        let (ours, rest): (Vec<_>, Vec<_>) = others.into_iter().partition(is_ours);
+        others = rest;
+        for (name, path, _) in ours {
+            stems.push(self::stem(&path));
+            found.push((name, path));
+        }
+    }
     found
 }
 

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use antiphon_views::{Group, Prices, Stats, Totals};
 
@@ -66,47 +66,69 @@ struct Counted {
     bad: usize,
 }
 
+/// A session that was counted, and the files that were counted with it.
+struct Part {
+    file: PathBuf,
+    with: Vec<PathBuf>,
+    stats: Stats,
+}
+
 /// Reads all files on as many threads as there are processors, and counts each request once.
 fn count_all(files: &[PathBuf], group: Group, prices: &Prices) -> Counted {
     let next = AtomicUsize::new(0);
-    let total = Mutex::new(Counted { stats: Stats::new(group), bad: 0 });
+    let parts: Mutex<Vec<Part>> = Mutex::default();
+    let bad = AtomicUsize::new(0);
     let seen: Mutex<BTreeSet<String>> = Mutex::default();
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(files.len());
     std::thread::scope(|scope| {
         for _ in 0..threads {
             scope.spawn(|| {
-                let mut own = Counted { stats: Stats::new(group), bad: 0 };
                 while let Some(file) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    // Agents are called by what stands beside their usage.
-                    let opened = match group {
-                        Group::Agent => antiphon_library::open(file),
-                        Group::Model | Group::Day | Group::Session => {
-                            antiphon_library::open_usage(file)
-                        }
-                    };
-                    match opened {
-                        Ok(opened) => {
-                            let session = &opened.session;
-                            own.bad += session.problems().len();
-                            let id = session.info().session_id.as_deref().unwrap_or(&opened.name);
-                            own.stats.add_new(session, id, prices, &mut |request| {
-                                let mut seen = seen.lock().unwrap_or_else(|e| e.into_inner());
-                                seen.insert(request.to_owned())
-                            });
+                    match count_one(file, group, prices, &seen) {
+                        Ok((part, problems)) => {
+                            bad.fetch_add(problems, Ordering::Relaxed);
+                            parts.lock().unwrap_or_else(PoisonError::into_inner).push(part);
                         }
                         Err(error) => {
-                            own.bad += 1;
+                            bad.fetch_add(1, Ordering::Relaxed);
                             complain(&format!("{}: {error}", file.display()));
                         }
                     }
                 }
-                let mut total = total.lock().unwrap_or_else(|e| e.into_inner());
-                total.bad += own.bad;
-                total.stats.merge(own.stats);
             });
         }
     });
-    total.into_inner().unwrap_or_else(|e| e.into_inner())
+    let parts = parts.into_inner().unwrap_or_else(PoisonError::into_inner);
+    // A file that belongs to another session was found by itself, too.
+    let covered: BTreeSet<PathBuf> = parts.iter().flat_map(|part| part.with.clone()).collect();
+    let mut total = Counted { stats: Stats::new(group), bad: bad.into_inner() };
+    for part in parts {
+        if !covered.contains(&part.file) {
+            total.stats.merge(part.stats);
+        }
+    }
+    total
+}
+
+fn count_one(
+    file: &Path,
+    group: Group,
+    prices: &Prices,
+    seen: &Mutex<BTreeSet<String>>,
+) -> Result<(Part, usize), antiphon_library::Error> {
+    // Agents are called by what stands beside their usage.
+    let opened = match group {
+        Group::Agent => antiphon_library::open(file)?,
+        Group::Model | Group::Day | Group::Session => antiphon_library::open_usage(file)?,
+    };
+    let session = &opened.session;
+    let id = session.info().session_id.as_deref().unwrap_or(&opened.name);
+    let mut stats = Stats::new(group);
+    stats.add_new(session, id, prices, &mut |request| {
+        seen.lock().unwrap_or_else(PoisonError::into_inner).insert(request.to_owned())
+    });
+    let with = opened.files.iter().skip(1).cloned().collect();
+    Ok((Part { file: file.to_owned(), with, stats }, session.problems().len()))
 }
 
 fn print(stats: &Stats, files: usize) -> anyhow::Result<()> {

@@ -226,3 +226,29 @@ fn a_running_agent_is_followed_with_its_helpers_as_they_appear() {
     let unique: std::collections::BTreeSet<_> = ids.iter().collect();
     assert_eq!(unique.len(), ids.len(), "each event once: {ids:?}");
 }
+
+/// A Codex thread, the one that it spawned, and the one which that spawned, as they lie on disk.
+#[test]
+fn threads_are_gathered_with_those_that_they_spawned_and_counted_once() {
+    let folder = folder();
+    let fixture = crate::run::workspace().join("crates/antiphon-formats/fixtures/codex/children");
+    let names = [
+        ("input.jsonl", "rollout-2026-05-01T10-00-00-th-1.jsonl"),
+        ("rollout-2026-05-01T10-00-07-th-2.jsonl", "rollout-2026-05-01T10-00-07-th-2.jsonl"),
+        ("rollout-2026-05-01T10-00-12-th-3.jsonl", "rollout-2026-05-01T10-00-12-th-3.jsonl"),
+    ];
+    for (from, to) in names {
+        std::fs::copy(fixture.join(from), folder.path().join(to)).unwrap();
+    }
+    let main = folder.path().join(names[0].1);
+    let shown: serde_json::Value =
+        serde_json::from_str(&view(&["show", "--json"], &main).out).unwrap();
+    // The fourth was spawned, and left no file.
+    assert_eq!((&shown["agents"], &shown["tree"][1]), (&4.into(), &serde_json::Value::Null));
+    let totals = |path: &Path| -> serde_json::Value {
+        serde_json::from_str(&view(&["stats", "--json"], path).out).unwrap()
+    };
+    let (one, all) = (totals(&main), totals(folder.path()));
+    assert!(one["totals"]["output"].as_u64().unwrap() > 0);
+    assert_eq!(one["totals"], all["totals"], "no thread is counted twice");
+}
