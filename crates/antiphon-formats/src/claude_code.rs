@@ -23,6 +23,7 @@ pub(crate) const FORMAT: Format = Format {
     detect,
     beside: "agent-",
     belongs,
+    names: crate::none,
     read,
 };
 

@@ -20,6 +20,8 @@ mod thread;
 mod tokens;
 mod twins;
 
+use std::collections::BTreeSet;
+
 use crate::line::Object;
 use crate::{Format, Sink, Stream};
 
@@ -32,6 +34,7 @@ pub(crate) const FORMAT: Format = Format {
     detect,
     beside: "rollout-",
     belongs,
+    names,
     read,
 };
 
@@ -82,6 +85,22 @@ fn belongs(stem: &str, name: &str, head: &str) -> bool {
     let Some(meta) = head.lines().next().and_then(Object::parse) else { return false };
     let Some(payload) = meta.object("payload") else { return false };
     thread::parent_of(&payload).is_some_and(|parent| !parent.is_empty() && stem.ends_with(parent))
+}
+
+/// The threads that a rollout says it made: their files' names end in their ids. A thread that is
+/// made after midnight lies in another folder.
+fn names(text: &str) -> Vec<String> {
+    let mut ids = BTreeSet::new();
+    for key in ["new_thread_id", "agent_thread_id", "agent_id"] {
+        for (at, _) in text.match_indices(key) {
+            // In a call's output the JSON is a string, and its quotes are escaped.
+            let rest = text.get(at + key.len()..).unwrap_or_default();
+            let value = rest.trim_start_matches(['\\', '"', ':', ' ']);
+            let end = value.find(|it: char| !it.is_ascii_alphanumeric() && it != '-');
+            ids.extend(value.get(..end.unwrap_or(value.len())).filter(|id| !id.is_empty()));
+        }
+    }
+    ids.into_iter().map(str::to_owned).collect()
 }
 
 fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {

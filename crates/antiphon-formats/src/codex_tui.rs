@@ -16,6 +16,7 @@ pub(crate) const FORMAT: Format = Format {
     detect,
     beside: "",
     belongs: |_, _, _| false,
+    names: crate::none,
     read,
 };
 

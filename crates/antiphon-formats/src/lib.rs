@@ -63,6 +63,9 @@ pub struct Format {
     /// Whether a file belongs to the session whose main file is `stem`: by its name, relative to
     /// the folder of the main file, and by how it begins.
     pub belongs: fn(stem: &str, name: &str, head: &str) -> bool,
+    /// The ends of the names of files that a text names as made from it, whatever folder they lie
+    /// in; [`belongs`](Self::belongs) still has to agree.
+    pub names: fn(text: &str) -> Vec<String>,
     /// Reads a session; the first stream is its main file.
     pub read: for<'a> fn(&[Stream<'a>], &mut dyn Sink<'a>),
 }
@@ -81,6 +84,11 @@ pub const FORMATS: &[Format] = &[
     codex_exec::FORMAT,
     codex_tui::FORMAT,
 ];
+
+/// For [`Format::names`], where a session's files lie together.
+fn none(_: &str) -> Vec<String> {
+    Vec::new()
+}
 
 /// How many lines of a file decide what it is.
 pub const HEAD_LINES: usize = 50;

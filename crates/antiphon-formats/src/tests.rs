@@ -52,7 +52,7 @@ fn a_file_may_stop_at_any_byte() {
             let lines = with(&text[..lines_end]);
             let expected = read(format, &lines);
             // Every byte where a line is short; of long ones the ends, and some between.
-            let step = line.len() / 24 + 1;
+            let step = line.len() / 96 + 1;
             let cuts = (1..line.len()).filter(|at| at % step == 0 || line.len() - at < 4);
             for at in cuts.filter(|at| line.is_char_boundary(*at)) {
                 let torn = with(&text[..lines_end + at]);

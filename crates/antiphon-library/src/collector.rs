@@ -16,7 +16,8 @@ use antiphon_views::{
 };
 use thiserror::Error;
 
-use crate::open::{self, open};
+use crate::bundle;
+use crate::open::open;
 
 /// A collector. It may be shared between threads.
 #[derive(Debug)]
@@ -103,7 +104,7 @@ pub enum CollectorError {
     #[error(transparent)]
     Log(#[from] LogError),
     #[error(transparent)]
-    Open(#[from] open::Error),
+    Open(#[from] crate::Error),
     #[error("a body of the log cannot be read")]
     Body(#[from] BodyError),
     #[error("there is no span `{0}` in the task")]
@@ -174,7 +175,7 @@ impl SpanCollector {
     /// The spans of all tasks of a run, task after task.
     pub fn get_by_run(&self, run_id: &str) -> Result<Vec<Span>, CollectorError> {
         let mut found = Vec::new();
-        for path in open::list(&self.folder) {
+        for path in bundle::list(&self.folder) {
             if path.extension().is_some_and(|ending| ending == "jsonl") {
                 let spans = self.read(&path)?;
                 found.extend(spans.into_iter().filter(|s| s.run_id.as_deref() == Some(run_id)));

@@ -6,7 +6,7 @@ use antiphon_formats::{Duplicate, Sink};
 use antiphon_journal::{Draft, Log, Options, Writer, salvage};
 use antiphon_model::{Event, Problem};
 
-use crate::open::{Bundle, Error};
+use crate::{Bundle, Error};
 
 /// What was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

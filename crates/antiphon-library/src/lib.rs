@@ -1,9 +1,13 @@
 //! From a path to a session, in any known format, and back to a log.
 
+mod bundle;
 mod collector;
 mod export;
+mod file;
 mod open;
 
+pub use bundle::{Bundle, is_outdated};
 pub use collector::{CollectorError, CompleteSpan, SpanCollector, StartSpan};
 pub use export::{Exported, export_log};
-pub use open::{Bundle, Error, LOG_FORMAT, Opened, open, open_usage};
+pub use file::PACKED;
+pub use open::{Error, LOG_FORMAT, Opened, open, open_usage};

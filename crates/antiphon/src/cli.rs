@@ -193,9 +193,9 @@ pub(crate) enum ViewKind {
 pub(crate) struct OfAgent {
     #[command(flatten)]
     pub(crate) session: Session,
-    /// The agent, by name or id
+    /// The agent, by name or id; may be left out where one agent made all the others
     #[arg(long)]
-    pub(crate) agent: String,
+    pub(crate) agent: Option<String>,
 }
 
 #[derive(Debug, Args)]

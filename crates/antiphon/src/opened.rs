@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use antiphon_journal::{Error, Log};
-use antiphon_model::{AgentIx, EventIx};
+use antiphon_model::{Agent, AgentIx, EventIx};
 use antiphon_views::{AgentNotFound, Reading};
 
 use crate::failure::{Outcome, UserError, report_problems};
@@ -77,6 +77,24 @@ impl Opened {
             };
             error.into()
         })
+    }
+
+    /// The agent that `--agent` names; without it the one that made all the others.
+    pub(crate) fn agent_or_root(&self, wanted: Option<&str>) -> anyhow::Result<AgentIx> {
+        if let Some(wanted) = wanted {
+            return self.agent(wanted);
+        }
+        let is_root = |(_, agent): &(AgentIx, &Agent)| agent.parent.agent().is_none();
+        let mut roots = self.session.agents().filter(is_root);
+        match (roots.next(), roots.next()) {
+            (Some((root, _)), None) => Ok(root),
+            _ => {
+                let names = self.session.agents().map(|(ix, _)| self.session.agent_name(ix));
+                let names = names.take(20).collect::<Vec<_>>();
+                let error = UserError::usage("whose? say it with `--agent`");
+                Err(error.hint(format!("the agents are: {}", names.join(", "))).into())
+            }
+        }
     }
 
     /// The event with that id.

@@ -50,7 +50,7 @@ fn find_sessions(path: &Path, found: &mut Vec<PathBuf>) -> anyhow::Result<()> {
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             if path.is_dir() && !path.is_symlink() {
                 folders.push(path);
-            } else if name.ends_with(".jsonl") && !name.starts_with("agent-") {
+            } else if is_session(&name) && !antiphon_library::is_outdated(&path) {
                 found.push(path);
             }
         }
@@ -59,6 +59,11 @@ fn find_sessions(path: &Path, found: &mut Vec<PathBuf>) -> anyhow::Result<()> {
         new.sort();
     }
     Ok(())
+}
+
+fn is_session(name: &str) -> bool {
+    let plain = name.strip_suffix(antiphon_library::PACKED).unwrap_or(name);
+    plain.ends_with(".jsonl") && !name.starts_with("agent-")
 }
 
 struct Counted {
@@ -100,10 +105,11 @@ fn count_all(files: &[PathBuf], group: Group, prices: &Prices) -> Counted {
     });
     let parts = parts.into_inner().unwrap_or_else(PoisonError::into_inner);
     // A file that belongs to another session was found by itself, too.
-    let covered: BTreeSet<PathBuf> = parts.iter().flat_map(|part| part.with.clone()).collect();
+    let real = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
+    let covered: BTreeSet<PathBuf> = parts.iter().flat_map(|part| &part.with).map(real).collect();
     let mut total = Counted { stats: Stats::new(group), bad: bad.into_inner() };
     for part in parts {
-        if !covered.contains(&part.file) {
+        if !covered.contains(&real(&part.file)) {
             total.stats.merge(part.stats);
         }
     }

@@ -252,3 +252,63 @@ fn threads_are_gathered_with_those_that_they_spawned_and_counted_once() {
     assert!(one["totals"]["output"].as_u64().unwrap() > 0);
     assert_eq!(one["totals"], all["totals"], "no thread is counted twice");
 }
+
+/// Threads spawned after midnight lie in the next day's folder, and old ones are packed.
+#[test]
+fn threads_of_later_days_and_packed_ones_are_gathered() {
+    let folder = folder();
+    let fixture = crate::run::workspace().join("crates/antiphon-formats/fixtures/codex/children");
+    let (today, tomorrow) =
+        (folder.path().join("sessions/2026/05/01"), folder.path().join("sessions/2026/06/01"));
+    std::fs::create_dir_all(&today).unwrap();
+    std::fs::create_dir_all(&tomorrow).unwrap();
+    let main = today.join("rollout-2026-05-01T10-00-00-th-1.jsonl");
+    std::fs::copy(fixture.join("input.jsonl"), &main).unwrap();
+    let (second, third) =
+        ("rollout-2026-05-01T10-00-07-th-2.jsonl", "rollout-2026-05-01T10-00-12-th-3.jsonl");
+    std::fs::copy(fixture.join(second), today.join(second)).unwrap();
+    std::fs::copy(fixture.join(third), today.join(third)).unwrap();
+    let stats = |path: &Path| -> serde_json::Value {
+        let done = view(&["stats", "--json"], path);
+        assert_eq!(done.exit, 0, "{done}");
+        serde_json::from_str(&done.out).unwrap()
+    };
+    let expected = stats(&main);
+
+    std::fs::rename(today.join(second), tomorrow.join(second)).unwrap();
+    let packed = zstd::encode_all(&*std::fs::read(fixture.join(third)).unwrap(), 3).unwrap();
+    std::fs::write(tomorrow.join(format!("{third}.zst")), &packed).unwrap();
+    std::fs::remove_file(today.join(third)).unwrap();
+    assert_eq!(stats(&main), expected, "a session in two folders");
+    assert_eq!(stats(folder.path())["totals"], expected["totals"], "no thread is counted twice");
+    let tree = view(&["view", "tree"], &main);
+    assert!(tree.out.contains("Pascal") && tree.out.contains("/team/check"), "{tree}");
+
+    // An outdated packed copy beside the file itself says nothing.
+    std::fs::write(tomorrow.join(format!("{second}.zst")), &packed).unwrap();
+    assert_eq!(stats(folder.path())["totals"], expected["totals"]);
+
+    // The main file may be packed, in several frames, and cut.
+    let text = std::fs::read(&main).unwrap();
+    let frames = text.split_inclusive(|&byte| byte == b'\n');
+    let packed: Vec<u8> = frames.flat_map(|frame| zstd::encode_all(frame, 3).unwrap()).collect();
+    let cold = today.join("rollout-2026-05-01T10-00-00-th-1.jsonl.zst");
+    std::fs::write(&cold, &packed).unwrap();
+    std::fs::remove_file(&main).unwrap();
+    assert_eq!(stats(&cold)["totals"], expected["totals"]);
+    std::fs::write(&cold, &packed[..packed.len() - 3]).unwrap();
+    let cut = view(&["show"], &cold);
+    assert_eq!(cut.exit, 3, "{cut}");
+    assert!(format!("{cut}").contains("cannot be unpacked"), "{cut}");
+}
+
+#[test]
+fn the_context_across_a_compaction_is_what_the_agent_had() {
+    let fixtures = crate::run::workspace().join("crates/antiphon-formats/fixtures");
+    for format in ["claude-code", "codex"] {
+        let done =
+            view(&["view", "context"], &fixtures.join(format).join("compaction/input.jsonl"));
+        assert_eq!(done.exit, 0, "{done}");
+        insta::assert_snapshot!(format!("context_after_compaction_in_{format}"), done.out);
+    }
+}

@@ -8,7 +8,7 @@ use crate::terminal::{Page, Style, clip, count};
 
 pub(crate) fn run(args: &cli::Context) -> anyhow::Result<Outcome> {
     let opened = super::open(&args.of.session)?;
-    let agent = opened.agent(&args.of.agent)?;
+    let agent = opened.agent_or_root(args.of.agent.as_deref())?;
     let at = args.at.as_deref().map(|id| opened.event(id)).transpose()?;
     let context = context(&opened.reading(), agent, at)?;
     super::present(&opened, args.of.session.json, &context, print)
@@ -21,9 +21,13 @@ fn print(page: &mut Page, context: &Context) -> anyhow::Result<()> {
         page.plain(&format!(" at {at}"));
     }
     page.end()?;
+    let kept = || context.entries.iter().map(|entry| &entry.message_id);
+    let gone = context.dropped.iter().map(|entry| &entry.message_id);
+    let ids = kept().chain(gone).map(|id| id.chars().count()).max().unwrap_or_default().max(9) + 1;
     for entry in &context.entries {
-        page.plain("  ").faint(&format!("{:<10}{:<10}", entry.message_id, entry.role)).plain(" ");
-        page.block(Style::Plain, &entry.text, 23)?;
+        let head = format!("{:<ids$}{:<10}", entry.message_id, entry.role);
+        page.plain("  ").faint(&head).plain(" ");
+        page.block(Style::Plain, &entry.text, ids + 13)?;
     }
     if context.dropped.is_empty() {
         return page.faint("Nothing was dropped.").end();
@@ -32,7 +36,7 @@ fn print(page: &mut Page, context: &Context) -> anyhow::Result<()> {
     page.plain(&format!("and no longer {}", count(context.dropped.len(), "message"))).end()?;
     let room = page.width.map_or(100, |width| width.saturating_sub(40));
     for entry in &context.dropped {
-        page.plain("  ").faint(&format!("{:<10}{:<10} ", entry.message_id, entry.role));
+        page.plain("  ").faint(&format!("{:<ids$}{:<10} ", entry.message_id, entry.role));
         page.faint(&clip(&entry.text, room));
         page.plain(&format!("  ({} by {})", entry.action, entry.by)).end()?;
     }

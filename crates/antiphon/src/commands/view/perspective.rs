@@ -9,7 +9,7 @@ use crate::terminal::{Page, Style};
 pub(crate) fn run(args: &cli::Perspective) -> anyhow::Result<Outcome> {
     let opened = super::open(&args.of.session)?;
     let options = PerspectiveOptions {
-        agent: opened.agent(&args.of.agent)?,
+        agent: opened.agent_or_root(args.of.agent.as_deref())?,
         at: args.at.as_deref().map(|id| opened.event(id)).transpose()?,
         inner: args.inner,
     };

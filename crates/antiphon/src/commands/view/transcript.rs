@@ -10,7 +10,7 @@ use crate::terminal::{Page, Style, ago};
 
 pub(crate) fn run(args: &cli::OfAgent) -> anyhow::Result<Outcome> {
     let opened = super::open(&args.session)?;
-    let agent = opened.agent(&args.agent)?;
+    let agent = opened.agent_or_root(args.agent.as_deref())?;
     let reading = opened.reading();
     let entries = transcript(&reading, agent)?;
     // The lines as they stand in the log: unknown fields, numbers and all.

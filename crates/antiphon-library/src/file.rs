@@ -1,0 +1,146 @@
+//! The bytes of an agent's file, unpacked where the agent has packed it.
+//!
+//! Codex packs rollouts that have gone cold as `.jsonl.zst`. A few kilobytes can unpack to more
+//! than a machine has, so what is unpacked has an end; and a packed file that is cut or damaged
+//! still gives what came before.
+
+use std::fs;
+use std::io::{self, Read};
+use std::path::Path;
+
+use antiphon_model::{Place, Problem, Severity};
+
+/// No session that was ever seen comes near this.
+const MOST_BYTES: u64 = 2 << 30;
+
+const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+
+/// The ending of a packed file's name; what it holds is called by the name without it.
+pub const PACKED: &str = ".zst";
+
+/// A file's text, and what kept it from being read whole.
+#[derive(Debug, Default)]
+pub(crate) struct Text {
+    pub(crate) text: String,
+    pub(crate) stopped: Option<Stopped>,
+}
+
+/// Why the end of a file is missing.
+#[derive(Debug)]
+pub(crate) enum Stopped {
+    Packed(io::Error),
+    TooLong,
+    Unreadable(io::Error),
+}
+
+impl Stopped {
+    /// At the end of what was read of a stream.
+    pub(crate) fn at(&self, stream: u32, text: &str, name: &str) -> Problem {
+        let (code, message) = match self {
+            Self::Packed(error) => {
+                ("packed", format!("`{name}` cannot be unpacked beyond this: {error}"))
+            }
+            Self::TooLong => {
+                let gib = MOST_BYTES >> 30;
+                (
+                    "too-long",
+                    format!("`{name}` unpacks to more than {gib} GiB; the rest is not read"),
+                )
+            }
+            Self::Unreadable(error) => ("unreadable", format!("cannot read `{name}`: {error}")),
+        };
+        let lines = text.bytes().filter(|&byte| byte == b'\n').count();
+        let place = Place { offset: text.len() as u64, len: 0, stream };
+        Problem { severity: Severity::Error, code, line: lines as u64 + 1, message, place }
+    }
+}
+
+impl Text {
+    pub(crate) fn read(path: &Path) -> io::Result<Self> {
+        let bytes = fs::read(path)?;
+        if !bytes.starts_with(&ZSTD_MAGIC) {
+            return Ok(Self { text: text(bytes), stopped: None });
+        }
+        let mut unpacked = Vec::new();
+        let stopped = unpack(&bytes, MOST_BYTES, &mut unpacked)?;
+        Ok(Self { text: text(unpacked), stopped })
+    }
+}
+
+/// How a file begins. What is not UTF-8 is replaced: only the shape matters here.
+pub(crate) fn head(path: &Path, most: u64) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    fs::File::open(path)?.take(most).read_to_end(&mut bytes)?;
+    if bytes.starts_with(&ZSTD_MAGIC) {
+        let packed = std::mem::take(&mut bytes);
+        // That the packed head ends within a frame is no fault.
+        unpack(&packed, most, &mut bytes)?;
+    }
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn unpack(packed: &[u8], most: u64, unpacked: &mut Vec<u8>) -> io::Result<Option<Stopped>> {
+    let decoder = zstd::stream::read::Decoder::with_buffer(packed)?;
+    let stopped = decoder.take(most + 1).read_to_end(unpacked).err().map(Stopped::Packed);
+    if unpacked.len() as u64 > most {
+        unpacked.truncate(usize::try_from(most).unwrap_or(usize::MAX));
+        return Ok(Some(Stopped::TooLong));
+    }
+    Ok(stopped)
+}
+
+/// The text of a file; a byte that is not UTF-8 is read as `?`, one for one, so that places hold.
+fn text(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).unwrap_or_else(|error| {
+        let bytes = error.into_bytes();
+        let mut text = String::with_capacity(bytes.len());
+        for chunk in bytes.utf8_chunks() {
+            text.push_str(chunk.valid());
+            text.extend(chunk.invalid().iter().map(|_| '?'));
+        }
+        text
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_packed_file_reads_as_what_was_packed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.jsonl.zst");
+        let lines = "{\"a\":1}\n".repeat(10_000);
+        fs::write(&path, zstd::encode_all(lines.as_bytes(), 3).unwrap()).unwrap();
+        let read = Text::read(&path).unwrap();
+        assert_eq!(read.text, lines);
+        assert!(read.stopped.is_none());
+        assert_eq!(head(&path, 100).unwrap().len(), 100);
+    }
+
+    #[test]
+    fn a_packed_file_cut_anywhere_gives_what_came_before() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.jsonl.zst");
+        let lines: String = (0..40_000).map(|n| format!("{{\"n\":{}}}\n", n * 7919)).collect();
+        let packed = zstd::encode_all(lines.as_bytes(), 1).unwrap();
+        for cut in (4..packed.len()).step_by(packed.len() / 9) {
+            fs::write(&path, &packed[..cut]).unwrap();
+            let read = Text::read(&path).unwrap();
+            assert!(lines.starts_with(&read.text));
+            let problem = read.stopped.unwrap().at(0, &read.text, "a.jsonl");
+            assert_eq!(problem.code, "packed");
+        }
+        fs::write(&path, &packed[..packed.len() - 1]).unwrap();
+        assert!(Text::read(&path).unwrap().text.len() > lines.len() / 2);
+    }
+
+    #[test]
+    fn what_unpacks_without_end_is_cut() {
+        let packed = zstd::encode_all(&*vec![0; 10 << 20], 3).unwrap();
+        let mut unpacked = Vec::new();
+        let stopped = unpack(&packed, 1 << 20, &mut unpacked).unwrap();
+        assert!(matches!(stopped, Some(Stopped::TooLong)));
+        assert_eq!(unpacked.len(), 1 << 20);
+    }
+}
