@@ -30,13 +30,17 @@ bench: need       ## Speed, beside what cannot be beaten
 	@cargo run --release --quiet --package xtask -- startup
 	@cargo run --release --quiet --package xtask -- counting
 
+FUZZ ?= -max_total_time=60
+
 fuzz: need        ## A minute of fuzzing for each target (nightly Rust and cargo-fuzz)
 	@cargo fuzz --version >/dev/null 2>&1 || cargo install cargo-fuzz --locked
-	@mkdir -p fuzz/corpus/formats; for case in crates/antiphon-formats/fixtures/*/*/; do \
-	  cp "$$case/input.jsonl" "fuzz/corpus/formats/$$(echo "$$case" | tr '/' '-').jsonl"; done
-	@for target in log_read draft recover formats; do \
-	  mkdir -p fuzz/corpus/$$target && cp samples/*.jsonl fuzz/corpus/$$target/; \
-	  cargo +nightly fuzz run $$target -- -max_total_time=60 || exit 1; done
+	@for folder in crates/antiphon-formats/fixtures/*/*/; do \
+	  corpus=fuzz/corpus/$$(basename $$(dirname $$folder) | tr - _); mkdir -p $$corpus; \
+	  { cat $$folder/input.jsonl; find $$folder -name '*.jsonl' ! -name input.jsonl \
+	    -exec printf '\036' \; -exec cat {} \; ; } > $$corpus/$$(basename $$folder); done
+	@for target in $$(cargo +nightly fuzz list); do mkdir -p fuzz/corpus/$$target; \
+	  case $$target in log_read|draft|recover) cp samples/*.jsonl fuzz/corpus/$$target/;; esac; \
+	  cargo +nightly fuzz run --sanitizer none $$target -- -max_len=8192 $(FUZZ) || exit 1; done
 
 samples: need     ## Seal samples/drafts anew
 	cargo xtask samples
