@@ -64,6 +64,7 @@ impl<'a> Script<'a> {
             line: record.line.number,
             place: record.line.place,
             kind,
+            extra: None,
             problems: Vec::new(),
         });
         self.events.len() - 1
@@ -130,6 +131,7 @@ pub(crate) fn started<'a>(program: &'static str) -> SessionStarted<'a> {
         format: None,
         title: None,
         prompt: None,
+        description: None,
         cwd: None,
         branch: None,
         program: Some(Cow::Borrowed(program)),

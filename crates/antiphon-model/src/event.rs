@@ -65,6 +65,8 @@ pub struct Event<'a> {
     pub line: u64,
     pub place: Place,
     pub kind: EventKind<'a>,
+    /// Facts for which the log has no name: an object, kept word for word.
+    pub extra: Option<Body<'a>>,
     /// What was odd about the line without making it unreadable.
     pub problems: Vec<Problem>,
 }
@@ -206,6 +208,7 @@ pub struct SessionStarted<'a> {
     pub format: Option<u64>,
     pub title: Option<Text<'a>>,
     pub prompt: Option<Text<'a>>,
+    pub description: Option<Text<'a>>,
     pub cwd: Option<Text<'a>>,
     pub branch: Option<Text<'a>>,
     pub program: Option<Text<'a>>,
@@ -258,7 +261,10 @@ pub struct Fragment<'a> {
 /// `annotation`: it points at calls, and never changes them.
 #[derive(Debug, Clone)]
 pub struct Annotation<'a> {
-    pub whole: Body<'a>,
+    /// Whose calls it is about; the session's, if nobody's.
+    pub agent: Option<Text<'a>>,
+    /// What it says: an object.
+    pub annotation: Body<'a>,
 }
 
 /// `gap` and `recovered`.

@@ -31,8 +31,8 @@ pub use id::{AgentId, AgentIx, CallId, CallIx, EventIx, MessageId, SessionId};
 pub use link::{Basis, Link, LinkKind, Rule};
 pub use problem::{Problem, ProblemKind, Severity};
 pub use session::{
-    Agent, Call, ContextEdit, Entry, EntryKind, Info, MessageRef, Parent, Selection, Session,
-    Source,
+    Agent, Call, ContextEdit, Detail, Entry, EntryKind, Info, MessageRef, Parent, Selection,
+    Session, Source,
 };
 pub use time::Timestamp;
 pub use usage::Usage;

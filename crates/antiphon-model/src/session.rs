@@ -8,8 +8,10 @@
 mod agent;
 mod call;
 mod column;
+mod detail;
 mod edit;
 mod entry;
+mod info;
 mod numbered;
 mod parent;
 mod strings;
@@ -17,13 +19,15 @@ mod strings;
 use crate::event::Text;
 use crate::{
     AgentIx, CallIx, Event, EventIx, EventKind, Message, Place, Problem, ProblemKind, Role,
-    SessionEnded, SessionStarted, Timestamp, Usage, is_blank,
+    Timestamp, Usage, is_blank,
 };
 pub use agent::{Agent, Parent};
 pub use call::Call;
 use column::{Sparse, push_tight};
+pub use detail::Detail;
 pub use edit::{ContextEdit, Selection};
 pub use entry::{Entry, EntryKind};
+pub use info::Info;
 use strings::{StrIx, Strings};
 
 /// A folded session.
@@ -56,29 +60,15 @@ pub struct Session {
     previous: Sparse<RawRef>,
     durations: Sparse<u64>,
     usages: Sparse<(Usage, Option<StrIx>)>,
+    details: Sparse<(Detail, Place)>,
+    event_words: Sparse<(detail::Word, StrIx)>,
+    /// By call.
+    call_words: Sparse<(detail::Word, StrIx)>,
+    /// When calls began, by result.
+    started: Sparse<i64>,
+    annotations: Vec<u32>,
     /// Results of calls that have one already.
     more_results: Vec<call::MoreResult>,
-}
-
-/// What the session says of itself.
-#[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub struct Info {
-    pub session_id: Option<Box<str>>,
-    pub format: Option<u64>,
-    pub title: Option<Box<str>>,
-    pub prompt: Option<Box<str>>,
-    pub cwd: Option<Box<str>>,
-    pub branch: Option<Box<str>>,
-    pub program: Option<Box<str>>,
-    pub version: Option<Box<str>>,
-    pub role: Option<Box<str>>,
-    pub issue: Option<Box<str>>,
-    pub run_id: Option<Box<str>>,
-    pub task_id: Option<Box<str>>,
-    pub ended: bool,
-    pub outcome: Option<Box<str>>,
-    pub reason: Option<Box<str>>,
-    pub error: Option<Box<str>>,
 }
 
 /// Where a message came from.
@@ -255,6 +245,11 @@ impl Session {
             + self.previous.heap_bytes()
             + self.durations.heap_bytes()
             + self.usages.heap_bytes()
+            + self.details.heap_bytes()
+            + self.event_words.heap_bytes()
+            + self.call_words.heap_bytes()
+            + self.started.heap_bytes()
+            + self.annotations.capacity() * 4
             + self.more_results.capacity() * size_of::<call::MoreResult>()
     }
 
@@ -283,10 +278,12 @@ impl Session {
             EventKind::SessionStarted(started) => {
                 row.kind = EntryKind::SessionStarted;
                 self.info.start(started);
+                self.info.started_by = Some(ix);
             }
             EventKind::SessionEnded(ended) => {
                 row.kind = EntryKind::SessionEnded;
                 self.info.end(ended);
+                self.info.ended_by = Some(ix);
             }
             EventKind::RunStatus(_) => row.kind = EntryKind::RunStatus,
             EventKind::ContextEdited(edited) => {
@@ -305,7 +302,14 @@ impl Session {
                 }
                 self.add_causes(ix, &fragment.cause)?;
             }
-            EventKind::Annotation(_) => row.kind = EntryKind::Annotation,
+            EventKind::Annotation(annotation) => {
+                row.kind = EntryKind::Annotation;
+                row.content = annotation.annotation.place;
+                if let Some(agent) = &annotation.agent {
+                    row.agent = self.agent_named(agent, ix)?.0;
+                }
+                self.annotations.push(ix.0);
+            }
             EventKind::Gap(_) => row.kind = EntryKind::Gap,
             EventKind::Recovered(_) => row.kind = EntryKind::Recovered,
             EventKind::Unknown(unknown) => {
@@ -317,6 +321,7 @@ impl Session {
                 };
             }
         }
+        self.add_details(ix, event)?;
         push_tight(&mut self.rows, row);
         Some(())
     }
@@ -453,38 +458,6 @@ impl Session {
 /// Words for the world outside the system. The seed project reserves `user` as well.
 fn is_outside(word: &str) -> bool {
     matches!(word, "external" | "user")
-}
-
-impl Info {
-    fn start(&mut self, started: &SessionStarted<'_>) {
-        // A session that was resumed may be started again: what is said later completes.
-        let set = |slot: &mut Option<Box<str>>, value: &Option<Text<'_>>| {
-            if let Some(value) = value {
-                *slot = Some((&**value).into());
-            }
-        };
-        set(&mut self.session_id, &started.session_id);
-        set(&mut self.title, &started.title);
-        set(&mut self.prompt, &started.prompt);
-        set(&mut self.cwd, &started.cwd);
-        set(&mut self.branch, &started.branch);
-        set(&mut self.program, &started.program);
-        set(&mut self.version, &started.version);
-        set(&mut self.role, &started.role);
-        set(&mut self.issue, &started.issue);
-        set(&mut self.run_id, &started.run_id);
-        set(&mut self.task_id, &started.task_id);
-        self.format = started.format.or(self.format);
-        self.ended = false;
-    }
-
-    fn end(&mut self, ended: &SessionEnded<'_>) {
-        let own = |value: &Option<Text<'_>>| value.as_deref().map(Into::into);
-        self.ended = true;
-        self.outcome = own(&ended.outcome);
-        self.reason = own(&ended.reason);
-        self.error = own(&ended.error);
-    }
 }
 
 #[cfg(test)]

@@ -99,6 +99,7 @@ impl<'a> Session<'a> {
             line: first.line,
             place: first.place,
             kind: EventKind::SessionStarted(self.shared.facts.started()),
+            extra: None,
             problems: Vec::new(),
         })
     }
@@ -123,6 +124,7 @@ impl<'a> Session<'a> {
                 line,
                 place,
                 kind,
+                extra: None,
                 problems: Vec::new(),
             };
             let mut created = created(&agent, launch, &shared, &voice.events);
@@ -188,6 +190,7 @@ impl<'a> Facts<'a> {
             format: None,
             title: self.custom_title.clone().or_else(|| self.title.clone()),
             prompt: self.prompt.clone(),
+            description: None,
             cwd: self.cwd.clone(),
             branch: self.branch.clone(),
             program: Some(Cow::Borrowed(PROGRAM)),

@@ -349,6 +349,7 @@ impl<'a> Transcript<'a> {
             line,
             place: record.line.place,
             kind,
+            extra: None,
             problems: Vec::new(),
         };
         self.events.push((agent.clone(), event));

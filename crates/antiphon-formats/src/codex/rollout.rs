@@ -317,6 +317,7 @@ impl<'a, 's> Rollout<'a, 's> {
             line,
             place: entry.record.line.place,
             kind,
+            extra: None,
             problems: Vec::new(),
         });
     }

@@ -189,6 +189,7 @@ fn opening<'a>(entry: &Entry<'a>, id: String, kind: EventKind<'a>) -> Event<'a> 
         line: entry.line(),
         place: entry.record.line.place,
         kind,
+        extra: None,
         problems: Vec::new(),
     }
 }

@@ -14,12 +14,12 @@ use crate::{Body, ContextAction, Problem, ProblemKind, Role, Rule, Timestamp, Us
 pub fn decode<'a>(line: &Line<'a>) -> Result<Event<'a>, Problem> {
     let fail = |kind: &ProblemKind| kind.at(line.number, line.place);
     let mut slots: Slots<'a> = [None; Key::NAMES.len()];
-    let mut escaped = 0;
+    let mut escaped: u128 = 0;
     let scanned = json::object(line.members(), line.is_sealed(), |key, value| {
         let key = Key::of(key) as usize;
         if let Some(slot) = slots.get_mut(key) {
             *slot = Some(value.raw);
-            escaped = escaped & !(1 << key) | u64::from(value.has_escape) << key;
+            escaped = escaped & !(1 << key) | u128::from(value.has_escape) << key;
         }
     });
     if scanned.is_err() {
@@ -30,8 +30,9 @@ pub fn decode<'a>(line: &Line<'a>) -> Result<Event<'a>, Problem> {
     let message_id = fields.word(Key::MessageId);
     let at = fields.time(Key::Timestamp);
     let kind = fields.kind().map_err(|kind| fail(&kind))?;
+    let extra = fields.body(Key::Extra);
     let (place, problems) = (line.place, fields.problems);
-    Ok(Event { message_id, at, line: line.number, place, kind, problems })
+    Ok(Event { message_id, at, line: line.number, place, kind, extra, problems })
 }
 
 fn not_an_event(text: &str) -> ProblemKind {
@@ -102,6 +103,7 @@ keys! {
     Format = "format",
     Title = "title",
     Prompt = "prompt",
+    Description = "description",
     Cwd = "cwd",
     Branch = "branch",
     Program = "program",
@@ -119,6 +121,8 @@ keys! {
     SummaryRef = "summary_ref",
     Count = "count",
     Damage = "damage",
+    Annotation = "annotation",
+    Extra = "extra",
     // `transcript_edit` counts the entries that stay in `n`, which is the number of a line with a
     // seal; a copy that has one says it in the other field.
     KeptFirst = "kept_first",
@@ -138,13 +142,13 @@ impl Key {
 
 type Slots<'a> = [Option<&'a str>; Key::NAMES.len()];
 
-const _: () = assert!(Key::NAMES.len() <= 64, "there is a bit for each key");
+const _: () = assert!(Key::NAMES.len() <= 128, "there is a bit for each key");
 
 /// A line's members, sorted, and what was found odd while decoding them.
 struct Fields<'a> {
     slots: Slots<'a>,
     /// By key, a bit: the value holds an escape. Few do, and the others need no second look.
-    escaped: u64,
+    escaped: u128,
     line: Line<'a>,
     problems: Vec<Problem>,
 }
@@ -173,9 +177,13 @@ impl<'a> Fields<'a> {
                 content: self.body(Key::Content),
                 cause: self.words(Key::Cause),
             }),
-            "annotation" => {
-                EventKind::Annotation(Annotation { whole: self.line.body(self.line.text) })
-            }
+            "annotation" => EventKind::Annotation(Annotation {
+                agent: self.word(Key::Agent),
+                // Where it is no member of its own, the line is it.
+                annotation: self
+                    .body(Key::Annotation)
+                    .unwrap_or_else(|| self.line.body(self.line.text)),
+            }),
             "gap" => EventKind::Gap(self.loss()),
             "recovered" => EventKind::Recovered(self.loss()),
             _ => EventKind::Unknown(Unknown { agent: self.word(Key::Agent), event_type }),
@@ -244,6 +252,7 @@ impl<'a> Fields<'a> {
             format: self.number(Key::Format),
             title: self.word(Key::Title),
             prompt: self.word(Key::Prompt),
+            description: self.word(Key::Description),
             cwd: self.word(Key::Cwd),
             branch: self.word(Key::Branch),
             program: self.word(Key::Program),

@@ -26,12 +26,14 @@ impl Event<'_> {
             EventKind::Fragment(fragment) => out.fragment(fragment),
             EventKind::Annotation(annotation) => {
                 out.word("event_type", "annotation");
-                out.raw("annotation", annotation.whole.json);
+                out.text("agent", annotation.agent.as_deref());
+                out.raw("annotation", annotation.annotation.json);
             }
             EventKind::Gap(loss) => out.loss("gap", loss),
             EventKind::Recovered(loss) => out.loss("recovered", loss),
             EventKind::Unknown(unknown) => out.unknown(unknown, line),
         }
+        out.body("extra", self.extra);
         if let Some(at) = self.at {
             out.word("timestamp", &at.to_string());
         }
@@ -125,6 +127,7 @@ impl EventMembers for Members {
         self.number("format", started.format);
         self.text("title", started.title.as_deref());
         self.text("prompt", started.prompt.as_deref());
+        self.text("description", started.description.as_deref());
         self.text("cwd", started.cwd.as_deref());
         self.text("branch", started.branch.as_deref());
         self.text("program", started.program.as_deref());

@@ -18,6 +18,8 @@ pub struct Agent {
     /// The first event that mentions it.
     pub first: EventIx,
     pub parent: Parent,
+    /// The event that says how it ended.
+    pub ended: Option<EventIx>,
     status: Option<Box<str>>,
     transcript: Vec<u32>,
     /// Whether it ever was somebody's parent: others cannot stand in a circle.
@@ -144,6 +146,7 @@ impl Session {
                 created: None,
                 first: ix,
                 parent: Parent::None,
+                ended: None,
                 status: None,
                 transcript: Vec::new(),
                 has_children: false,
@@ -205,6 +208,7 @@ impl Session {
         row.kind = EntryKind::AgentEnded;
         row.agent = self.agent_named(&ended.agent, ix)?.0;
         let agent = self.agents.get_mut(row.agent as usize)?;
+        agent.ended = Some(ix);
         agent.status = ended.status.as_deref().map(Into::into);
         Some(())
     }

@@ -94,6 +94,7 @@ impl Session {
         };
         let tool = self.words.intern(&call.name)?;
         self.makers.note(ix, call);
+        self.add_call_words(ix, call)?;
         let arguments = call.arguments.map_or(Place::NONE, |body| body.place);
         let (first_result, last_result, more) = (NOBODY, NOBODY, NOBODY);
         push_tight(

@@ -1,0 +1,62 @@
+//! What the session says of itself.
+
+use crate::event::Text;
+use crate::{EventIx, SessionEnded, SessionStarted};
+
+/// What the session says of itself.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Info {
+    pub session_id: Option<Box<str>>,
+    pub format: Option<u64>,
+    pub title: Option<Box<str>>,
+    pub prompt: Option<Box<str>>,
+    pub description: Option<Box<str>>,
+    pub cwd: Option<Box<str>>,
+    pub branch: Option<Box<str>>,
+    pub program: Option<Box<str>>,
+    pub version: Option<Box<str>>,
+    pub role: Option<Box<str>>,
+    pub issue: Option<Box<str>>,
+    pub run_id: Option<Box<str>>,
+    pub task_id: Option<Box<str>>,
+    /// The event that says how the session began, and the one that says how it ended.
+    pub started_by: Option<EventIx>,
+    pub ended_by: Option<EventIx>,
+    pub ended: bool,
+    pub outcome: Option<Box<str>>,
+    pub reason: Option<Box<str>>,
+    pub error: Option<Box<str>>,
+}
+
+impl Info {
+    pub(super) fn start(&mut self, started: &SessionStarted<'_>) {
+        // A session that was resumed may be started again: what is said later completes.
+        let set = |slot: &mut Option<Box<str>>, value: &Option<Text<'_>>| {
+            if let Some(value) = value {
+                *slot = Some((&**value).into());
+            }
+        };
+        set(&mut self.session_id, &started.session_id);
+        set(&mut self.title, &started.title);
+        set(&mut self.prompt, &started.prompt);
+        set(&mut self.description, &started.description);
+        set(&mut self.cwd, &started.cwd);
+        set(&mut self.branch, &started.branch);
+        set(&mut self.program, &started.program);
+        set(&mut self.version, &started.version);
+        set(&mut self.role, &started.role);
+        set(&mut self.issue, &started.issue);
+        set(&mut self.run_id, &started.run_id);
+        set(&mut self.task_id, &started.task_id);
+        self.format = started.format.or(self.format);
+        self.ended = false;
+    }
+
+    pub(super) fn end(&mut self, ended: &SessionEnded<'_>) {
+        let own = |value: &Option<Text<'_>>| value.as_deref().map(Into::into);
+        self.ended = true;
+        self.outcome = own(&ended.outcome);
+        self.reason = own(&ended.reason);
+        self.error = own(&ended.error);
+    }
+}
