@@ -36,7 +36,7 @@ fuzz: need        ## A minute of fuzzing for each target (nightly Rust and cargo
 	@cargo fuzz --version >/dev/null 2>&1 || cargo install cargo-fuzz --locked
 	@for folder in crates/antiphon-formats/fixtures/*/*/; do \
 	  corpus=fuzz/corpus/$$(basename $$(dirname $$folder) | tr - _); mkdir -p $$corpus; \
-	  { cat $$folder/input.jsonl; find $$folder -name '*.jsonl' ! -name input.jsonl \
+	  { cat $$folder/input.*; find $$folder -name '*.jsonl' ! -name 'input.*' \
 	    -exec printf '\036' \; -exec cat {} \; ; } > $$corpus/$$(basename $$folder); done
 	@for target in $$(cargo +nightly fuzz list); do mkdir -p fuzz/corpus/$$target; \
 	  case $$target in log_read|draft|recover) cp samples/*.jsonl fuzz/corpus/$$target/;; esac; \

@@ -16,7 +16,12 @@ pub fn reads(format: &str, bytes: &[u8]) {
     // Detection looks at the same hostile text.
     let head: Vec<&str> = texts[0].lines().take(antiphon_formats::HEAD_LINES).collect();
     let _ = (format.detect)(&head);
-    read(format, &texts);
+    // A document becomes lines first.
+    let lines: Vec<String> = match format.lines {
+        Some(lines) => texts.iter().map(|text| lines(text).text).collect(),
+        None => return read(format, &texts),
+    };
+    read(format, &lines.iter().map(String::as_str).collect::<Vec<_>>());
 }
 
 fn read(format: &Format, texts: &[&str]) {

@@ -24,6 +24,7 @@ pub(crate) const FORMAT: Format = Format {
     beside: "agent-",
     belongs,
     names: crate::none,
+    lines: None,
     read,
 };
 

@@ -35,6 +35,7 @@ pub(crate) const FORMAT: Format = Format {
     beside: "rollout-",
     belongs,
     names,
+    lines: None,
     read,
 };
 

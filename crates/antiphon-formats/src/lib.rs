@@ -14,6 +14,7 @@ mod codex_tui;
 mod line;
 mod merge;
 mod script;
+mod std_session;
 
 use antiphon_model::{Event, Place, Problem};
 
@@ -48,6 +49,13 @@ pub struct Duplicate {
     pub reason: &'static str,
 }
 
+/// What a document became.
+#[derive(Debug)]
+pub struct Lines {
+    pub text: String,
+    pub problems: Vec<Problem>,
+}
+
 /// A format that can be read.
 pub struct Format {
     /// One name per format.
@@ -66,6 +74,8 @@ pub struct Format {
     /// The ends of the names of files that a text names as made from it, whatever folder they lie
     /// in; [`belongs`](Self::belongs) still has to agree.
     pub names: fn(text: &str) -> Vec<String>,
+    /// How a file that is one document becomes a stream of lines; nothing, where it is a stream.
+    pub lines: Option<fn(text: &str) -> Lines>,
     /// Reads a session; the first stream is its main file.
     pub read: for<'a> fn(&[Stream<'a>], &mut dyn Sink<'a>),
 }
@@ -83,6 +93,7 @@ pub const FORMATS: &[Format] = &[
     codex::FORMAT,
     codex_exec::FORMAT,
     codex_tui::FORMAT,
+    std_session::FORMAT,
 ];
 
 /// For [`Format::names`], where a session's files lie together.

@@ -11,7 +11,7 @@ use crate::{FORMATS, Stream};
 fn every_line_is_accounted_for() {
     for fixture in all() {
         let streams = fixture.streams();
-        let found = read(fixture.format(), &streams);
+        let found = read(fixture.format, &streams);
         let accounted = found.accounted(&streams);
         for (number, stream) in (0..).zip(&streams).filter(|(_, s)| s.name.ends_with(".jsonl")) {
             for (line, text) in (1..).zip(stream.text.lines()) {
@@ -28,7 +28,7 @@ fn every_event_has_an_id_of_its_own() {
     for fixture in all() {
         let streams = fixture.streams();
         let mut seen = BTreeSet::new();
-        for event in read(fixture.format(), &streams).events {
+        for event in read(fixture.format, &streams).events {
             let id = event.message_id.unwrap().into_owned();
             assert!(seen.insert(id.clone()), "{} {id}", fixture.folder.display());
         }
@@ -38,8 +38,9 @@ fn every_event_has_an_id_of_its_own() {
 /// A file that stops within a line has what its whole lines have, and one problem.
 #[test]
 fn a_file_may_stop_at_any_byte() {
-    for fixture in all() {
-        let format = fixture.format();
+    // A document that is cut is none; that is told by the tests of documents.
+    for fixture in all().into_iter().filter(|fixture| fixture.format.lines.is_none()) {
+        let format = fixture.format;
         let whole = fixture.streams();
         let with = |text| {
             let mut streams = whole.clone();

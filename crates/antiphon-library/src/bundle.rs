@@ -61,8 +61,13 @@ impl Bundle {
         Ok(Some(bundle))
     }
 
-    fn add(&mut self, member: Member, Text { text, stopped }: Text) {
+    fn add(&mut self, member: Member, Text { mut text, stopped }: Text) {
         let number = u32::try_from(self.files.len()).unwrap_or(u32::MAX);
+        if let Some(lines) = self.format.lines {
+            let lines = lines(&text);
+            self.problems.extend(lines.problems);
+            text = lines.text;
+        }
         self.problems.extend(stopped.map(|stopped| stopped.at(number, &text, &member.name)));
         self.files.push(member);
         self.texts.push(text);

@@ -67,6 +67,23 @@ impl NotJson {
     }
 }
 
+/// Where a text of many lines stops being JSON.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("not JSON, line {line}, column {column}: {reason}")]
+pub struct SyntaxError {
+    pub line: usize,
+    pub column: usize,
+    pub reason: String,
+}
+
+/// Whether a text of many lines is JSON.
+pub fn check(text: &str) -> Result<(), SyntaxError> {
+    let Err(error) = serde_json::from_str::<serde::de::IgnoredAny>(text) else { return Ok(()) };
+    let whole = error.to_string();
+    let reason = whole.split(" at line ").next().unwrap_or_default().to_owned();
+    Err(SyntaxError { line: error.line(), column: error.column(), reason })
+}
+
 /// Calls `each` with the members of a JSON object, in order, values raw. Repeated keys come again.
 /// An object that turns out to be malformed has been told up to there.
 pub fn members<'a>(raw: &'a str, mut each: impl FnMut(&str, &'a str)) -> Result<(), NotJson> {
@@ -98,6 +115,34 @@ pub fn member<'a>(raw: &'a str, name: &str) -> Option<&'a str> {
     })
     .ok()?;
     found
+}
+
+/// A JSON text without the whitespace between its parts: one line.
+pub fn compact(raw: &str) -> String {
+    let mut out = String::with_capacity(raw.len());
+    let mut rest = raw;
+    while let Some(at) = memchr::memchr(b'"', rest.as_bytes()) {
+        let (between, text) = rest.split_at(at);
+        out.extend(between.split_ascii_whitespace());
+        let end = end_of_string(text);
+        out.push_str(text.get(..end).unwrap_or(text));
+        rest = text.get(end..).unwrap_or_default();
+    }
+    out.extend(rest.split_ascii_whitespace());
+    out
+}
+
+/// Where the string ends that a text begins with: behind its closing quote.
+fn end_of_string(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let mut at = 1;
+    while let Some(next) = bytes.get(at..).and_then(|rest| memchr::memchr2(b'"', b'\\', rest)) {
+        match bytes.get(at + next) {
+            Some(b'"') => return at + next + 1,
+            _ => at += next + 2,
+        }
+    }
+    text.len()
 }
 
 /// Writes `text` as a JSON string. The three characters on which other programs split lines
@@ -220,6 +265,15 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn a_compact_text_says_the_same(keys in proptest::collection::vec(any::<String>(), 0..4)) {
+            let value: serde_json::Value = keys.iter().map(|key| (key.clone(), key.len().into()))
+                .collect::<serde_json::Map<_, _>>().into();
+            let compacted = compact(&serde_json::to_string_pretty(&value).unwrap());
+            prop_assert_eq!(&compacted, &serde_json::to_string(&value).unwrap());
+            prop_assert_eq!(compact(&compacted), compacted);
+        }
+
         #[test]
         fn a_written_string_reads_back_and_splits_no_line(s in any::<String>()) {
             let mut out = String::new();

@@ -48,6 +48,15 @@ impl Timestamp {
         }
     }
 
+    /// The shortest form: without a fraction where there is none. Documents write times so.
+    pub fn to_short(self) -> String {
+        let text = self.to_string();
+        match text.strip_suffix(".000Z") {
+            Some(seconds) => format!("{seconds}Z"),
+            None => text,
+        }
+    }
+
     /// Reads any RFC 3339 time. The form that we write is read without leaving this file; the
     /// rest (offsets, other precisions) is `jiff`'s.
     pub fn parse(text: &str) -> Option<Self> {

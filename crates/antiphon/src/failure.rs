@@ -87,8 +87,12 @@ pub(crate) fn report_problems(file: &str, problems: &[antiphon_model::Problem]) 
         return Outcome::Done;
     }
     for problem in problems.iter().take(SHOWN) {
-        let (line, message) = (problem.line, &problem.message);
-        crate::terminal::complain(&format!("{file}:{line}: {message}"));
+        let message = &problem.message;
+        crate::terminal::complain(&match problem.line {
+            // A document's places are in its words.
+            0 => format!("{file}: {message}"),
+            line => format!("{file}:{line}: {message}"),
+        });
     }
     let count = problems.len();
     if count > SHOWN {

@@ -1,6 +1,6 @@
 //! What the tests of all formats share: fixtures, and events as lines of text.
 //!
-//! A fixture is a folder `fixtures/<format>/<case>/` with the main file `input.jsonl`, other files
+//! A fixture is a folder `fixtures/<format>/<case>/` with the main file `input.jsonl` (or `input.json`), other files
 //! of the session where there are any, and a README. What is read from it stands in `events.snap`.
 
 use std::collections::BTreeSet;
@@ -17,7 +17,7 @@ use crate::{Duplicate, FORMATS, Format, HEAD_LINES, Sink, Stream};
 pub(crate) fn check(format: &str, case: &str) -> [u64; 5] {
     let fixture = Fixture::load(&root().join(format).join(case));
     let streams = fixture.streams();
-    let found = read(fixture.format(), &streams);
+    let found = read(fixture.format, &streams);
     let mut settings = insta::Settings::clone_current();
     settings.set_snapshot_path(&fixture.folder);
     settings.set_prepend_module_to_snapshot(false);
@@ -49,12 +49,15 @@ fn list(folder: &Path) -> Vec<PathBuf> {
 /// A session's files.
 pub(crate) struct Fixture {
     pub(crate) folder: PathBuf,
+    pub(crate) format: &'static Format,
     /// The main file first.
     pub(crate) files: Vec<(String, String)>,
+    /// What was odd about a document before it became lines.
+    pub(crate) problems: Vec<Problem>,
 }
 
 impl Fixture {
-    fn load(folder: &Path) -> Self {
+    pub(crate) fn load(folder: &Path) -> Self {
         let mut paths = Vec::new();
         let mut folders = vec![folder.to_owned()];
         while let Some(below) = folders.pop() {
@@ -66,25 +69,35 @@ impl Fixture {
         let name = |path: &PathBuf| path.strip_prefix(folder).unwrap().to_str().unwrap().to_owned();
         let mut names: Vec<String> = paths.iter().map(name).collect();
         names.retain(|name| name.ends_with(".jsonl") || name.ends_with(".json"));
-        names.sort_by_key(|name| (name != "input.jsonl", name.clone()));
+        names.sort_by_key(|name| (!name.starts_with("input."), name.clone()));
         let read = |name: String| (fs::read_to_string(folder.join(&name)).unwrap(), name);
-        let files = names.into_iter().map(read).map(|(text, name)| (name, text)).collect();
-        Self { folder: folder.to_owned(), files }
+        let mut files: Vec<(String, String)> =
+            names.into_iter().map(read).map(|(text, name)| (name, text)).collect();
+        let format = format_of(folder, &files[0].1);
+        let mut problems = Vec::new();
+        if let Some(lines) = format.lines {
+            for (_, text) in &mut files {
+                let lines = lines(text);
+                *text = lines.text;
+                problems.extend(lines.problems);
+            }
+        }
+        Self { folder: folder.to_owned(), format, files, problems }
     }
 
     pub(crate) fn streams(&self) -> Vec<Stream<'_>> {
         self.files.iter().map(|(name, text)| Stream { name, text }).collect()
     }
+}
 
-    /// The format that the folder is named after; the main file must be recognised as it.
-    pub(crate) fn format(&self) -> &'static Format {
-        let name = self.folder.parent().unwrap().file_name().unwrap().to_str().unwrap();
-        let head: Vec<&str> = self.files[0].1.lines().take(HEAD_LINES).collect();
-        let found: Vec<&str> =
-            FORMATS.iter().filter(|format| (format.detect)(&head)).map(|f| f.name).collect();
-        assert_eq!(found, [name], "{}", self.folder.display());
-        FORMATS.iter().find(|format| format.name == name).unwrap()
-    }
+/// The format that the folder is named after; the main file must be recognised as it.
+fn format_of(folder: &Path, main: &str) -> &'static Format {
+    let name = folder.parent().unwrap().file_name().unwrap().to_str().unwrap();
+    let head: Vec<&str> = main.lines().take(HEAD_LINES).collect();
+    let found: Vec<&str> =
+        FORMATS.iter().filter(|format| (format.detect)(&head)).map(|f| f.name).collect();
+    assert_eq!(found, [name], "{}", folder.display());
+    FORMATS.iter().find(|format| format.name == name).unwrap()
 }
 
 #[derive(Default)]

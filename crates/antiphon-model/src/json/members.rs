@@ -62,6 +62,17 @@ impl Members {
         }
     }
 
+    pub fn is_empty(&self) -> bool {
+        self.text.is_empty()
+    }
+
+    /// Another object, unless it has no members.
+    pub fn members(&mut self, key: &str, members: &Self) {
+        if !members.is_empty() {
+            self.raw(key, &members.object());
+        }
+    }
+
     /// The object.
     pub fn object(&self) -> String {
         format!("{{{}}}", self.text)

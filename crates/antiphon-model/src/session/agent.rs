@@ -180,7 +180,7 @@ impl Session {
         if let Parent::Inferred { call, .. } = parent {
             row.call = call.0;
         } else if let Some(call) = &created.tool_call_id
-            && let Some(call) = self.latest_call_with(call)
+            && let Some(call) = self.nearest_call(call, parent.agent())
         {
             row.call = call.0;
         }

@@ -111,9 +111,7 @@ impl Session {
         agent: AgentIx,
         event: EventIx,
     ) -> Option<CallIx> {
-        let latest = self.latest_call_with(call_id)?;
-        let own = self.with_same_id(latest).find(|&call| self.call(call).agent == agent);
-        let ix = own.unwrap_or(latest);
+        let ix = self.nearest_call(call_id, Some(agent))?;
         let call = self.calls.get_mut(ix.index())?;
         if call.is_open() {
             call.first_result = event.0;
@@ -126,9 +124,12 @@ impl Session {
         Some(ix)
     }
 
-    pub(super) fn latest_call_with(&self, call_id: &str) -> Option<CallIx> {
+    /// The nearest earlier call with that id: the agent's own, if there is one.
+    pub(super) fn nearest_call(&self, call_id: &str, agent: Option<AgentIx>) -> Option<CallIx> {
         let id = self.call_ids.known(call_id)?;
-        self.latest_call.get(id.0 as usize).map(|&call| CallIx(call))
+        let latest = CallIx(*self.latest_call.get(id.0 as usize)?);
+        let is_own = |call: &CallIx| Some(self.call(*call).agent) == agent;
+        Some(self.with_same_id(latest).find(is_own).unwrap_or(latest))
     }
 
     /// A call, and those before it with the same id. Models number their calls within a turn, so

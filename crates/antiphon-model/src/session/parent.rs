@@ -93,7 +93,8 @@ impl Session {
     }
 
     fn recorded_parent(&mut self, created: &AgentCreated<'_>, ix: EventIx) -> Option<Parent> {
-        let call = created.tool_call_id.as_deref().and_then(|id| self.latest_call_with(id));
+        let maker = created.parent_id.as_deref().and_then(|parent| self.find_agent(parent));
+        let call = created.tool_call_id.as_deref().and_then(|id| self.nearest_call(id, maker));
         let cause = created.cause.first().and_then(|cause| {
             let message = cause.split_once('.').map_or(&**cause, |(message, _)| message);
             self.find(cause).or_else(|| self.find(message)).map(|entry| entry.ix())

@@ -1,0 +1,115 @@
+//! Session documents: STD-001 (one agent) and STD-008 (several), in every generation published.
+//!
+//! A document is one JSON value, and no stream. It becomes lines first, in the log's own words, one
+//! for each fact ([`document`]): a call and its result, an agent, a message, an annotation. What the
+//! standards define has a place in the log; the rest of each object goes along as `extra`. Shapes
+//! that are older or have drifted are read all the same, and each leniency is a problem that names
+//! its place by a JSON Pointer.
+//!
+//! What a document lists in `x_antiphon.derived` was not recorded but worked out by its writer. It is
+//! passed over, and worked out again.
+
+mod agents;
+mod call;
+mod document;
+mod fields;
+mod message;
+mod phase;
+mod status;
+mod step;
+mod top_level;
+
+use std::collections::BTreeMap;
+
+use antiphon_model::{Event, EventKind, decode};
+
+use crate::line::records;
+use crate::merge::{Voice, merge};
+use crate::{Format, Sink, Stream};
+
+pub(crate) const FORMAT: Format = Format {
+    name: "std-session",
+    what: "session documents (STD-001, STD-008)",
+    versions: "0, 2.x and 3.0 of STD-001, 1.0 of STD-008",
+    detect,
+    beside: "",
+    belongs: |_, _, _| false,
+    names: crate::none,
+    lines: Some(document::lines),
+    read,
+};
+
+/// By the keys of the outermost object. A document that is broken further down is still one.
+fn detect(head: &[&str]) -> bool {
+    let keys = top_level::keys(head);
+    let has = |key: &str| keys.iter().any(|it| it == key);
+    let is_line_of_another = has("event_type") || has("type") || has("uuid") || has("message_id");
+    let content = ["tool_calls", "phases", "steps", "user_prompt", "task_title"];
+    has("session_id") && content.into_iter().any(has) && !is_line_of_another
+}
+
+/// Reads the lines that a document became, and brings its agents into one order.
+fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
+    let Some(stream) = streams.first() else { return };
+    let mut voices: Vec<Voice<'a>> = vec![Voice::default()];
+    // Which voice an agent speaks with: the first, unless a call made it.
+    let mut by_agent: BTreeMap<String, usize> = BTreeMap::new();
+    let mut ends = Vec::new();
+    for record in records(stream, 0) {
+        let event = record.and_then(|record| decode(&record.line));
+        let event = match event {
+            Ok(event) => event,
+            Err(problem) => {
+                sink.problem(problem);
+                continue;
+            }
+        };
+        match &event.kind {
+            EventKind::SessionStarted(_) => sink.event(event),
+            EventKind::SessionEnded(_) | EventKind::Annotation(_) => ends.push(event),
+            EventKind::AgentCreated(agent) => {
+                if agent.parent_id.is_some() {
+                    by_agent.insert(agent.agent.to_string(), voices.len());
+                    let started_by = agent.tool_call_id.as_deref().map(str::to_owned);
+                    voices.push(Voice { started_by, ..Voice::default() });
+                }
+                let at = by_agent.get(&*agent.agent).copied().unwrap_or_default();
+                add(&mut voices, at, event);
+            }
+            EventKind::Message(message) => {
+                // What agents send one another has an order of its own.
+                let at = match &message.message_type {
+                    Some(_) => *by_agent.entry("\u{0}messages".to_owned()).or_insert_with(|| {
+                        voices.push(Voice::default());
+                        voices.len() - 1
+                    }),
+                    None => by_agent.get(&*message.agent).copied().unwrap_or_default(),
+                };
+                add(&mut voices, at, event);
+            }
+            EventKind::AgentEnded(ended) => {
+                let at = by_agent.get(&*ended.agent).copied().unwrap_or_default();
+                add(&mut voices, at, event);
+            }
+            EventKind::RunStatus(_)
+            | EventKind::ContextEdited(_)
+            | EventKind::Fragment(_)
+            | EventKind::Gap(_)
+            | EventKind::Recovered(_)
+            | EventKind::Unknown(_) => add(&mut voices, 0, event),
+        }
+    }
+    merge(voices, sink);
+    for event in ends {
+        sink.event(event);
+    }
+}
+
+fn add<'a>(voices: &mut [Voice<'a>], at: usize, event: Event<'a>) {
+    if let Some(voice) = voices.get_mut(at) {
+        voice.events.push(event);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,262 @@
+//! The agents of a document: the one it is about, those that took part, those that were sent.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use antiphon_model::Timestamp;
+use antiphon_model::json::{self, Members};
+
+use super::call::Caller;
+use super::document::Document;
+use super::fields::{Fields, Notes, below};
+use super::status::Status;
+
+/// Who is who.
+pub(super) struct Cast<'a> {
+    /// The agent whose session the document is.
+    pub(super) main: String,
+    orchestrator: Option<Identifier>,
+    participants: Option<Vec<Identifier>>,
+    subs: Vec<Sub<'a>>,
+    /// Sub-sessions that are none.
+    others: Vec<(String, &'a str)>,
+    /// What else is said of the collaboration.
+    rest: Members,
+}
+
+/// An `AgentIdentifier`, and how the log calls the agent.
+struct Identifier {
+    agent: String,
+    agent_type: Option<String>,
+    name: Option<String>,
+    /// The whole, where it says more than id and type.
+    whole: Option<String>,
+}
+
+struct Sub<'a> {
+    fields: Fields<'a>,
+    sub_session_id: Option<String>,
+    identifier: Identifier,
+}
+
+impl Identifier {
+    /// Drifted documents name an agent by its type, or its role.
+    fn of(mut fields: Fields<'_>, notes: &mut Notes) -> Self {
+        let whole = fields.rest();
+        let agent_type = fields.take_text("agent_type").map(String::from);
+        let id = fields.take_text("agent_id").map(String::from);
+        let mut is_more = !fields.rest().is_empty();
+        let name = fields.take_text("name").map(String::from);
+        let agent = id.unwrap_or_else(|| {
+            notes.lenient(&fields.pointer, "has no `agent_id`");
+            is_more = true;
+            let role = || fields.take_text("role").map(String::from);
+            agent_type.clone().or_else(role).unwrap_or_else(|| fields.pointer.clone())
+        });
+        let whole = is_more.then(|| whole.object());
+        Self { agent, agent_type, name, whole }
+    }
+}
+
+impl<'a> Cast<'a> {
+    pub(super) fn new(
+        collaboration: Option<Fields<'a>>,
+        subs: Vec<(String, &'a str)>,
+        notes: &mut Notes,
+    ) -> Self {
+        let mut fields = collaboration.unwrap_or_default();
+        let orchestrator = fields.take_object("orchestrator", notes);
+        let orchestrator = orchestrator.map(|fields| Identifier::of(fields, notes));
+        let participants = fields.take_list("participants", notes).map(|list| {
+            let fields = list.into_iter().filter_map(|(at, raw)| Fields::of(raw, at, notes));
+            let fields: Vec<_> = fields.collect();
+            fields.into_iter().map(|fields| Identifier::of(fields, notes)).collect()
+        });
+        let main = orchestrator.as_ref().map_or("main", |it| &it.agent).to_owned();
+        let mut taken = BTreeSet::from([main.clone()]);
+        let mut cast = Self {
+            main,
+            orchestrator,
+            participants,
+            subs: Vec::new(),
+            others: Vec::new(),
+            rest: fields.rest(),
+        };
+        for (pointer, raw) in subs {
+            let Some(mut fields) = Fields::of(raw, pointer.clone(), notes) else {
+                cast.others.push((pointer, raw));
+                continue;
+            };
+            let sub_session_id = fields.take_text("sub_session_id").map(String::from);
+            let agent = fields.take_object("agent", notes).unwrap_or_default();
+            let mut identifier = Identifier::of(agent, notes);
+            if !taken.insert(identifier.agent.clone()) {
+                // The same agent was sent again: to the log that is another one.
+                let mut whole = Members::default();
+                whole.word("agent_id", &identifier.agent);
+                whole.text("agent_type", identifier.agent_type.as_deref());
+                identifier.whole.get_or_insert_with(|| whole.object());
+                let again = sub_session_id.as_deref().unwrap_or(&pointer);
+                identifier.agent = format!("{}/{again}", identifier.agent);
+                taken.insert(identifier.agent.clone());
+            }
+            cast.subs.push(Sub { fields, sub_session_id, identifier });
+        }
+        cast
+    }
+
+    /// What the log has no name for: mode, pattern, and who took part in which order.
+    pub(super) fn collaboration(&self) -> Members {
+        let mut all = self.rest.clone();
+        let ids = self.participants.iter().flatten().map(|it| &*it.agent);
+        match self.participants.as_deref() {
+            Some([]) => all.raw("participants", "[]"),
+            Some(_) => all.list("participants", ids),
+            None => {}
+        }
+        all
+    }
+
+    /// How the log calls the agent that an identifier in a message means, and whether the
+    /// identifier says nothing but that.
+    pub(super) fn known(&self, identifier: &Fields<'_>) -> (Option<String>, bool) {
+        let rest = identifier.rest();
+        let all = rest.object();
+        let Some(id) = json::member(&all, "agent_id").and_then(json::text) else {
+            return (None, false);
+        };
+        let agent_type = json::member(&all, "agent_type").and_then(json::text);
+        let everyone = self.orchestrator.iter().chain(self.participants.iter().flatten());
+        let mut everyone = everyone.chain(self.subs.iter().map(|sub| &sub.identifier));
+        let known = everyone.find(|it| it.agent == id);
+        let is_plain = known.is_some_and(|it| {
+            let mut plain = Members::default();
+            plain.word("agent_id", &it.agent);
+            plain.text("agent_type", it.agent_type.as_deref());
+            let same = it.agent_type.as_deref() == agent_type.as_deref();
+            same && it.whole.as_ref().unwrap_or(&plain.object()).len() == all.len()
+        });
+        (Some(id.into_owned()), is_plain)
+    }
+}
+
+impl Document {
+    pub(super) fn main_agent(
+        &mut self,
+        cast: &Cast<'_>,
+        agent: Option<Fields<'_>>,
+        at: Option<Timestamp>,
+    ) {
+        let mut fields = agent.unwrap_or_default();
+        let model = fields.take_text("model_id");
+        let mut extra = Members::default();
+        extra.members("agent", &fields.rest());
+        let mut created = self.created(&cast.main, cast.orchestrator.as_ref(), &mut extra);
+        created.text("language_model", model.as_deref());
+        created.members("extra", &extra);
+        self.line(created, at);
+    }
+
+    fn created(
+        &mut self,
+        agent: &str,
+        identifier: Option<&Identifier>,
+        extra: &mut Members,
+    ) -> Members {
+        let mut created = Members::default();
+        created.word("message_id", &self.id(&format!("created:{agent}")));
+        created.word("event_type", "agent_created");
+        created.word("agent_id", agent);
+        if let Some(identifier) = identifier {
+            created.text("name", identifier.name.as_deref());
+            created.text("agent_type", identifier.agent_type.as_deref());
+            if let Some(whole) = &identifier.whole {
+                extra.raw("identifier", whole);
+            }
+        }
+        created
+    }
+
+    /// Those that took part, and those that were sent, with what they did.
+    pub(super) fn others(&mut self, cast: &mut Cast<'_>, session_id: &str) {
+        let mut sent: BTreeSet<String> =
+            cast.subs.iter().map(|sub| sub.identifier.agent.clone()).collect();
+        sent.insert(cast.main.clone());
+        for identifier in cast.participants.iter().flatten() {
+            if sent.insert(identifier.agent.clone()) {
+                let mut extra = Members::default();
+                let mut created = self.created(&identifier.agent, Some(identifier), &mut extra);
+                created.members("extra", &extra);
+                self.line(created, None);
+            }
+        }
+        let by_session: BTreeMap<String, String> = cast
+            .subs
+            .iter()
+            .filter_map(|sub| Some((sub.sub_session_id.clone()?, sub.identifier.agent.clone())))
+            .collect();
+        for (pointer, raw) in std::mem::take(&mut cast.others) {
+            self.keep(&pointer, raw, "is no object, and no sub-session");
+        }
+        for sub in &mut cast.subs {
+            let parent = match sub.fields.take_text("parent_session_id") {
+                Some(id) if id == session_id => cast.main.clone(),
+                Some(id) => match by_session.get(&*id) {
+                    Some(agent) if *agent != sub.identifier.agent => agent.clone(),
+                    _ => {
+                        let at = below(&sub.fields.pointer, "parent_session_id");
+                        self.notes.lenient(&at, &format!("names no session here: `{id}`"));
+                        cast.main.clone()
+                    }
+                },
+                None => cast.main.clone(),
+            };
+            self.sub_session(sub, &parent);
+        }
+    }
+
+    fn sub_session(&mut self, sub: &mut Sub<'_>, parent: &str) {
+        let fields = &mut sub.fields;
+        let trigger = fields.take_text("triggered_by_call_id");
+        let task = fields.take("task");
+        let started = fields.take_time("started_at", &mut self.notes);
+        let completed = fields.take_time("completed_at", &mut self.notes);
+        let status = Status::take(fields, &mut self.notes);
+        let calls = fields.take_list("tool_calls", &mut self.notes).unwrap_or_default();
+        let output = fields.take("output");
+        let agent = sub.identifier.agent.clone();
+        let has_ended = status.outcome.is_some() || completed.is_some() || output.is_some();
+        let mut extra = fields.rest();
+        extra.text("sub_session_id", sub.sub_session_id.as_deref());
+        if !has_ended {
+            status.leave(&mut extra);
+        }
+        let mut created = self.created(&agent, Some(&sub.identifier), &mut extra);
+        created.word("parent_id", parent);
+        created.text("tool_call_id", trigger.as_deref());
+        if let Some(task) = task {
+            created.raw("task", task);
+        }
+        created.members("extra", &extra);
+        self.line(created, started);
+        let prefix = format!("{}/", sub.sub_session_id.as_deref().unwrap_or(&agent));
+        let caller = Caller { agent: agent.clone(), prefix };
+        for (pointer, raw) in calls {
+            self.call(&caller, raw, &pointer);
+        }
+        if !has_ended {
+            return;
+        }
+        let mut end = Members::default();
+        end.word("message_id", &self.id(&format!("ended:{agent}")));
+        end.word("event_type", "agent_ended");
+        end.word("agent", &agent);
+        end.text("status", status.outcome.as_deref());
+        if let Some(output) = output {
+            end.raw("output", output);
+        }
+        let mut extra = Members::default();
+        status.leave(&mut extra);
+        end.members("extra", &extra);
+        self.line(end, completed);
+    }
+}

@@ -1,0 +1,56 @@
+//! How something went: the standards' words, those of documents that have drifted, and the log's.
+
+use std::borrow::Cow;
+
+use antiphon_model::json::Members;
+
+use super::fields::{Fields, Notes, below};
+
+/// The standards' word for what has not ended.
+const IN_PROGRESS: &str = "in_progress";
+
+/// A status as it stands in a document.
+#[derive(Debug, Default)]
+pub(super) struct Status {
+    word: Option<String>,
+    /// The log's word for how it ended; nothing for what has not.
+    pub(super) outcome: Option<String>,
+}
+
+impl Status {
+    pub(super) fn take(fields: &mut Fields<'_>, notes: &mut Notes) -> Self {
+        let word = fields.take_text("status").map(Cow::into_owned);
+        let outcome = word.as_deref().and_then(outcome);
+        let status = Self { word, outcome };
+        if let Some(word) = status.other_word() {
+            let at = below(&fields.pointer, "status");
+            notes.lenient(&at, &format!("is `{word}`, no word of the standard"));
+        }
+        status
+    }
+
+    /// The word, where the standards have another for it.
+    fn other_word(&self) -> Option<&str> {
+        let standard = match self.outcome.as_deref() {
+            Some("completed") => "success",
+            Some("failed") => "failed",
+            Some(_) => "",
+            None => IN_PROGRESS,
+        };
+        self.word.as_deref().filter(|word| *word != standard)
+    }
+
+    /// Keeps a word that the log's would not give back.
+    pub(super) fn leave(&self, extra: &mut Members) {
+        extra.text("status", self.other_word());
+    }
+}
+
+fn outcome(status: &str) -> Option<String> {
+    Some(match status {
+        "success" | "completed" => "completed".to_owned(),
+        "failed" | "error" => "failed".to_owned(),
+        IN_PROGRESS | "running" | "pending" => return None,
+        other => other.to_owned(),
+    })
+}

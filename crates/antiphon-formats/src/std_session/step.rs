@@ -1,0 +1,41 @@
+//! The steps of the first drafts: what was done is a step's name, and there are no tools.
+
+use antiphon_model::json::Members;
+
+use super::call::Caller;
+use super::document::Document;
+use super::fields::Fields;
+
+impl Document {
+    /// A step is read as a call of what it is named after.
+    pub(super) fn step(&mut self, caller: &Caller, raw: &str, pointer: &str) {
+        let Some(mut step) = Fields::of(raw, pointer.to_owned(), &mut self.notes) else {
+            return self.keep(pointer, raw, "is no object, and no step");
+        };
+        let mut call = Members::default();
+        call.text("call_id", step.take_text("step_id").as_deref());
+        call.text("tool_name", step.take_text("step_name").as_deref());
+        call.text("started_at", step.take_text("timestamp").as_deref());
+        call.number("duration_ms", step.take_number("duration_ms"));
+        let mut input = Members::default();
+        match step.take("input") {
+            Some(given) if given.starts_with('{') => input.raw("params", given),
+            Some(given) => {
+                let mut params = Members::default();
+                params.raw("input", given);
+                input.raw("params", &params.object());
+            }
+            None => {}
+        }
+        call.raw("input", &input.object());
+        let mut output = Members::default();
+        output.text("status", step.take_text("status").as_deref());
+        output.text("error", step.take_text("error_message").as_deref());
+        if let Some(result) = step.take("output") {
+            output.raw("result", result);
+        }
+        call.raw("output", &output.object());
+        step.rest_into(&mut call);
+        self.call(caller, &call.object(), pointer);
+    }
+}
