@@ -69,13 +69,8 @@ impl<'s> CallIndex<'s> {
     }
 
     /// The call that an id means: the given agent's, or else the main agent's, or else the only
-    /// agent's that made one.
-    pub fn find(&self, id: &str, agent: Option<AgentIx>) -> Result<CallIx, CallNotFound> {
-        self.find_after(id, agent, None)
-    }
-
-    /// The same; of several the first that does not stand before `start`.
-    pub(crate) fn find_after(
+    /// agent's that made one. Of several, the first that does not stand before `start`.
+    pub fn find(
         &self,
         id: &str,
         agent: Option<AgentIx>,

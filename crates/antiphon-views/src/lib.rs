@@ -57,7 +57,9 @@ pub use flow::{Flow, FlowKind, FlowRow, flow};
 pub use hooks::{HookEpisode, hooks};
 pub use mermaid::mermaid;
 pub use perspective::{Perspective, PerspectiveKind, PerspectiveOptions, perspective};
-pub use phases::{CallRange, Phase, automatic_phases, main_agent, phases, phases_of};
+pub use phases::{
+    CallRange, Phase, automatic_phases, main_agent, phases, phases_of, phases_of_all,
+};
 pub use prices::{ModelPrices, Prices, PricesError};
 pub use reading::{AgentNotFound, Reading};
 pub use resume::{OpenCall, Point, Resume, resume};

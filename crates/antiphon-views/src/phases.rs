@@ -7,11 +7,14 @@
 mod automatic;
 mod recorded;
 
+use std::collections::BTreeSet;
+
 use antiphon_model::{AgentIx, BodyError, CallIx, Session};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::{CallIndex, Reading};
+use automatic::automatic;
 pub use automatic::automatic_phases;
 use recorded::recorded;
 
@@ -109,10 +112,7 @@ impl CallRange {
 pub fn phases(reading: &Reading<'_>) -> Result<Vec<Phase>, BodyError> {
     let index = CallIndex::new(reading.session);
     let annotations = recorded(reading, &index)?;
-    match main_agent(reading.session) {
-        Some(agent) => or_automatic(reading, agent, annotations),
-        None => Ok(annotations),
-    }
+    or_automatic(reading, &index, main_agent(reading.session), annotations)
 }
 
 /// The phases of one agent: the annotations about its calls, or else its calls divided by rule.
@@ -121,18 +121,33 @@ pub fn phases_of(reading: &Reading<'_>, agent: AgentIx) -> Result<Vec<Phase>, Bo
     let mut annotations = recorded(reading, &index)?;
     let id = reading.session.agent_id(agent);
     annotations.retain(|phase| phase.agent_id.as_deref() == Some(id));
-    or_automatic(reading, agent, annotations)
+    or_automatic(reading, &index, Some(agent), annotations)
+}
+
+/// The phases of a session, and then those of every other agent, as far as they were not recorded.
+pub fn phases_of_all(reading: &Reading<'_>) -> Result<Vec<Phase>, BodyError> {
+    let session = reading.session;
+    let index = CallIndex::new(session);
+    let annotations = recorded(reading, &index)?;
+    let mut rows = or_automatic(reading, &index, main_agent(session), annotations)?;
+    let phases = rows.iter().filter(|phase| phase.phase_type.is_some());
+    let told: BTreeSet<AgentIx> =
+        phases.filter_map(|phase| session.find_agent(phase.agent_id.as_deref()?)).collect();
+    for (agent, _) in session.agents().filter(|(agent, _)| !told.contains(agent)) {
+        rows.extend(automatic(reading, &index, agent)?);
+    }
+    Ok(rows)
 }
 
 fn or_automatic(
     reading: &Reading<'_>,
-    agent: AgentIx,
+    index: &CallIndex<'_>,
+    agent: Option<AgentIx>,
     annotations: Vec<Phase>,
 ) -> Result<Vec<Phase>, BodyError> {
-    if annotations.iter().any(|phase| phase.phase_type.is_some()) {
-        return Ok(annotations);
-    }
-    let mut phases = automatic_phases(reading, agent)?;
+    let is_recorded = annotations.iter().any(|phase| phase.phase_type.is_some());
+    let Some(agent) = agent.filter(|_| !is_recorded) else { return Ok(annotations) };
+    let mut phases = automatic(reading, index, agent)?;
     phases.extend(annotations);
     Ok(phases)
 }

@@ -48,7 +48,14 @@ impl Kind {
 ///
 /// A stretch of three calls or more is `high`, two are `medium`, one is `low`, and so is `mixed`.
 pub fn automatic_phases(reading: &Reading<'_>, agent: AgentIx) -> Result<Vec<Phase>, BodyError> {
-    let index = CallIndex::new(reading.session);
+    automatic(reading, &CallIndex::new(reading.session), agent)
+}
+
+pub(super) fn automatic(
+    reading: &Reading<'_>,
+    index: &CallIndex<'_>,
+    agent: AgentIx,
+) -> Result<Vec<Phase>, BodyError> {
     let calls = index.of_agent(agent);
     let mut runs: Vec<(Kind, Vec<CallIx>)> = Vec::new();
     for (&ix, kind) in calls.iter().zip(kinds(reading, calls)?) {

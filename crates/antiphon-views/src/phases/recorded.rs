@@ -114,8 +114,8 @@ fn resolve(
         }
     };
     let (start, end) = (&named.start_call_id, &named.end_call_id);
-    let from = index.find(start, entry.agent()).map_err(|error| why(start, error))?;
-    let to = index.find_after(end, entry.agent(), Some(from)).map_err(|error| why(end, error))?;
+    let from = index.find(start, entry.agent(), None).map_err(|error| why(start, error))?;
+    let to = index.find(end, entry.agent(), Some(from)).map_err(|error| why(end, error))?;
     if to < from {
         return Err(format!("`{end}` stands before `{start}`"));
     }

@@ -219,10 +219,21 @@ fn sub_agents_have_phases_of_their_own() {
         })
     };
     assert_eq!(of_sub(&log), "execute low auto 1 c1..c1 sub");
+    let all = |log: &[String]| read(log, |reading| told(&phases_of_all(reading).unwrap()));
+    insta::assert_snapshot!(all(&log), @r"
+    explore low auto 1 c1..c1 main
+    plan low auto 1 c2..c2 main
+    execute low auto 1 c1..c1 sub
+    ");
     // The id is also the main agent's: the event says whose call is meant.
     let annotation = r#"{"phase_type":"verify","tool_call_range":["c1"]}"#;
     log.push(annotated("n", r#","agent":"sub""#, annotation));
     assert_eq!(of_sub(&log), "verify - - 1 c1..c1 sub");
+    insta::assert_snapshot!(all(&log), @r"
+    verify - - 1 c1..c1 sub
+    explore low auto 1 c1..c1 main
+    plan low auto 1 c2..c2 main
+    ");
     log.push(annotated("m", "", annotation));
     assert_eq!(of(&log), "verify - - 1 c1..c1 sub\nverify - - 1 c1..c1 main");
 }

@@ -51,6 +51,12 @@ fn every_field_in_every_command_is_escaped() {
             "{{\"event_type\":\"agent_ended\",\"agent\":\"b\",\"status\":{text},\"error\":{text}}}"
         ),
         format!(
+            "{{\"event_type\":\"annotation\",\"annotation\":{{\"phase_type\":{text},\"tool_call_range\":[{text}],\"confidence\":{text},\"annotated_by\":{text},\"description\":{text},\"decisions\":[{{\"type\":{text}}},{text}],\"context_used\":{{{text}:1}}}}}}"
+        ),
+        format!(
+            "{{\"event_type\":\"annotation\",\"annotation\":{{\"note\":{text},\"tool_call_range\":[\"none {HOSTILE_JSON}\"]}}}}"
+        ),
+        format!(
             "{{\"event_type\":\"session_ended\",\"outcome\":{text},\"reason\":{text},\"error\":{text}}}"
         ),
     ];
@@ -72,7 +78,7 @@ fn every_field_in_every_command_is_escaped() {
     check(&["resume", log]);
     check(&["verify", log]);
     check(&["tail", log, "--once"]);
-    for view in ["tree", "dialog", "causality", "delivery", "hooks", "flow", "timeline"] {
+    for view in ["tree", "dialog", "causality", "delivery", "hooks", "flow", "timeline", "phases"] {
         check(&["view", view, log]);
     }
     for view in ["transcript", "perspective", "context"] {
@@ -81,6 +87,8 @@ fn every_field_in_every_command_is_escaped() {
         check(&["view", view, log, "--agent", &format!("nobody{HOSTILE}")]);
     }
     check(&["view", "trace", log, "said"]);
+    let done = run_with(&["annotate", log, "--phase", "plan", "--from", HOSTILE], b"");
+    assert!(done.exit == 1 && is_clean(&done.err), "{:?}", done.err);
     check(&["view", "trace", log, &format!("x{HOSTILE}")]);
     assert!(seen > 30, "the text itself is shown: {seen}");
     let picture = run_with(&["view", "flow", log, "--svg"], b"").out;
