@@ -146,9 +146,9 @@ pub(crate) struct Annotate {
     /// The last, if that is another
     #[arg(long, value_name = "CALL", requires = "from")]
     pub(crate) to: Option<String>,
-    /// How sure it is
-    #[arg(long, value_enum)]
-    pub(crate) confidence: Option<Confidence>,
+    /// How sure the phase is
+    #[arg(long, value_enum, default_value_t = Confidence::Medium, conflicts_with = "note")]
+    pub(crate) confidence: Confidence,
     /// What happened in the phase
     #[arg(long, value_name = "TEXT", conflicts_with = "note")]
     pub(crate) description: Option<String>,

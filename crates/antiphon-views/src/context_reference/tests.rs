@@ -48,7 +48,7 @@ fn the_category_tells_what_an_unknown_tool_does_with_its_file() {
 #[test]
 fn a_path_tells_what_it_is() {
     for (path, expected) in [
-        ("/home/x/CLAUDE.md", ContextType::ClaudeMd),
+        ("/project/CLAUDE.md", ContextType::ClaudeMd),
         ("claude.md", ContextType::ClaudeMd),
         ("not-claude.md", ContextType::File),
         ("rules/workflow/RULE-001.md", ContextType::Rule),

@@ -74,7 +74,8 @@ fn said(opened: &Opened, args: &cli::Annotate, number: u64) -> anyhow::Result<St
         // Another's calls may have the same ids.
         agent = agent.or_else(|| sub_agent(opened, from, to));
     }
-    annotation.signed(&word(&args.by), args.confidence.as_ref().map(word).as_deref());
+    let confidence = args.phase.map(|_| word(&args.confidence));
+    annotation.signed(&word(&args.by), confidence.as_deref());
     annotation.0.text("description", args.description.as_deref());
     annotation.0.text("note", args.note.as_deref());
     Ok(annotation.event(agent.map(|agent| opened.session.agent_id(agent))))

@@ -51,12 +51,6 @@ fn every_field_in_every_command_is_escaped() {
             "{{\"event_type\":\"agent_ended\",\"agent\":\"b\",\"status\":{text},\"error\":{text}}}"
         ),
         format!(
-            "{{\"event_type\":\"annotation\",\"annotation\":{{\"phase_type\":{text},\"tool_call_range\":[{text}],\"confidence\":{text},\"annotated_by\":{text},\"description\":{text},\"decisions\":[{{\"type\":{text}}},{text}],\"context_used\":{{{text}:1}}}}}}"
-        ),
-        format!(
-            "{{\"event_type\":\"annotation\",\"annotation\":{{\"note\":{text},\"tool_call_range\":[\"none {HOSTILE_JSON}\"]}}}}"
-        ),
-        format!(
             "{{\"event_type\":\"session_ended\",\"outcome\":{text},\"reason\":{text},\"error\":{text}}}"
         ),
     ];
@@ -87,13 +81,44 @@ fn every_field_in_every_command_is_escaped() {
         check(&["view", view, log, "--agent", &format!("nobody{HOSTILE}")]);
     }
     check(&["view", "trace", log, "said"]);
-    let done = run_with(&["annotate", log, "--phase", "plan", "--from", HOSTILE], b"");
-    assert!(done.exit == 1 && is_clean(&done.err), "{:?}", done.err);
     check(&["view", "trace", log, &format!("x{HOSTILE}")]);
     assert!(seen > 30, "the text itself is shown: {seen}");
     let picture = run_with(&["view", "flow", log, "--svg"], b"").out;
     assert!(is_clean(&picture) && picture.contains("x\u{fffd}"), "{picture:?}");
     assert!(is_clean(&run_with(&["view", "flow", log, "--mermaid"], b"").out));
+}
+
+#[test]
+fn annotations_are_escaped() {
+    let folder = folder();
+    let log = folder.path().join("hostile.jsonl");
+    let log = log.to_str().unwrap();
+    let text = serde_json::to_string(&format!("x{HOSTILE}")).unwrap();
+    let range = format!("\"tool_call_range\":[{text}]");
+    let said = format!(
+        "\"phase_type\":{text},\"confidence\":{text},\"annotated_by\":{text},\"description\":{text}"
+    );
+    let lists = format!(
+        "\"decisions\":[{{\"type\":{text}}},{text}],\"context_used\":{{{text}:1}},\"odd\":{text}"
+    );
+    let annotation =
+        |members: &str| format!("{{\"event_type\":\"annotation\",\"annotation\":{{{members}}}}}\n");
+    let events = [
+        format!(
+            "{{\"agent_id\":\"a\",\"role\":\"assistant\",\"tool_calls\":[{{\"id\":{text},\"function\":{{\"name\":{text},\"arguments\":{text}}}}}]}}\n"
+        ),
+        annotation(&format!("{said},{range},{lists}")),
+        annotation(&format!("\"note\":{text},{range}")),
+        annotation(&format!("\"note\":{text},\"tool_call_range\":[\"none {HOSTILE_JSON}\"]")),
+    ];
+    let done = run_with(&["append", log], events.concat().as_bytes());
+    assert_eq!(done.exit, 0, "{done}");
+    for json in [&[][..], &["--json"]] {
+        let done = run_with(&[&["view", "phases", log], json].concat(), b"");
+        assert!(is_clean(&done.out) && done.out.matches('x').count() > 9, "{:?}", done.out);
+    }
+    let unknown = run_with(&["annotate", log, "--phase", "plan", "--from", "x\u{1b}[2J"], b"");
+    assert!(unknown.exit == 1 && is_clean(&unknown.err), "{:?}", unknown.err);
 }
 
 /// The same within a JSON string that is written by hand.

@@ -169,7 +169,7 @@ fn a_range_that_points_nowhere_is_shown_as_broken() {
         "{\"event_type\":\"annotation\",\"annotation\":{\"annotation_id\":\"a\",\"phase_type\":\"verify\",\"tool_call_range\":[\"tool-005\",\"tool-999\"],\"decisions\":[{\"type\":\"skip\",\"description\":\"no lint\"}]}}\n",
     );
     insta::assert_snapshot!(run_with(&["view", "phases", &log], b""), @r"
-    verify    tool-005 … tool-999
+    verify  tool-005 … tool-999
       broken: there is no call `tool-999`
         decided skip · no lint
     ");

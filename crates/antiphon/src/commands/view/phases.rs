@@ -51,7 +51,9 @@ fn print(
     if phase.calls > 0 {
         about.push(count(phase.calls, "call"));
     }
-    page.plain("  ").plain(&about.join(" · "));
+    if !about.is_empty() {
+        page.plain("  ").plain(&about.join(" · "));
+    }
     if let Some(range) = &phase.tool_call_range {
         page.faint(&format!("  {}", range_text(range)));
     }
