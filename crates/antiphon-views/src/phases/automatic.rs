@@ -40,7 +40,8 @@ impl Kind {
 
 /// One agent's calls, divided into phases:
 ///
-/// - `plan`: a call that plans, manages tasks or turns to somebody, or whose tool says `plan`;
+/// - `plan`: a call that plans, manages tasks or turns to somebody, or whose tool says `plan`; but
+///   a lone call that manages tasks, in the midst of another phase, belongs to that;
 /// - `verify`: a command that tests, checks types or lints; a query whose tool or description says
 ///   that it checks, after a change or among the last three calls; a file read that was changed
 ///   before, when nothing is changed any more;
@@ -116,7 +117,29 @@ fn kinds(reading: &Reading<'_>, calls: &[CallIx]) -> Result<Vec<Kind>, BodyError
         kinds.push(kind(reading, ix, &moment)?);
         changed.extend(touches.iter().filter(|it| changes(it)).map(|touch| touch.path.as_str()));
     }
+    absorb_bookkeeping(reading, calls, &mut kinds)?;
     Ok(kinds)
+}
+
+/// To write down several tasks is a plan. To tick one off while at work is part of the work, and
+/// should not cut it in two.
+fn absorb_bookkeeping(
+    reading: &Reading<'_>,
+    calls: &[CallIx],
+    kinds: &mut [Kind],
+) -> Result<(), BodyError> {
+    for (at, &ix) in calls.iter().enumerate().skip(1) {
+        let around = kinds.get(at - 1).zip(kinds.get(at + 1));
+        if let Some((&before, &after)) = around
+            && before == after
+            && before != Kind::Plan
+            && category(reading, ix)? == Some(Category::TaskManagement)
+            && let Some(kind) = kinds.get_mut(at)
+        {
+            *kind = before;
+        }
+    }
+    Ok(())
 }
 
 /// Where in an agent's work a call stands.

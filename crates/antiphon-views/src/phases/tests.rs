@@ -82,6 +82,15 @@ fn a_tool_that_says_plan_plans() {
 }
 
 #[test]
+fn a_task_that_is_ticked_off_at_work_is_part_of_the_work() {
+    let task = ("TodoWrite", "{}");
+    assert_eq!(kinds(&[EDIT, task, EDIT]), ["execute"]);
+    assert_eq!(kinds(&[EDIT, task, task, EDIT]), ["execute", "plan", "execute"]);
+    assert_eq!(kinds(&[task, EDIT, task]), ["plan", "execute", "plan"]);
+    assert_eq!(kinds(&[EDIT, ("Task", "{}"), EDIT]), ["execute", "plan", "execute"]);
+}
+
+#[test]
 fn a_query_explores_and_any_other_command_executes() {
     let made = [("Bash", r#"{"command":"ls"}"#), ("Bash", r#"{"command":"make"}"#)];
     assert_eq!(kinds(&made), ["explore", "execute"]);

@@ -56,6 +56,9 @@ fn skip_options<'w>(words: &'w [String], with_value: &[&str]) -> &'w [String] {
 /// Whether a simple command changes nothing.
 pub(super) fn is_query(words: &[String]) -> bool {
     let Some((program, arguments)) = unwrapped(words) else { return false };
+    if matches!(arguments, [only] if matches!(only.as_str(), "--version" | "-V" | "--help")) {
+        return true;
+    }
     let has = |options: &[&str]| {
         arguments.iter().any(|word| {
             options.iter().any(|option| word == option || word.starts_with(&format!("{option}=")))
@@ -87,7 +90,7 @@ pub(super) fn is_query(words: &[String]) -> bool {
         // With a command of its own it would not be here: it prints what it is given.
         "xargs" => true,
         "git" => is_git_query(arguments),
-        _ => matches!(arguments, [only] if matches!(only.as_str(), "--version" | "-V" | "--help")),
+        _ => false,
     }
 }
 

@@ -21,6 +21,7 @@ fn a_command_that_changes_nothing_only_looks() {
         "/usr/bin/head -1 x",
         "sed -n '1,20p' x # look",
         "node --version",
+        "git --version",
         "timeout 5 ls",
         "git branch -a",
         "awk '{print $1}' x",
