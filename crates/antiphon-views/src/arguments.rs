@@ -1,6 +1,8 @@
-//! A call's arguments in a line that a person can read.
+//! A call's arguments: in a line that a person can read, and by name.
 
-use antiphon_model::json;
+use antiphon_model::{BodyError, CallIx, json};
+
+use crate::Reading;
 
 /// How much of one value is shown.
 const VALUE_CHARS: usize = 48;
@@ -44,6 +46,45 @@ fn clip(text: &str) -> String {
         words.push('…');
     }
     words
+}
+
+/// A call's arguments, to be asked by name.
+#[derive(Debug)]
+pub(crate) struct Arguments {
+    /// JSON, or whatever text the tool was given.
+    text: String,
+}
+
+impl Arguments {
+    pub(crate) fn of(reading: &Reading<'_>, ix: CallIx) -> Result<Self, BodyError> {
+        let place = reading.session.call(ix).arguments;
+        if place.is_none() {
+            return Ok(Self { text: String::new() });
+        }
+        let raw = reading.bodies.read(place)?;
+        let text = json::text(&raw).map(std::borrow::Cow::into_owned).unwrap_or(raw);
+        Ok(Self { text })
+    }
+
+    /// All of them, without the quotes in which some writers put them.
+    pub(crate) fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// The argument of that name, as it stands.
+    pub(crate) fn raw(&self, name: &str) -> Option<&str> {
+        json::member(&self.text, name)
+    }
+
+    /// The argument of that name, if it is a text.
+    pub(crate) fn text(&self, name: &str) -> Option<String> {
+        self.raw(name).and_then(json::text).map(std::borrow::Cow::into_owned)
+    }
+
+    /// The first of several that is a text.
+    pub(crate) fn any_text(&self, names: &[&str]) -> Option<String> {
+        names.iter().find_map(|name| self.text(name))
+    }
 }
 
 #[cfg(test)]

@@ -3,15 +3,14 @@
 use antiphon_model::{BodyError, CallIx, Timestamp};
 use serde::Serialize;
 
-use crate::Reading;
+use crate::{Category, Reading, category};
 
 #[derive(Debug, Serialize)]
 pub struct CallRow {
     pub call_id: String,
     pub tool_name: String,
-    /// `perception`, `action`, `interaction`, `planning`, `task_management`; null for a tool that
-    /// is not known.
-    pub tool_category: Option<&'static str>,
+    /// As recorded, or by the tool's name; null for a tool that is not known.
+    pub tool_category: Option<Category>,
     pub agent_id: String,
     pub name: String,
     /// `success`, `failed`, or `open` while there is no result.
@@ -40,7 +39,7 @@ fn row(reading: &Reading<'_>, ix: CallIx) -> Result<CallRow, BodyError> {
     Ok(CallRow {
         call_id: session.call_id(ix).to_owned(),
         tool_name: tool.to_owned(),
-        tool_category: category(tool),
+        tool_category: category(reading, ix)?,
         agent_id: session.agent_id(call.agent).to_owned(),
         name: session.agent_name(call.agent).to_owned(),
         status: match call.first_result() {
@@ -71,21 +70,4 @@ pub(crate) fn call_duration(reading: &Reading<'_>, ix: CallIx) -> Option<(i64, &
         return Some((i64::try_from(recorded).unwrap_or(i64::MAX), "recorded"));
     }
     Some((last.at()?.since(session.entry(call.event).at()?), "inferred"))
-}
-
-/// What kind of thing a tool does, by the names under which agents know it.
-pub(crate) fn category(tool: &str) -> Option<&'static str> {
-    Some(match tool {
-        "Read" | "Glob" | "Grep" | "LSP" | "LS" | "WebFetch" | "WebSearch" | "NotebookRead"
-        | "web_search" | "view_image" | "read_file" | "list_dir" => "perception",
-        "Write" | "Edit" | "MultiEdit" | "NotebookEdit" | "Bash" | "BashOutput" | "KillShell"
-        | "exec_command" | "write_stdin" | "shell" | "apply_patch" | "exec" => "action",
-        "Task" | "Agent" | "task" | "discuss" | "AskUserQuestion" | "SendMessage"
-        | "spawn_agent" | "send_input" => "interaction",
-        "EnterPlanMode" | "ExitPlanMode" => "planning",
-        "TaskCreate" | "TaskUpdate" | "TaskList" | "TodoWrite" | "TodoRead" | "update_plan" => {
-            "task_management"
-        }
-        _ => return None,
-    })
 }

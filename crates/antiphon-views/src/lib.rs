@@ -5,12 +5,16 @@
 //! nothing else: same log, same result, on any machine.
 
 mod arguments;
+mod call_index;
 mod calls;
+mod category;
 mod causality;
 mod context;
+mod context_reference;
 mod cost;
 mod delivery;
 mod dialog;
+mod files;
 #[cfg(test)]
 mod fixture;
 mod flow;
@@ -18,11 +22,13 @@ mod hooks;
 mod mermaid;
 mod outline;
 mod perspective;
+mod phases;
 mod prices;
 mod reading;
 mod request;
 mod resume;
 mod score;
+mod shell;
 mod spans;
 mod stats;
 mod summary;
@@ -35,16 +41,25 @@ mod tree;
 mod usd;
 
 pub use arguments::short_arguments;
+pub use call_index::{CallIndex, CallNotFound};
 pub use calls::{CallRow, calls};
+pub use category::{Category, category};
 pub use causality::{Causality, LinkRow, causality};
 pub use context::{Context, ContextEntry, Dropped, context};
+pub use context_reference::{
+    ContextReference, ContextType, Relevance, UsageMode, context_references,
+};
 pub use cost::{CostNode, CostTree, LedgerRow, cost, ledger};
 pub use delivery::{Delivery, Form, delivery};
 pub use dialog::{DialogFilter, Utterance, dialog};
+pub use files::{FileChange, FileChanges, file_changes};
 pub use flow::{Flow, FlowKind, FlowRow, flow};
 pub use hooks::{HookEpisode, hooks};
 pub use mermaid::mermaid;
 pub use perspective::{Perspective, PerspectiveKind, PerspectiveOptions, perspective};
+pub use phases::{
+    CallRange, Phase, automatic_phases, main_agent, phases, phases_of, phases_of_all,
+};
 pub use prices::{ModelPrices, Prices, PricesError};
 pub use reading::{AgentNotFound, Reading};
 pub use resume::{OpenCall, Point, Resume, resume};

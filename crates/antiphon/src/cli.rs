@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgGroup, Args, Parser, Subcommand, ValueEnum};
 
 /// The record of what AI agents said, did and cost
 #[derive(Debug, Parser)]
@@ -36,6 +36,8 @@ pub(crate) enum Command {
     Tail(Tail),
     /// Append events, one JSON object per line of stdin
     Append(Append),
+    /// Say what calls were for: add a phase or a note to a log
+    Annotate(Annotate),
     /// Name the last complete point and every call without a result
     Resume(Session),
     /// Write a session in another form
@@ -115,6 +117,77 @@ pub(crate) struct Append {
     pub(crate) wait: u64,
 }
 
+#[derive(Debug, Args)]
+#[command(
+    group(ArgGroup::new("what").required(true).args(["phase", "note", "auto"])),
+    after_help = "\
+The calls stay as they are: an annotation is an event of its own, whose id is printed.
+
+Examples:
+  antiphon annotate run.jsonl --phase explore --from c1 --to c4 --confidence high
+  antiphon annotate run.jsonl --note 'the wrong file' --from c3
+  antiphon annotate run.jsonl --auto    the phases that `antiphon view phases` derives"
+)]
+pub(crate) struct Annotate {
+    /// The log
+    pub(crate) session: PathBuf,
+    /// Add a phase
+    #[arg(long, value_enum, value_name = "TYPE", requires = "from")]
+    pub(crate) phase: Option<PhaseType>,
+    /// Add a note
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) note: Option<String>,
+    /// Add the derived phases, if none is recorded
+    #[arg(long, conflicts_with_all = ["from", "to", "confidence", "description", "by"])]
+    pub(crate) auto: bool,
+    /// The first call that it is about
+    #[arg(long, value_name = "CALL")]
+    pub(crate) from: Option<String>,
+    /// The last, if that is another
+    #[arg(long, value_name = "CALL", requires = "from")]
+    pub(crate) to: Option<String>,
+    /// How sure the phase is
+    #[arg(long, value_enum, default_value_t = Confidence::Medium, conflicts_with = "note")]
+    pub(crate) confidence: Confidence,
+    /// What happened in the phase
+    #[arg(long, value_name = "TEXT", conflicts_with = "note")]
+    pub(crate) description: Option<String>,
+    /// Who says so
+    #[arg(long, value_enum, default_value_t = AnnotatedBy::Human)]
+    pub(crate) by: AnnotatedBy,
+    /// Whose calls, by name or id, if they are not the main agent's
+    #[arg(long)]
+    pub(crate) agent: Option<String>,
+    /// How many seconds to wait for another writer
+    #[arg(long, value_name = "SECONDS", default_value_t = 5)]
+    pub(crate) wait: u64,
+}
+
+/// The phases of STD-001.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum PhaseType {
+    Understand,
+    Explore,
+    Plan,
+    Execute,
+    Verify,
+    Mixed,
+    Unclassified,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum Confidence {
+    High,
+    Medium,
+    Low,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum AnnotatedBy {
+    Human,
+    Agent,
+}
+
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum Level {
     /// The operating system has it: it survives the death of any process
@@ -183,6 +256,8 @@ pub(crate) enum ViewKind {
     Timeline(Session),
     /// The tool calls: category, status, duration
     Calls(Calls),
+    /// What stretches of calls were for: as annotated, or else derived
+    Phases(Phases),
     /// Run, coordinator, agents, sub-agents, tool calls: with status, time, tokens and cost
     Spans(Spans),
     /// What each agent used and cost, its own and in total
@@ -273,6 +348,18 @@ pub(crate) struct Calls {
     /// Only those of this tool
     #[arg(long)]
     pub(crate) tool: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Phases {
+    #[command(flatten)]
+    pub(crate) session: Session,
+    /// Only this agent's calls, by name or id
+    #[arg(long, conflicts_with = "all")]
+    pub(crate) agent: Option<String>,
+    /// The calls of every agent, one agent after the other
+    #[arg(long)]
+    pub(crate) all: bool,
 }
 
 #[derive(Debug, Args)]

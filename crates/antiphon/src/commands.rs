@@ -1,5 +1,6 @@
 //! One file per command.
 
+mod annotate;
 mod append;
 mod demo;
 mod export;
@@ -24,6 +25,7 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Some(Command::View(args)) => view::run(&args.view),
         Some(Command::Tail(args)) => tail::run(&args),
         Some(Command::Append(args)) => append::run(&args),
+        Some(Command::Annotate(args)) => annotate::run(&args),
         Some(Command::Resume(args)) => resume::run(&args),
         Some(Command::Export(args)) => export::run(&args),
         Some(Command::Stats(args)) => stats::run(&args),

@@ -75,7 +75,10 @@ impl Sink for Shown {
     fn event(&mut self, event: &Event<'_>, line: &Line<'_>, _: Option<&Seal>) {
         self.session.apply(event);
         self.first = self.first.or(event.at);
-        self.ended = matches!(event.kind, EventKind::SessionEnded(_));
+        // What is said about a session afterwards does not open it again.
+        if !matches!(event.kind, EventKind::Annotation(_)) {
+            self.ended = matches!(event.kind, EventKind::SessionEnded(_));
+        }
         if self.waits_for.is_some() {
             self.printed = self.session.len();
             if self.waits_for.as_deref() == event.message_id.as_deref() {

@@ -9,6 +9,7 @@ pub(super) mod dialog;
 pub(super) mod flow;
 mod hooks;
 pub(super) mod perspective;
+mod phases;
 mod spans;
 mod timeline;
 mod trace;
@@ -38,6 +39,7 @@ pub(super) fn run(view: &ViewKind) -> anyhow::Result<Outcome> {
         ViewKind::Flow(args) => flow::run(args),
         ViewKind::Timeline(args) => timeline::run(args),
         ViewKind::Calls(args) => calls::run(args),
+        ViewKind::Phases(args) => phases::run(args),
         ViewKind::Spans(args) => spans::run(args),
         ViewKind::Cost(args) => cost::run(args),
     }

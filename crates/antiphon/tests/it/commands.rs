@@ -23,6 +23,7 @@ fn help_of_everything() {
         "view dialog --help",
         "tail --help",
         "append --help",
+        "annotate --help",
         "resume --help",
         "verify --help",
         "salvage --help",

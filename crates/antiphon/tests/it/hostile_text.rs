@@ -72,7 +72,7 @@ fn every_field_in_every_command_is_escaped() {
     check(&["resume", log]);
     check(&["verify", log]);
     check(&["tail", log, "--once"]);
-    for view in ["tree", "dialog", "causality", "delivery", "hooks", "flow", "timeline"] {
+    for view in ["tree", "dialog", "causality", "delivery", "hooks", "flow", "timeline", "phases"] {
         check(&["view", view, log]);
     }
     for view in ["transcript", "perspective", "context"] {
@@ -86,6 +86,39 @@ fn every_field_in_every_command_is_escaped() {
     let picture = run_with(&["view", "flow", log, "--svg"], b"").out;
     assert!(is_clean(&picture) && picture.contains("x\u{fffd}"), "{picture:?}");
     assert!(is_clean(&run_with(&["view", "flow", log, "--mermaid"], b"").out));
+}
+
+#[test]
+fn annotations_are_escaped() {
+    let folder = folder();
+    let log = folder.path().join("hostile.jsonl");
+    let log = log.to_str().unwrap();
+    let text = serde_json::to_string(&format!("x{HOSTILE}")).unwrap();
+    let range = format!("\"tool_call_range\":[{text}]");
+    let said = format!(
+        "\"phase_type\":{text},\"confidence\":{text},\"annotated_by\":{text},\"description\":{text}"
+    );
+    let lists = format!(
+        "\"decisions\":[{{\"type\":{text}}},{text}],\"context_used\":{{{text}:1}},\"odd\":{text}"
+    );
+    let annotation =
+        |members: &str| format!("{{\"event_type\":\"annotation\",\"annotation\":{{{members}}}}}\n");
+    let events = [
+        format!(
+            "{{\"agent_id\":\"a\",\"role\":\"assistant\",\"tool_calls\":[{{\"id\":{text},\"function\":{{\"name\":{text},\"arguments\":{text}}}}}]}}\n"
+        ),
+        annotation(&format!("{said},{range},{lists}")),
+        annotation(&format!("\"note\":{text},{range}")),
+        annotation(&format!("\"note\":{text},\"tool_call_range\":[\"none {HOSTILE_JSON}\"]")),
+    ];
+    let done = run_with(&["append", log], events.concat().as_bytes());
+    assert_eq!(done.exit, 0, "{done}");
+    for json in [&[][..], &["--json"]] {
+        let done = run_with(&[&["view", "phases", log], json].concat(), b"");
+        assert!(is_clean(&done.out) && done.out.matches('x').count() > 9, "{:?}", done.out);
+    }
+    let unknown = run_with(&["annotate", log, "--phase", "plan", "--from", "x\u{1b}[2J"], b"");
+    assert!(unknown.exit == 1 && is_clean(&unknown.err), "{:?}", unknown.err);
 }
 
 /// The same within a JSON string that is written by hand.

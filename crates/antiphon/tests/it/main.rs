@@ -11,6 +11,7 @@ mod append;
 mod bad_input;
 mod commands;
 mod hostile_text;
+mod phases;
 mod run;
 mod samples;
 mod tail;

@@ -1,0 +1,148 @@
+//! What calls did to files, as far as the calls themselves tell.
+//!
+//! A call that failed, or that has no result, did nothing. A shell's commands are never guessed at.
+//! Paths are compared as they were recorded.
+
+mod patch;
+mod touch;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use antiphon_model::{AgentIx, BodyError};
+use serde::Serialize;
+
+use crate::Reading;
+pub(crate) use touch::{Deed, Touch, touches};
+
+/// A file that was changed, and by how much.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct FileChange {
+    pub path: String,
+    /// Lines, summed over the calls; none where no call tells.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lines_added: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lines_removed: Option<u64>,
+}
+
+/// What became of files in the end, each list in the order in which they were first changed.
+#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize)]
+pub struct FileChanges {
+    pub created: Vec<FileChange>,
+    pub modified: Vec<FileChange>,
+    pub deleted: Vec<FileChange>,
+    /// Every file that was read, whatever else was done to it.
+    pub read: Vec<String>,
+}
+
+/// What the calls of a session, or of one agent, did to files.
+///
+/// A file is created by a write to a path that no call had touched before, unless the result says
+/// that it was there; by whomever it was touched.
+pub fn file_changes(
+    reading: &Reading<'_>,
+    agent: Option<AgentIx>,
+) -> Result<FileChanges, BodyError> {
+    let mut files = Files::default();
+    for (ix, call) in reading.session.calls() {
+        let counts = agent.is_none_or(|agent| agent == call.agent);
+        for touch in touches(reading, ix)? {
+            files.apply(touch, counts);
+        }
+    }
+    Ok(files.changes())
+}
+
+/// What has become of a file, by the calls that count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    Untouched,
+    Created,
+    Modified,
+    Deleted,
+}
+
+#[derive(Debug)]
+struct File {
+    fate: Fate,
+    /// When it was first changed, among all changes.
+    since: usize,
+    is_gone: bool,
+    lines_added: Option<u64>,
+    lines_removed: Option<u64>,
+}
+
+#[derive(Debug, Default)]
+struct Files {
+    /// Every path that any call touched.
+    files: BTreeMap<String, File>,
+    changes: usize,
+    read: Vec<String>,
+    was_read: BTreeSet<String>,
+}
+
+impl Files {
+    fn apply(&mut self, touch: Touch, counts: bool) {
+        let is_new = self.files.get(&touch.path).is_none_or(|file| file.is_gone);
+        let file = self.files.entry(touch.path.clone()).or_insert(File {
+            fate: Fate::Untouched,
+            since: 0,
+            is_gone: false,
+            lines_added: None,
+            lines_removed: None,
+        });
+        file.is_gone = touch.deed == Deed::Delete;
+        if !counts {
+            return;
+        }
+        let creates = match touch.deed {
+            Deed::Read => {
+                if self.was_read.insert(touch.path.clone()) {
+                    self.read.push(touch.path);
+                }
+                return;
+            }
+            Deed::Create => true,
+            Deed::Write => is_new,
+            Deed::Update | Deed::Delete => false,
+        };
+        if file.fate == Fate::Untouched {
+            self.changes += 1;
+            file.since = self.changes;
+        }
+        file.fate = match (file.fate, touch.deed) {
+            // What came and went within is no change.
+            (Fate::Created, Deed::Delete) => Fate::Untouched,
+            (_, Deed::Delete) => Fate::Deleted,
+            (Fate::Created, _) => Fate::Created,
+            (Fate::Untouched, _) if creates => Fate::Created,
+            (Fate::Untouched | Fate::Modified | Fate::Deleted, _) => Fate::Modified,
+        };
+        let add = |sum: &mut Option<u64>, more: Option<u64>| {
+            if let Some(more) = more {
+                *sum = Some(sum.unwrap_or(0).saturating_add(more));
+            }
+        };
+        add(&mut file.lines_added, touch.lines_added);
+        add(&mut file.lines_removed, touch.lines_removed);
+    }
+
+    fn changes(self) -> FileChanges {
+        let mut files: Vec<(String, File)> = self.files.into_iter().collect();
+        files.sort_by_key(|(_, file)| file.since);
+        let mut changes = FileChanges { read: self.read, ..FileChanges::default() };
+        for (path, File { fate, lines_added, lines_removed, .. }) in files {
+            let change = FileChange { path, lines_added, lines_removed };
+            match fate {
+                Fate::Untouched => {}
+                Fate::Created => changes.created.push(change),
+                Fate::Modified => changes.modified.push(change),
+                Fate::Deleted => changes.deleted.push(change),
+            }
+        }
+        changes
+    }
+}
+
+#[cfg(test)]
+mod tests;

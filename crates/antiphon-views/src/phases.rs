@@ -1,0 +1,163 @@
+//! Phases: what stretches of calls were for.
+//!
+//! Calls are facts; a phase is somebody's reading of them, and says whose. What was recorded is
+//! shown as it was recorded, also where it points at nothing; only where no phase was recorded
+//! are phases [derived](automatic_phases).
+
+mod automatic;
+mod recorded;
+
+use std::collections::BTreeSet;
+
+use antiphon_model::{AgentIx, BodyError, CallIx, Session};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::{CallIndex, Reading};
+use automatic::automatic;
+pub use automatic::automatic_phases;
+use recorded::recorded;
+
+/// A phase, or a note, in the words of STD-001's `PhaseAnnotation`.
+#[derive(Debug, Clone, Serialize)]
+pub struct Phase {
+    pub annotation_id: Option<String>,
+    /// The standard's word, or whatever was recorded; null for a note.
+    pub phase_type: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+    /// `agent`, `human`, or `auto` for what was derived.
+    pub annotated_by: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub annotated_at: Option<String>,
+    pub confidence: Option<String>,
+    pub tool_call_range: Option<CallRange>,
+    /// How many calls that are.
+    pub calls: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decisions: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context_used: Option<Value>,
+    /// Whose calls; null where they are several agents', or nobody's.
+    pub agent_id: Option<String>,
+    /// It points at calls that are not there, or at none.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub broken: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// The event that recorded it; none for what was derived.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message_id: Option<String>,
+    /// What else was recorded with it.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub extra: Map<String, Value>,
+    /// The annotation, word for word as it was recorded.
+    #[serde(skip)]
+    pub raw: Option<String>,
+    /// The first and the last of its calls.
+    #[serde(skip)]
+    pub ends: Option<(CallIx, CallIx)>,
+}
+
+/// The first and the last call of a phase.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct CallRange {
+    pub start_call_id: String,
+    pub end_call_id: String,
+}
+
+impl Phase {
+    /// Its calls, in order; none if it is broken.
+    pub fn calls<'i>(&self, index: &'i CallIndex<'_>) -> &'i [CallIx] {
+        self.ends.map_or(&[], |(from, to)| index.between(from, to))
+    }
+
+    /// The standard's `PhaseAnnotation`: as recorded, or with the fields that were derived.
+    pub fn annotation(&self) -> Value {
+        if let Some(Ok(recorded)) = self.raw.as_deref().map(serde_json::from_str) {
+            return recorded;
+        }
+        let mut fields = Map::new();
+        let mut set = |name: &str, value: Option<Value>| {
+            if let Some(value) = value {
+                fields.insert(name.to_owned(), value);
+            }
+        };
+        let word = |text: &Option<String>| text.clone().map(Value::String);
+        set("annotation_id", word(&self.annotation_id));
+        set("phase_type", word(&self.phase_type));
+        set("tool_call_range", self.tool_call_range.as_ref().map(CallRange::to_value));
+        set("annotated_by", word(&self.annotated_by));
+        set("annotated_at", word(&self.annotated_at));
+        set("confidence", word(&self.confidence));
+        set("description", word(&self.description));
+        set("decisions", self.decisions.clone());
+        set("context_used", self.context_used.clone());
+        set("note", word(&self.note));
+        Value::Object(fields)
+    }
+}
+
+impl CallRange {
+    fn to_value(&self) -> Value {
+        let ends = [("start_call_id", &self.start_call_id), ("end_call_id", &self.end_call_id)];
+        ends.into_iter().map(|(name, id)| (name.to_owned(), Value::String(id.clone()))).collect()
+    }
+}
+
+/// The phases of a session: every annotation, in the order of the log. Where none of them is a
+/// phase, the main agent's calls are divided by rule, and notes follow.
+pub fn phases(reading: &Reading<'_>) -> Result<Vec<Phase>, BodyError> {
+    let index = CallIndex::new(reading.session);
+    let annotations = recorded(reading, &index)?;
+    or_automatic(reading, &index, main_agent(reading.session), annotations)
+}
+
+/// The phases of one agent: the annotations about its calls, or else its calls divided by rule.
+pub fn phases_of(reading: &Reading<'_>, agent: AgentIx) -> Result<Vec<Phase>, BodyError> {
+    let index = CallIndex::new(reading.session);
+    let mut annotations = recorded(reading, &index)?;
+    let id = reading.session.agent_id(agent);
+    annotations.retain(|phase| phase.agent_id.as_deref() == Some(id));
+    or_automatic(reading, &index, Some(agent), annotations)
+}
+
+/// The phases of a session, and then those of every other agent, as far as they were not recorded.
+pub fn phases_of_all(reading: &Reading<'_>) -> Result<Vec<Phase>, BodyError> {
+    let session = reading.session;
+    let index = CallIndex::new(session);
+    let annotations = recorded(reading, &index)?;
+    let mut rows = or_automatic(reading, &index, main_agent(session), annotations)?;
+    let phases = rows.iter().filter(|phase| phase.phase_type.is_some());
+    let told: BTreeSet<AgentIx> =
+        phases.filter_map(|phase| session.find_agent(phase.agent_id.as_deref()?)).collect();
+    for (agent, _) in session.agents().filter(|(agent, _)| !told.contains(agent)) {
+        rows.extend(automatic(reading, &index, agent)?);
+    }
+    Ok(rows)
+}
+
+fn or_automatic(
+    reading: &Reading<'_>,
+    index: &CallIndex<'_>,
+    agent: Option<AgentIx>,
+    annotations: Vec<Phase>,
+) -> Result<Vec<Phase>, BodyError> {
+    let is_recorded = annotations.iter().any(|phase| phase.phase_type.is_some());
+    let Some(agent) = agent.filter(|_| !is_recorded) else { return Ok(annotations) };
+    let mut phases = automatic(reading, index, agent)?;
+    phases.extend(annotations);
+    Ok(phases)
+}
+
+/// The agent whose calls are the session's: the first that nobody made and that made a call.
+pub fn main_agent(session: &Session) -> Option<AgentIx> {
+    let is_root = |agent: AgentIx| session.agent(agent).parent.agent().is_none();
+    let caller = session.calls().map(|(_, call)| call.agent).find(|&agent| is_root(agent));
+    caller.or_else(|| session.agents().map(|(ix, _)| ix).find(|&agent| is_root(agent)))
+}
+
+#[cfg(test)]
+mod tests;

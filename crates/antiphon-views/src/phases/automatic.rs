@@ -1,0 +1,222 @@
+//! Phases by rule, where nobody recorded any.
+//!
+//! Each call is given a phase by what it does; calls of one phase that follow one another are one
+//! stretch. The longer the stretch, the surer the reading.
+
+use std::collections::BTreeSet;
+
+use antiphon_model::{AgentIx, BodyError, CallIx};
+
+use super::{CallRange, Phase};
+use crate::context_reference::References;
+use crate::files::{Deed, Touch, touches};
+use crate::shell::{self, Script};
+use crate::{CallIndex, Category, Reading, category};
+
+/// How many calls are the end of a session.
+const LAST: usize = 3;
+
+/// What a call is for. Understanding needs no calls, so that no call shows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Explore,
+    Plan,
+    Execute,
+    Verify,
+    Mixed,
+}
+
+impl Kind {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Explore => "explore",
+            Self::Plan => "plan",
+            Self::Execute => "execute",
+            Self::Verify => "verify",
+            Self::Mixed => "mixed",
+        }
+    }
+}
+
+/// One agent's calls, divided into phases:
+///
+/// - `plan`: a call that plans, manages tasks or turns to somebody, or whose tool says `plan`; but
+///   a lone call that manages tasks, in the midst of another phase, belongs to that;
+/// - `verify`: a command that tests, checks types or lints; a query whose tool or description says
+///   that it checks, after a change or among the last three calls; a file read that was changed
+///   before, when nothing is changed any more;
+/// - `execute`: any other action; `explore`: any other perception; `mixed`: a tool that is unknown.
+///
+/// A stretch of three calls or more is `high`, two are `medium`, one is `low`, and so is `mixed`.
+pub fn automatic_phases(reading: &Reading<'_>, agent: AgentIx) -> Result<Vec<Phase>, BodyError> {
+    automatic(reading, &CallIndex::new(reading.session), agent)
+}
+
+pub(super) fn automatic(
+    reading: &Reading<'_>,
+    index: &CallIndex<'_>,
+    agent: AgentIx,
+) -> Result<Vec<Phase>, BodyError> {
+    let calls = index.of_agent(agent);
+    let mut runs: Vec<(Kind, Vec<CallIx>)> = Vec::new();
+    for (&ix, kind) in calls.iter().zip(kinds(reading, calls)?) {
+        match runs.last_mut() {
+            Some((last, run)) if *last == kind => run.push(ix),
+            _ => runs.push((kind, vec![ix])),
+        }
+    }
+    let mut references = References::default();
+    let mut phases = Vec::new();
+    for (number, (kind, run)) in (1..).zip(runs) {
+        let references = references.of(reading, &run)?;
+        let (Some(&from), Some(&to)) = (run.first(), run.last()) else { continue };
+        let id = |ix| reading.session.call_id(ix).to_owned();
+        let confidence = match run.len() {
+            3.. if kind != Kind::Mixed => "high",
+            2 if kind != Kind::Mixed => "medium",
+            _ => "low",
+        };
+        phases.push(Phase {
+            annotation_id: Some(format!("auto-{number:03}")),
+            phase_type: Some(kind.as_str().to_owned()),
+            note: None,
+            annotated_by: Some("auto".to_owned()),
+            annotated_at: None,
+            confidence: Some(confidence.to_owned()),
+            tool_call_range: Some(CallRange { start_call_id: id(from), end_call_id: id(to) }),
+            calls: run.len(),
+            description: None,
+            decisions: None,
+            context_used: serde_json::to_value(&references).ok().filter(|_| !references.is_empty()),
+            agent_id: Some(reading.session.agent_id(agent).to_owned()),
+            broken: false,
+            reason: None,
+            message_id: None,
+            extra: serde_json::Map::new(),
+            raw: None,
+            ends: Some((from, to)),
+        });
+    }
+    Ok(phases)
+}
+
+/// The phase of each call.
+fn kinds(reading: &Reading<'_>, calls: &[CallIx]) -> Result<Vec<Kind>, BodyError> {
+    let touched = calls.iter().map(|&ix| touches(reading, ix)).collect::<Result<Vec<_>, _>>()?;
+    let changes = |touch: &Touch| touch.deed != Deed::Read;
+    let last_change = touched.iter().rposition(|touches| touches.iter().any(changes));
+    let mut changed: BTreeSet<&str> = BTreeSet::new();
+    let mut kinds = Vec::with_capacity(calls.len());
+    for (at, (&ix, touches)) in calls.iter().zip(&touched).enumerate() {
+        let moment = Moment {
+            is_after_change: !changed.is_empty(),
+            is_last: at + LAST >= calls.len(),
+            rereads: last_change.is_some_and(|last| at > last)
+                && touches.iter().any(|touch| changed.contains(touch.path.as_str())),
+        };
+        kinds.push(kind(reading, ix, &moment)?);
+        changed.extend(touches.iter().filter(|it| changes(it)).map(|touch| touch.path.as_str()));
+    }
+    absorb_bookkeeping(reading, calls, &mut kinds)?;
+    Ok(kinds)
+}
+
+/// To write down several tasks is a plan. To tick one off while at work is part of the work, and
+/// should not cut it in two.
+fn absorb_bookkeeping(
+    reading: &Reading<'_>,
+    calls: &[CallIx],
+    kinds: &mut [Kind],
+) -> Result<(), BodyError> {
+    for (at, &ix) in calls.iter().enumerate().skip(1) {
+        let around = kinds.get(at - 1).zip(kinds.get(at + 1));
+        if let Some((&before, &after)) = around
+            && before == after
+            && before != Kind::Plan
+            && category(reading, ix)? == Some(Category::TaskManagement)
+            && let Some(kind) = kinds.get_mut(at)
+        {
+            *kind = before;
+        }
+    }
+    Ok(())
+}
+
+/// Where in an agent's work a call stands.
+struct Moment {
+    is_after_change: bool,
+    is_last: bool,
+    /// It reads what was changed before, and nothing is changed after it.
+    rereads: bool,
+}
+
+fn kind(reading: &Reading<'_>, ix: CallIx, moment: &Moment) -> Result<Kind, BodyError> {
+    let tool = reading.session.tool_name(ix);
+    let category = category(reading, ix)?;
+    let plans = matches!(
+        category,
+        Some(Category::Planning | Category::TaskManagement | Category::Interaction)
+    );
+    if plans || words(tool).any(|word| word == "plan") {
+        return Ok(Kind::Plan);
+    }
+    let is_shell = shell::is_shell(tool);
+    if is_shell && Script::of(reading, ix)?.is_some_and(|script| script.checks()) {
+        return Ok(Kind::Verify);
+    }
+    let says_so = || {
+        let description = reading.session.call_description(ix);
+        is_check_tool(tool) || description.is_some_and(is_about_checking)
+    };
+    let may_check = is_shell || category != Some(Category::Action);
+    if may_check && (moment.is_after_change || moment.is_last) && says_so() {
+        return Ok(Kind::Verify);
+    }
+    Ok(match category {
+        Some(Category::Perception) if moment.rereads => Kind::Verify,
+        Some(Category::Perception) => Kind::Explore,
+        Some(Category::Action) => Kind::Execute,
+        Some(Category::Interaction | Category::Planning | Category::TaskManagement) => Kind::Plan,
+        None => Kind::Mixed,
+    })
+}
+
+/// The words of a name or a sentence, in lower case: `runTypeCheck` has three.
+fn words(text: &str) -> impl Iterator<Item = String> {
+    let mut words = vec![String::new()];
+    let mut was_lower = false;
+    for c in text.chars() {
+        if !c.is_alphanumeric() || (c.is_uppercase() && was_lower) {
+            words.push(String::new());
+        }
+        was_lower = c.is_lowercase();
+        if c.is_alphanumeric()
+            && let Some(word) = words.last_mut()
+        {
+            word.extend(c.to_lowercase());
+        }
+    }
+    words.into_iter().filter(|word| !word.is_empty())
+}
+
+fn is_check_tool(tool: &str) -> bool {
+    words(tool).any(|word| {
+        matches!(
+            word.as_str(),
+            "test" | "tests" | "check" | "tsc" | "lint" | "verify" | "typecheck" | "diagnostics"
+        )
+    })
+}
+
+/// Whether a description says that something is checked. Tests are also written: only who runs
+/// them checks.
+fn is_about_checking(description: &str) -> bool {
+    let (mut runs, mut tests) = (false, false);
+    let says_so = words(description).any(|word| {
+        runs |= matches!(word.as_str(), "run" | "runs" | "running" | "rerun");
+        tests |= matches!(word.as_str(), "test" | "tests");
+        let checks = ["verify", "verifies", "check", "checks", "validate", "lint", "typecheck"];
+        checks.contains(&word.as_str())
+    });
+    says_so || (runs && tests) || description.contains("验证") || description.contains("检查")
+}
