@@ -14,8 +14,7 @@ pub fn reads(format: &str, bytes: &[u8]) {
     let Ok(text) = str::from_utf8(bytes) else { return };
     let texts: Vec<&str> = text.split(NEXT_FILE).take(MOST_FILES).collect();
     // Detection looks at the same hostile text.
-    let head: Vec<&str> = texts[0].lines().take(antiphon_formats::HEAD_LINES).collect();
-    let _ = (format.detect)(&head);
+    let _ = (format.detect)(&antiphon_formats::head_lines(texts[0]));
     // A document becomes lines first.
     let lines: Vec<String> = match format.lines {
         Some(lines) => texts.iter().map(|text| lines(text).text).collect(),

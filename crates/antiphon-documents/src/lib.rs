@@ -9,17 +9,20 @@
 //! (`docs/schema/`), which are made from the types and which the validator reads.
 
 mod multi;
+mod name;
 mod output;
 mod payload;
 #[cfg(feature = "schema")]
 mod schema;
 mod session;
 mod validate;
+mod write;
 
 pub use multi::{
     AgentIdentifier, AgentMessage, AgentSummaries, AgentSummary, AgentsByRole, Collaboration,
     MultiAgentSession, MultiAgentSessionSummary, SubAgentSession, Task, TaskCounts,
 };
+pub use name::Name;
 pub use output::{
     AgentOutput, Changes, Check, CheckDetail, DeveloperOutput, FileChange, GenericOutput, Location,
     RequiredChange, ReviewFinding, ReviewerOutput, SelfReview, Verification,
@@ -36,3 +39,4 @@ pub use session::{
     PhaseAnnotation, Session, SessionSummary, SubagentInfo, ToolCall, ToolCallRange, ToolCount,
 };
 pub use validate::{Code, Finding, Report, Standard, validate, validate_bytes};
+pub use write::{PhaseDetail, WriteOptions, Written, write};

@@ -67,8 +67,9 @@ pub struct SubAgentSession {
     /// The call in the parent that started it.
     pub triggered_by_call_id: String,
     pub task: Task,
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(extend("format" = "date-time")))]
-    pub started_at: String,
+    pub started_at: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(extend("format" = "date-time")))]
     pub completed_at: Option<String>,

@@ -81,8 +81,10 @@ pub struct ToolCall {
         schemars(extend("anyOf" = crate::schema::words(&["perception", "action", "interaction", "planning", "task_management"])))
     )]
     pub tool_category: Option<String>,
+    /// Calls stand in their order; when they were made is not always known.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(extend("format" = "date-time")))]
-    pub started_at: String,
+    pub started_at: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(extend("format" = "date-time")))]
     pub ended_at: Option<String>,

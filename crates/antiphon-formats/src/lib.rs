@@ -101,12 +101,21 @@ fn none(_: &str) -> Vec<String> {
     Vec::new()
 }
 
-/// How many lines of a file decide what it is.
-pub const HEAD_LINES: usize = 50;
+/// How many lines of a stream decide what it is.
+const HEAD_LINES: usize = 50;
 
-/// The format of a file that begins with these lines.
-pub fn detect(head: &[&str]) -> Option<&'static Format> {
-    FORMATS.iter().find(|format| (format.detect)(head))
+/// The lines of a file's beginning that decide what it is: the first of a stream. A document is
+/// spread over lines that say nothing alone, and all of them are looked at.
+pub fn head_lines(head: &str) -> Vec<&str> {
+    let first = head.trim_start_matches('\u{feff}').lines().find(|line| !line.trim().is_empty());
+    let is_stream = first.is_none_or(|line| line::Object::parse(line.trim()).is_some());
+    head.lines().take(if is_stream { HEAD_LINES } else { usize::MAX }).collect()
+}
+
+/// The format of a file that begins like this.
+pub fn detect(head: &str) -> Option<&'static Format> {
+    let lines = head_lines(head);
+    FORMATS.iter().find(|format| (format.detect)(&lines))
 }
 
 #[cfg(test)]

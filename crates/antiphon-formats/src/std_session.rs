@@ -1,13 +1,13 @@
 //! Session documents: STD-001 (one agent) and STD-008 (several), in every generation published.
 //!
 //! A document is one JSON value, and no stream. It becomes lines first, in the log's own words, one
-//! for each fact ([`document`]): a call and its result, an agent, a message, an annotation. What the
-//! standards define has a place in the log; the rest of each object goes along as `extra`. Shapes
-//! that are older or have drifted are read all the same, and each leniency is a problem that names
-//! its place by a JSON Pointer.
+//! for each fact ([`document`]): a call and its result, an agent, a message, an annotation. What
+//! the standards define has a place in the log; the rest of each object goes along as `extra`.
+//! Shapes that are older or have drifted are read all the same, and each leniency is a problem that
+//! names its place by a JSON Pointer.
 //!
-//! What a document lists in `x_antiphon.derived` was not recorded but worked out by its writer. It is
-//! passed over, and worked out again.
+//! What a document lists in `x_antiphon.derived` was not recorded but worked out by its writer. The
+//! list goes along, so that nobody takes it for recorded later.
 
 mod agents;
 mod call;

@@ -100,6 +100,6 @@ fn nothing_is_ours_that_is_not() {
         r#"{"type":"user","sessionId":"s","uuid":"u","message":{"role":"user","parts":[]}}"#,
     ];
     for line in others {
-        assert!(crate::detect(&[line]).is_none(), "{line}");
+        assert!(crate::detect(line).is_none(), "{line}");
     }
 }

@@ -7,7 +7,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use antiphon_formats::{Format, HEAD_LINES, Sink, Stream, detect};
+use antiphon_formats::{Format, Sink, Stream, detect};
 use antiphon_model::{Place, Problem};
 
 use crate::Error;
@@ -155,8 +155,7 @@ fn format_of(path: &Path) -> Result<Option<&'static Format>, Error> {
     }
     let head = file::head(path, HEAD_BYTES);
     let head = head.map_err(|source| Error::Read { path: path.to_owned(), source })?;
-    let lines: Vec<&str> = head.lines().take(HEAD_LINES).collect();
-    Ok(detect(&lines))
+    Ok(detect(&head))
 }
 
 /// The files that belong to the session, by name: beside its main file, and in its own folder.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use antiphon_formats::{Duplicate, Sink};
 use antiphon_journal::{Draft, Log, Options, Writer, salvage};
-use antiphon_model::{Event, Problem};
+use antiphon_model::{Event, Problem, Severity};
 
 use crate::{Bundle, Error};
 
@@ -62,8 +62,12 @@ impl<'a> Sink<'a> for Export<'_> {
         }
     }
 
-    fn problem(&mut self, _: Problem) {
-        self.done.problems += 1;
+    fn problem(&mut self, problem: Problem) {
+        match problem.severity {
+            Severity::Error => self.done.problems += 1,
+            // It was read all the same.
+            Severity::Warning => {}
+        }
     }
 
     // What was told twice is written once.

@@ -50,6 +50,8 @@ pub(crate) enum Command {
     Salvage(Salvage),
     /// Check session documents against their standard, STD-001 or STD-008
     Validate(Validate),
+    /// Write an older session document in the current shape
+    Migrate(Migrate),
     /// List the formats that can be read and written
     Formats(Formats),
 }
@@ -413,15 +415,48 @@ pub(crate) struct Export {
     /// The form
     #[arg(long = "as", value_enum)]
     pub(crate) format: ExportFormat,
-    /// Where to write it, instead of stdout
+    /// A file that is not there yet, or for documents a folder; instead of stdout
     #[arg(short, long, value_name = "PATH")]
     pub(crate) output: Option<PathBuf>,
+    /// Which phases a document has
+    #[arg(long, value_enum, default_value_t = PhaseDetail::Advised)]
+    pub(crate) phases: PhaseDetail,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum ExportFormat {
     /// The log of this program
     Antiphon,
+    /// A session document, of the standard that fits
+    Std,
+    /// A session document of one agent
+    #[value(name = "std-001")]
+    Std001,
+    /// A session document of several agents
+    #[value(name = "std-008")]
+    Std008,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum PhaseDetail {
+    /// By the number of calls: none for fewer than 5, those that are certain up to 20, then all
+    Advised,
+    /// All
+    Always,
+    /// None, not even recorded ones
+    Never,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Migrate {
+    /// The document
+    pub(crate) file: PathBuf,
+    /// As a session of several agents, even if it is of one
+    #[arg(long)]
+    pub(crate) multi: bool,
+    /// A file that is not there yet, or a folder; instead of stdout
+    #[arg(short, long, value_name = "PATH")]
+    pub(crate) output: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

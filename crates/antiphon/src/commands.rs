@@ -3,8 +3,10 @@
 mod annotate;
 mod append;
 mod demo;
+mod document;
 mod export;
 mod formats;
+mod migrate;
 mod resume;
 mod salvage;
 mod show;
@@ -33,6 +35,7 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Some(Command::Verify(args)) => verify::run(&args),
         Some(Command::Salvage(args)) => salvage::run(&args),
         Some(Command::Validate(args)) => validate::run(&args),
+        Some(Command::Migrate(args)) => migrate::run(&args),
         Some(Command::Formats(args)) => formats::run(&args),
     }
 }

@@ -99,7 +99,7 @@ pub(crate) fn report_problems(file: &str, problems: &[antiphon_model::Problem]) 
         let file = escape(file);
         let rest = count - SHOWN;
         crate::terminal::complain(&format!(
-            "… and {rest} more problems; `antiphon verify {file}` lists all {count}"
+            "… and {rest} more problems; `antiphon show {file} --json` lists all {count}"
         ));
     }
     Outcome::BadInput

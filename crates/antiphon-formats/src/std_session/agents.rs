@@ -104,6 +104,10 @@ impl<'a> Cast<'a> {
         cast
     }
 
+    pub(super) fn is_team(&self) -> bool {
+        self.orchestrator.is_some() || self.participants.is_some() || !self.subs.is_empty()
+    }
+
     /// What the log has no name for: mode, pattern, and who took part in which order.
     pub(super) fn collaboration(&self) -> Members {
         let mut all = self.rest.clone();
@@ -197,7 +201,7 @@ impl Document {
         for (pointer, raw) in std::mem::take(&mut cast.others) {
             self.keep(&pointer, raw, "is no object, and no sub-session");
         }
-        for sub in &mut cast.subs {
+        for (position, sub) in (1_u64..).zip(&mut cast.subs) {
             let parent = match sub.fields.take_text("parent_session_id") {
                 Some(id) if id == session_id => cast.main.clone(),
                 Some(id) => match by_session.get(&*id) {
@@ -210,11 +214,11 @@ impl Document {
                 },
                 None => cast.main.clone(),
             };
-            self.sub_session(sub, &parent);
+            self.sub_session(sub, &parent, position);
         }
     }
 
-    fn sub_session(&mut self, sub: &mut Sub<'_>, parent: &str) {
+    fn sub_session(&mut self, sub: &mut Sub<'_>, parent: &str, position: u64) {
         let fields = &mut sub.fields;
         let trigger = fields.take_text("triggered_by_call_id");
         let task = fields.take("task");
@@ -227,6 +231,8 @@ impl Document {
         let has_ended = status.outcome.is_some() || completed.is_some() || output.is_some();
         let mut extra = fields.rest();
         extra.text("sub_session_id", sub.sub_session_id.as_deref());
+        // Agents work side by side; only the document has them in a row.
+        extra.number("position", Some(position));
         if !has_ended {
             status.leave(&mut extra);
         }

@@ -12,7 +12,6 @@ use super::fields::{Fields, Notes};
 use super::phase::Phases;
 use super::status::Status;
 use crate::Lines;
-use crate::line::elements;
 
 /// The lines, and what was odd.
 pub(super) fn lines(text: &str) -> Lines {
@@ -21,7 +20,7 @@ pub(super) fn lines(text: &str) -> Lines {
         return Lines { text: String::new(), problems: vec![not_json(&error)] };
     }
     let text = json::compact(text);
-    let mut notes = Notes { derived: derived(&text), ..Notes::default() };
+    let mut notes = Notes::default();
     let Some(fields) = Fields::of(&text, String::new(), &mut notes) else {
         notes.lenient("", "is JSON, but no object");
         return Lines { text: String::new(), problems: notes.problems };
@@ -35,12 +34,6 @@ pub(super) fn lines(text: &str) -> Lines {
 fn not_json(error: &json::SyntaxError) -> Problem {
     let (severity, code, place) = (Severity::Error, "not-json", Place::NONE);
     Problem { severity, code, line: error.line as u64, message: error.to_string(), place }
-}
-
-fn derived(text: &str) -> BTreeSet<String> {
-    let list = json::member(text, "x_antiphon").and_then(|own| json::member(own, "derived"));
-    let words = elements(list.unwrap_or_default()).into_iter().filter_map(json::text);
-    words.map(Cow::into_owned).collect()
 }
 
 /// The lines of a document, as they are written.
@@ -85,6 +78,8 @@ impl Document {
         let phases = Phases::of(phases, self);
 
         let mut extra = fields.rest();
+        // A writer must know what it need not work out.
+        extra.word("standard", if cast.is_team() { "std-008" } else { "std-001" });
         phases.leave(&mut extra);
         extra.members("collaboration", &cast.collaboration());
         self.beginning(&header, extra);

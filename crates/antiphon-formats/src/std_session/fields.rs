@@ -1,19 +1,17 @@
 //! The members of an object in a document, taken one by one; what nobody takes is left over.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use antiphon_model::json::{self, Members};
 use antiphon_model::{Place, Problem, Severity, Timestamp};
 
 use crate::line::elements;
 
-/// What was odd about a document, and what in it was not recorded.
+/// What was odd about a document.
 #[derive(Debug, Default)]
 pub(super) struct Notes {
     pub(super) problems: Vec<Problem>,
-    /// JSON Pointers of what the document's writer had worked out.
-    pub(super) derived: BTreeSet<String>,
 }
 
 impl Notes {
@@ -52,7 +50,6 @@ impl<'a> Fields<'a> {
             }
         })
         .ok()?;
-        members.retain(|(name, _)| !notes.derived.contains(&below(&pointer, name)));
         Some(Self { pointer, members })
     }
 
@@ -110,8 +107,7 @@ impl<'a> Fields<'a> {
         }
         self.take(name);
         let numbered = elements(raw).into_iter().enumerate();
-        let placed = numbered.map(|(at, raw)| (below(&pointer, &at.to_string()), raw));
-        Some(placed.filter(|(pointer, _)| !notes.derived.contains(pointer)).collect())
+        Some(numbered.map(|(at, raw)| (below(&pointer, &at.to_string()), raw)).collect())
     }
 
     pub(super) fn get(&self, name: &str) -> Option<&'a str> {

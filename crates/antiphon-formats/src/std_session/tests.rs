@@ -52,7 +52,7 @@ fn what_hands_write_is_read_as_far_as_it_goes() {
 }
 
 #[test]
-fn what_was_derived_is_passed_over() {
+fn what_was_derived_stays_marked() {
     check("derived");
 }
 

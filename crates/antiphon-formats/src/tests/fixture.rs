@@ -1,7 +1,8 @@
 //! What the tests of all formats share: fixtures, and events as lines of text.
 //!
-//! A fixture is a folder `fixtures/<format>/<case>/` with the main file `input.jsonl` (or `input.json`), other files
-//! of the session where there are any, and a README. What is read from it stands in `events.snap`.
+//! A fixture is a folder `fixtures/<format>/<case>/` with the main file `input.jsonl` (or
+//! `input.json`), other files of the session where there are any, and a README. What is read from
+//! it stands in `events.snap`, or the lines that a document becomes in `lines.snap`.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -10,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use antiphon_model::{Body, Event, EventKind, Message, Place, Problem, Usage, plain_text};
 
-use crate::{Duplicate, FORMATS, Format, HEAD_LINES, Sink, Stream};
+use crate::{Duplicate, FORMATS, Format, Sink, Stream, head_lines};
 
 /// Checks what is read from a fixture, and says what it cost: input, output, reasoning, and tokens
 /// from and to a cache.
@@ -93,7 +94,7 @@ impl Fixture {
 /// The format that the folder is named after; the main file must be recognised as it.
 fn format_of(folder: &Path, main: &str) -> &'static Format {
     let name = folder.parent().unwrap().file_name().unwrap().to_str().unwrap();
-    let head: Vec<&str> = main.lines().take(HEAD_LINES).collect();
+    let head = head_lines(main);
     let found: Vec<&str> =
         FORMATS.iter().filter(|format| (format.detect)(&head)).map(|f| f.name).collect();
     assert_eq!(found, [name], "{}", folder.display());

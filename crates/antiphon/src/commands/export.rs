@@ -1,14 +1,31 @@
 //! `antiphon export`: a session in another form.
 
+use antiphon_documents::{PhaseDetail, Standard, WriteOptions};
 use antiphon_journal::{Level, Options};
 use antiphon_library::export_log;
 
 use crate::cli;
 use crate::failure::{Outcome, UserError};
+use crate::opened::Opened;
 use crate::terminal;
 
 pub(crate) fn run(args: &cli::Export) -> anyhow::Result<Outcome> {
-    let cli::ExportFormat::Antiphon = args.format;
+    let standard = match args.format {
+        cli::ExportFormat::Antiphon => return log(args),
+        cli::ExportFormat::Std => None,
+        cli::ExportFormat::Std001 => Some(Standard::Std001),
+        cli::ExportFormat::Std008 => Some(Standard::Std008),
+    };
+    let phases = match args.phases {
+        cli::PhaseDetail::Advised => PhaseDetail::Advised,
+        cli::PhaseDetail::Always => PhaseDetail::Always,
+        cli::PhaseDetail::Never => PhaseDetail::Never,
+    };
+    let opened = Opened::read(&args.session)?;
+    super::document::export(&opened, WriteOptions { standard, phases }, args.output.as_deref())
+}
+
+fn log(args: &cli::Export) -> anyhow::Result<Outcome> {
     let program = "antiphon export".to_owned();
     let exported = match &args.output {
         Some(path) => export_log(&args.session, path, Options { program, ..Options::default() })?,

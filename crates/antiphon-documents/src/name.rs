@@ -1,0 +1,115 @@
+//! The names of documents: `{date}-{sequence}-{task}.json`, and `-multi` at the end for several
+//! agents.
+
+use std::fmt::Write as _;
+
+use crate::Standard;
+
+/// A name without its number is no name: the number is that of the document among those of a day.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Name {
+    /// `2026-01-25`.
+    pub date: String,
+    pub sequence: u32,
+    pub task: String,
+    pub standard: Standard,
+}
+
+const MOST_CHARS: usize = 48;
+
+impl Name {
+    /// The name of a document that was created at a time (ISO 8601), by its title.
+    pub fn new(created_at: &str, title: &str, standard: Standard) -> Self {
+        let date = created_at.get(..10).unwrap_or("1970-01-01").to_owned();
+        Self { date, sequence: 1, task: slug(title), standard }
+    }
+
+    /// Reads a name or an id that follows the convention. Its ending says nothing of the standard
+    /// that the content does not say better.
+    pub fn parse(stem: &str, standard: Standard) -> Option<Self> {
+        let date = stem.get(..10)?;
+        let is_date = date.bytes().enumerate().all(|(at, byte)| match at {
+            4 | 7 => byte == b'-',
+            _ => byte.is_ascii_digit(),
+        });
+        let (sequence, task) = stem.get(10..)?.strip_prefix('-')?.split_once('-')?;
+        let is_number = sequence.len() == 3 && sequence.bytes().all(|byte| byte.is_ascii_digit());
+        let task = task.strip_suffix("-multi").unwrap_or(task);
+        if !is_date || !is_number || task.is_empty() || task != slug(task) {
+            return None;
+        }
+        let sequence = sequence.parse().ok()?;
+        Some(Self { date: date.to_owned(), sequence, task: task.to_owned(), standard })
+    }
+
+    /// The next number of that day, given the names of the files that are there. A document that
+    /// brings its number keeps it, if nobody has it.
+    pub fn free<'n>(&self, others: impl Iterator<Item = &'n str>) -> u32 {
+        let taken: Vec<u32> = others
+            .filter_map(|other| other.strip_prefix(&self.date)?.strip_prefix('-'))
+            .filter_map(|rest| rest.split(['-', '.']).next()?.parse().ok())
+            .collect();
+        if !taken.contains(&self.sequence) {
+            return self.sequence;
+        }
+        taken.into_iter().max().unwrap_or_default().saturating_add(1)
+    }
+
+    /// The name without `.json`.
+    pub fn stem(&self) -> String {
+        let mut stem = format!("{}-{:03}-{}", self.date, self.sequence, self.task);
+        if self.standard == Standard::Std008 {
+            let _ = write!(stem, "-multi");
+        }
+        stem
+    }
+}
+
+/// The words of a title that a file name can have. A title in another script has none.
+fn slug(title: &str) -> String {
+    let mut slug = String::new();
+    let words = title.split(|it: char| !it.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    for word in words {
+        let longer = slug.len() + usize::from(!slug.is_empty()) + word.len();
+        if longer > MOST_CHARS && !slug.is_empty() {
+            break;
+        }
+        if !slug.is_empty() {
+            slug.push('-');
+        }
+        slug.extend(word.chars().take(MOST_CHARS).map(|it| it.to_ascii_lowercase()));
+    }
+    if slug.is_empty() { "session".to_owned() } else { slug }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_read_as_it_was_written() {
+        let name = Name::new("2026-01-26T10:00:00Z", "Implement: the Timeline!", Standard::Std008);
+        assert_eq!(name.stem(), "2026-01-26-001-implement-the-timeline-multi");
+        assert_eq!(Name::parse(&name.stem(), Standard::Std008), Some(name));
+        for other in
+            ["2026-01-28-003", "2026-1-26-001-x", "x", "2026-01-26-1-x", "2026-01-26-001-X y"]
+        {
+            assert_eq!(Name::parse(other, Standard::Std001), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn a_title_in_another_script_has_a_name_too() {
+        let name = Name::new("2026-01-26T10:00:00Z", "实现组件", Standard::Std001);
+        assert_eq!(name.stem(), "2026-01-26-001-session");
+    }
+
+    #[test]
+    fn the_next_number_of_the_day_is_free() {
+        let name = Name::new("2026-01-26T10:00:00Z", "x", Standard::Std001);
+        let there =
+            ["2026-01-26-001-a.json", "2026-01-26-007-b-multi.json", "2026-01-25-009-c.json"];
+        assert_eq!(name.free(there.into_iter()), 8);
+        assert_eq!(name.free(["notes.txt"].into_iter()), 1);
+    }
+}

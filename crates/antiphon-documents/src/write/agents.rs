@@ -1,0 +1,110 @@
+//! Agents as a document names them, and how they worked together.
+
+use std::collections::BTreeSet;
+
+use antiphon_model::{AgentIx, BodyError};
+use serde_json::{Map, Value};
+
+use super::cast::Cast;
+use super::object::{Object, Origin};
+
+/// The identifier of an agent, or of who is none (`external`).
+pub(super) fn identifier(
+    cast: &Cast<'_>,
+    agent: Option<AgentIx>,
+    pointer: String,
+    origin: &Origin,
+) -> Result<Value, BodyError> {
+    let mut object = Object::new(pointer, origin);
+    let Some(agent) = agent else {
+        object.derive("agent_id", "external");
+        object.derive("agent_type", "external");
+        return Ok(object.value());
+    };
+    let session = cast.reading.session;
+    let facts = session.agent(agent);
+    let created = facts.created.map(|event| cast.extra(session.entry(event))).transpose()?;
+    let recorded = created.and_then(|mut extra| extra.remove("identifier"));
+    if let Some(Value::Object(whole)) = recorded {
+        object.rest(whole);
+    }
+    if !object.members.get("agent_id").is_some_and(Value::is_string) {
+        object.set("agent_id", session.agent_id(agent));
+    }
+    if !object.members.get("agent_type").is_some_and(Value::is_string) {
+        let role = if Some(agent) == cast.main { "architect" } else { "agent" };
+        object.set_or("agent_type", facts.agent_type(), || role);
+    }
+    Ok(object.value())
+}
+
+/// How the document calls an agent.
+pub(super) fn agent_id(cast: &Cast<'_>, agent: AgentIx) -> Result<String, BodyError> {
+    let identifier = identifier(cast, Some(agent), String::new(), &Origin::default())?;
+    Ok(identifier.get("agent_id").and_then(Value::as_str).unwrap_or_default().to_owned())
+}
+
+/// `collaboration`, and the agents that it names.
+pub(super) fn collaboration(
+    cast: &Cast<'_>,
+    recorded: Option<Value>,
+    origin: &Origin,
+) -> Result<Value, BodyError> {
+    let mut object = Object::new("/collaboration", origin);
+    let mut recorded = match recorded {
+        Some(Value::Object(members)) => members,
+        _ => Map::new(),
+    };
+    let mode = if cast.is_team() || !cast.subs.is_empty() { "multi_agent" } else { "single" };
+    object.set_or("mode", recorded.remove("mode"), || mode);
+    object.set_or("pattern", recorded.remove("pattern"), || "master_worker");
+    let orchestrator = identifier(cast, cast.main, object.below("orchestrator"), origin)?;
+    object.set("orchestrator", orchestrator);
+    let list = participants(cast, recorded.remove("participants"), origin)?;
+    object.set("participants", list);
+    object.rest(recorded);
+    Ok(object.value())
+}
+
+/// Those that were recorded, in their order; then those whom the document names all the same.
+fn participants(
+    cast: &Cast<'_>,
+    recorded: Option<Value>,
+    origin: &Origin,
+) -> Result<Vec<Value>, BodyError> {
+    let session = cast.reading.session;
+    let mut listed: Vec<Value> = Vec::new();
+    let mut known = BTreeSet::new();
+    if let Some(Value::Array(ids)) = &recorded {
+        for agent in ids.iter().filter_map(Value::as_str).filter_map(|id| session.find_agent(id)) {
+            let pointer = format!("/collaboration/participants/{}", listed.len());
+            known.insert(agent_id(cast, agent)?);
+            listed.push(identifier(cast, Some(agent), pointer, origin)?);
+        }
+    }
+    known.extend(cast.main.map(|main| agent_id(cast, main)).transpose()?);
+    let mut add = |agent: Option<AgentIx>| -> Result<(), BodyError> {
+        let whole = identifier(cast, agent, String::new(), &Origin::default())?;
+        let id = whole.get("agent_id").and_then(Value::as_str).unwrap_or_default();
+        if known.insert(id.to_owned()) {
+            origin.derived(&format!("/collaboration/participants/{}", listed.len()));
+            listed.push(whole);
+        }
+        Ok(())
+    };
+    let unlisted = cast.subs.iter().filter(|_| !cast.is_document || recorded.is_none());
+    for sub in unlisted {
+        add(Some(sub.agent))?;
+    }
+    for &event in &cast.messages {
+        let entry = session.entry(event);
+        add(cast.sender(entry))?;
+        add(entry.agent())?;
+    }
+    if recorded.is_none() {
+        for agent in cast.others() {
+            add(Some(agent))?;
+        }
+    }
+    Ok(listed)
+}

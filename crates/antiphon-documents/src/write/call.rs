@@ -1,0 +1,307 @@
+//! A tool call: what was asked, what came of it, what it added to the context, whom it sent.
+
+use antiphon_model::{BodyError, CallIx, Detail, Entry, Timestamp};
+use antiphon_views::category;
+use serde_json::{Map, Value};
+
+use super::cast::{Cast, spelled};
+use super::contribution::contribution;
+use super::display;
+use super::object::{Object, Origin, fits};
+use crate::{ContextContribution, Standard, SubagentInfo};
+
+pub(super) struct Calls<'c, 'a> {
+    pub(super) cast: &'c Cast<'a>,
+    pub(super) origin: &'c Origin,
+    pub(super) standard: Standard,
+}
+
+impl Calls<'_, '_> {
+    pub(super) fn write(&self, calls: &[CallIx], pointer: &str) -> Result<Value, BodyError> {
+        let numbered = calls.iter().enumerate();
+        let written = numbered.map(|(at, &ix)| self.call(ix, format!("{pointer}/{at}")));
+        written.collect::<Result<Vec<_>, _>>().map(Value::Array)
+    }
+
+    fn call(&self, ix: CallIx, pointer: String) -> Result<Value, BodyError> {
+        let (cast, reading) = (self.cast, self.cast.reading);
+        let session = reading.session;
+        let call = session.call(ix);
+        let made = session.entry(call.event);
+        let result = call.last_result().map(|event| session.entry(event));
+        // A message of several calls has one `extra`, which is none of theirs.
+        let mut extra = match made.calls().count() {
+            1 => cast.extra(made)?,
+            _ => Map::new(),
+        };
+        let mut of_result = result.map(|it| cast.extra(it)).transpose()?.unwrap_or_default();
+        let mut object = Object::new(pointer, self.origin);
+        object.set("call_id", cast.call_id(ix));
+        object.set("tool_name", session.tool_name(ix));
+        let recorded = session.call_category(ix);
+        match (recorded, category(reading, ix)?) {
+            (Some(word), _) => object.set("tool_category", word),
+            (None, Some(category)) => object.derive("tool_category", category.as_str()),
+            (None, None) => {}
+        }
+        let started = result.and_then(Entry::started_at).or(made.at());
+        let ended = result.and_then(Entry::at);
+        spelled(&mut object, "started_at", started, &mut extra);
+        spelled(&mut object, "ended_at", ended, &mut extra);
+        match (result.and_then(Entry::duration_ms), started, ended) {
+            (Some(millis), _, _) => object.set("duration_ms", millis),
+            // What was spelled otherwise than as a whole number.
+            (None, _, _) if extra.contains_key("duration_ms") => {}
+            (None, Some(started), Some(ended)) if !self.is_document() => {
+                object.derive("duration_ms", u64::try_from(ended.since(started)).unwrap_or(0));
+            }
+            (None, _, _) => {}
+        }
+        let input = self.input(&object, ix, extra.remove("input"))?;
+        object.set("input", input);
+        let output = self.output(&object, ix, of_result.remove("output"))?;
+        object.set("output", output);
+        self.contribution(&mut object, ix, result, &mut extra)?;
+        self.subagent(&mut object, ix, result, &mut extra)?;
+        if Some(call.agent) != self.cast.main
+            && !self.cast.subs.iter().any(|sub| sub.agent == call.agent)
+        {
+            object.set("agent_id", session.agent_id(call.agent));
+        }
+        object.rest(extra);
+        object.rest(of_result);
+        Ok(object.value())
+    }
+
+    fn input(
+        &self,
+        call: &Object<'_>,
+        ix: CallIx,
+        extra: Option<Value>,
+    ) -> Result<Value, BodyError> {
+        let session = self.cast.reading.session;
+        let mut input = Object::new(call.below("input"), self.origin);
+        let given = session.call(ix).arguments;
+        let arguments = match given.is_none() {
+            true => None,
+            false => Some(match self.cast.value(given)? {
+                // The log's arguments are a string that holds JSON.
+                Value::String(text) => serde_json::from_str(&text).unwrap_or(Value::String(text)),
+                other => other,
+            }),
+        };
+        let params = match arguments {
+            Some(Value::Object(params)) => params,
+            Some(other) => {
+                let mut params = Map::new();
+                self.origin.keep(&input.below("params"), other.clone());
+                params.insert("input".to_owned(), other);
+                params
+            }
+            None => Map::new(),
+        };
+        let own = params.get("description").and_then(Value::as_str).map(str::to_owned);
+        input.set("params", params);
+        match (session.call_description(ix), own) {
+            (Some(description), _) => input.set("description", description),
+            (None, Some(description)) if !self.is_document() => {
+                input.derive("description", description);
+            }
+            (None, _) => {}
+        }
+        match session.raw_command(ix) {
+            Some(command) => input.set("raw_command", command),
+            None if self.is_document() => {}
+            None => {
+                if let Some(command) = display::command(session.tool_name(ix), &input.members) {
+                    input.derive("raw_command", command);
+                }
+            }
+        }
+        if let Some(Value::Object(extra)) = extra {
+            input.rest(extra);
+        }
+        Ok(input.value())
+    }
+
+    /// What a document told once it tells again, and no more.
+    fn is_document(&self) -> bool {
+        self.cast.is_document
+    }
+
+    fn output(
+        &self,
+        call: &Object<'_>,
+        ix: CallIx,
+        extra: Option<Value>,
+    ) -> Result<Value, BodyError> {
+        let reading = self.cast.reading;
+        let session = reading.session;
+        let mut output = Object::new(call.below("output"), self.origin);
+        let mut extra = match extra {
+            Some(Value::Object(extra)) => extra,
+            _ => Map::new(),
+        };
+        if let Some(word) = extra.remove("status") {
+            self.origin.keep(&output.below("status"), word);
+        }
+        let Some(result) = session.call(ix).last_result().map(|event| session.entry(event)) else {
+            // The standard has no word for a call that nobody answered.
+            output.set("status", "failed");
+            output.set("error", "no result was recorded");
+            self.origin.derived(&output.pointer);
+            output.rest(extra);
+            return Ok(output.value());
+        };
+        output.set("status", if result.is_error() { "failed" } else { "success" });
+        let text = reading.text(result)?;
+        let twin = self.cast.detail(result, Detail::Result)?;
+        let mut members = match twin {
+            Some(Value::Object(members)) => Some(members),
+            Some(other) => {
+                self.origin.keep(&output.below("result"), other);
+                None
+            }
+            None => None,
+        };
+        if result.is_error() {
+            if !text.is_empty() {
+                output.set("error", text);
+            }
+        } else if self.is_document() || extra.contains_key("error") {
+            if !text.is_empty() {
+                members.get_or_insert_default().insert("display".to_owned(), text.into());
+            }
+        } else {
+            let shown = display::result(session.tool_name(ix), &text, members.as_ref());
+            members.get_or_insert_default().insert("display".to_owned(), shown.into());
+            self.origin.derived(&format!("{}/result/display", output.pointer));
+        }
+        output.set_some("result", members);
+        output.rest(extra);
+        Ok(output.value())
+    }
+
+    fn contribution(
+        &self,
+        object: &mut Object<'_>,
+        ix: CallIx,
+        result: Option<Entry<'_>>,
+        extra: &mut Map<String, Value>,
+    ) -> Result<(), BodyError> {
+        let name = "context_contribution";
+        let of_result = result.map(|it| self.cast.detail(it, Detail::ContextContribution));
+        let recorded = of_result.transpose()?.flatten().or_else(|| extra.remove(name));
+        match recorded {
+            Some(value) if fits::<ContextContribution>(&value) => object.set(name, value),
+            Some(Value::String(text)) => {
+                let mut whole = Map::new();
+                whole.insert("type".to_owned(), "knowledge".into());
+                whole.insert("summary".to_owned(), text.clone().into());
+                self.origin.keep(&object.below(name), text.into());
+                object.set(name, whole);
+            }
+            Some(other) => self.origin.keep(&object.below(name), other),
+            None if self.is_document() => {}
+            None => {
+                if let Some(derived) = contribution(self.cast.reading, ix)? {
+                    object.derive(name, derived);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn subagent(
+        &self,
+        object: &mut Object<'_>,
+        ix: CallIx,
+        result: Option<Entry<'_>>,
+        extra: &mut Map<String, Value>,
+    ) -> Result<(), BodyError> {
+        let name = "subagent_info";
+        let of_result = result.map(|it| self.cast.detail(it, Detail::SubagentInfo));
+        let recorded = of_result.transpose()?.flatten().or_else(|| extra.remove(name));
+        let sub = self.cast.sent_by(ix);
+        let mut info = Object::new(object.below(name), self.origin);
+        match recorded {
+            Some(Value::Object(members)) => info.rest(members),
+            Some(other) => self.origin.keep(&info.pointer, other),
+            None => {}
+        }
+        if sub.is_none() && info.members.is_empty() {
+            return Ok(());
+        }
+        self.complete(&mut info, sub)?;
+        let whole = info.value();
+        match fits::<SubagentInfo>(&whole) {
+            true => object.set(name, whole),
+            false => self.origin.keep(&object.below(name), whole),
+        }
+        Ok(())
+    }
+
+    /// Adds what is known of the agent that was sent.
+    fn complete(
+        &self,
+        info: &mut Object<'_>,
+        sub: Option<&super::cast::Sub>,
+    ) -> Result<(), BodyError> {
+        let session = self.cast.reading.session;
+        let mut missing = |name: &str, value: Value| {
+            if !info.members.contains_key(name) {
+                info.derive(name, value);
+            }
+        };
+        let Some(sub) = sub else {
+            missing("subagent_type", "unknown".into());
+            missing("tool_uses", 0.into());
+            return Ok(());
+        };
+        let kind = session.agent(sub.agent).agent_type().unwrap_or("agent");
+        missing("subagent_type", kind.into());
+        if self.standard == Standard::Std008 {
+            missing("sub_session_id", sub.id.as_str().into());
+        }
+        missing("tool_uses", sub.calls.len().into());
+        let requests = session.requests().filter(|(entry, ..)| entry.agent() == Some(sub.agent));
+        let tokens: u64 = requests
+            .map(|(_, usage, _)| usage.input + usage.output + usage.cache_read + usage.cache_write)
+            .sum();
+        if tokens > 0 {
+            missing("tokens_used", tokens.into());
+        }
+        if !sub.calls.is_empty() && !self.is_document() {
+            missing("tools_breakdown", breakdown(session, &sub.calls));
+        }
+        Ok(())
+    }
+}
+
+/// How often which tool was called, in the order of first use.
+fn breakdown(session: &antiphon_model::Session, calls: &[CallIx]) -> Value {
+    let mut counts: Vec<(&str, u64)> = Vec::new();
+    for &call in calls {
+        let tool = session.tool_name(call);
+        match counts.iter_mut().find(|(name, _)| *name == tool) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((tool, 1)),
+        }
+    }
+    let rows = counts.into_iter().map(|(tool, count)| {
+        let mut row = Map::new();
+        row.insert("tool_name".to_owned(), tool.into());
+        row.insert("count".to_owned(), count.into());
+        Value::Object(row)
+    });
+    rows.collect::<Vec<_>>().into()
+}
+
+/// When a call began and ended, where that is known.
+pub(super) fn interval(cast: &Cast<'_>, ix: CallIx) -> Option<(Timestamp, Timestamp)> {
+    let session = cast.reading.session;
+    let call = session.call(ix);
+    let result = session.entry(call.last_result()?);
+    let started = result.started_at().or(session.entry(call.event).at())?;
+    Some((started, result.at()?.max(started)))
+}

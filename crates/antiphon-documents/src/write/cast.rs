@@ -1,0 +1,237 @@
+//! Who is who in a document: the agent whose session it is, those with a sub-session of their own,
+//! and the others.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use antiphon_model::{
+    AgentIx, BodyError, CallIx, Detail, Entry, EventIx, Parent, Place, Session, Source, Timestamp,
+};
+use antiphon_views::{Reading, main_agent};
+use serde_json::{Map, Value};
+
+use super::object::Object;
+
+/// The parts that the agents of a session have in its document.
+pub(super) struct Cast<'a> {
+    pub(super) reading: &'a Reading<'a>,
+    pub(super) main: Option<AgentIx>,
+    /// Those whom a call made, in the order of the document.
+    pub(super) subs: Vec<Sub>,
+    /// By call: how the document names it. Ids repeat, and a document's must not.
+    call_ids: Vec<String>,
+    /// The calls of the session itself: the main agent's, and those of agents that no call made.
+    pub(super) calls: Vec<CallIx>,
+    /// Messages between agents, as they were recorded.
+    pub(super) messages: Vec<EventIx>,
+    /// Whether its authors called it the work of several agents.
+    has_team: bool,
+    /// Whether it was a document before: what that told is told again, and no more.
+    pub(super) is_document: bool,
+}
+
+/// An agent with a sub-session.
+pub(super) struct Sub {
+    pub(super) agent: AgentIx,
+    pub(super) id: String,
+    pub(super) is_id_recorded: bool,
+    /// The sub-session it was sent from; none is the session itself.
+    pub(super) parent: Option<usize>,
+    pub(super) call: CallIx,
+    pub(super) calls: Vec<CallIx>,
+}
+
+impl<'a> Cast<'a> {
+    pub(super) fn of(reading: &'a Reading<'a>) -> Result<Self, BodyError> {
+        let session = reading.session;
+        let main = main_agent(session);
+        let mut cast = Self {
+            reading,
+            main,
+            subs: Vec::new(),
+            call_ids: Vec::new(),
+            calls: Vec::new(),
+            messages: session
+                .entries()
+                .filter(|entry| entry.message_type().is_some())
+                .map(|entry| entry.ix())
+                .collect(),
+            has_team: false,
+            is_document: false,
+        };
+        let extra = cast.session_extra()?;
+        let mode = extra.get("collaboration").and_then(|it| it.get("mode"));
+        cast.has_team = mode.and_then(Value::as_str) == Some("multi_agent");
+        cast.is_document = extra.contains_key("standard");
+        cast.add_subs()?;
+        cast.add_calls();
+        Ok(cast)
+    }
+
+    /// Section 5.1 of STD-008: several agents that were sent, or that told one another something.
+    pub(super) fn is_team(&self) -> bool {
+        self.has_team || self.subs.len() > 1 || !self.messages.is_empty()
+    }
+
+    fn add_subs(&mut self) -> Result<(), BodyError> {
+        let session = self.reading.session;
+        let mut made: Vec<(Option<u64>, EventIx, AgentIx, CallIx, Option<String>)> = Vec::new();
+        let mut makers = BTreeSet::new();
+        for (agent, facts) in session.agents() {
+            let Some(call) = maker(session, agent) else { continue };
+            // A call names one sub-session, and no agent is sent by itself.
+            let is_own = session.call(call).agent == agent || Some(agent) == self.main;
+            if is_own || !makers.insert(call) {
+                continue;
+            }
+            let created = facts.created.unwrap_or(facts.first);
+            let extra = self.extra(session.entry(created))?;
+            let position = extra.get("position").and_then(Value::as_u64);
+            let id = extra.get("sub_session_id").and_then(Value::as_str).map(str::to_owned);
+            made.push((position, created, agent, call, id));
+        }
+        made.sort_by_key(|(position, created, ..)| (*position, *created));
+        let mut taken: BTreeSet<String> = made.iter().filter_map(|it| it.4.clone()).collect();
+        let mut number = 0;
+        for (_, _, agent, call, id) in made {
+            let is_id_recorded = id.is_some();
+            let id = id.unwrap_or_else(|| {
+                let mut ids = std::iter::from_fn(|| {
+                    number += 1;
+                    Some(format!("sub-{number:03}"))
+                });
+                ids.find(|id| taken.insert(id.clone())).unwrap_or_default()
+            });
+            let calls = Vec::new();
+            self.subs.push(Sub { agent, id, is_id_recorded, parent: None, call, calls });
+        }
+        let by_agent: BTreeMap<AgentIx, usize> =
+            self.subs.iter().enumerate().map(|(at, sub)| (sub.agent, at)).collect();
+        for sub in &mut self.subs {
+            sub.parent = by_agent.get(&session.call(sub.call).agent).copied();
+        }
+        Ok(())
+    }
+
+    fn add_calls(&mut self) {
+        let session = self.reading.session;
+        let by_agent: BTreeMap<AgentIx, usize> =
+            self.subs.iter().enumerate().map(|(at, sub)| (sub.agent, at)).collect();
+        // By session (none is the main one): the ids that are taken.
+        let mut taken: BTreeSet<(Option<usize>, String)> = BTreeSet::new();
+        for (ix, call) in session.calls() {
+            let owner = by_agent.get(&call.agent).copied();
+            let wanted = match session.call_id(ix) {
+                "" => "call",
+                id => id,
+            };
+            let numbered = (2_u64..).map(|n| format!("{wanted}#{n}"));
+            let mut ids = std::iter::once(wanted.to_owned()).chain(numbered);
+            let free = ids.find(|id| taken.insert((owner, id.clone()))).unwrap_or_default();
+            self.call_ids.push(free);
+            match owner.and_then(|at| self.subs.get_mut(at)) {
+                Some(sub) => sub.calls.push(ix),
+                None => self.calls.push(ix),
+            }
+        }
+    }
+
+    pub(super) fn call_id(&self, ix: CallIx) -> &str {
+        self.call_ids.get(ix.index()).map_or("", String::as_str)
+    }
+
+    /// The sub-session that a call started.
+    pub(super) fn sent_by(&self, call: CallIx) -> Option<&Sub> {
+        self.subs.iter().find(|sub| sub.call == call)
+    }
+
+    /// Agents without a sub-session, the main one excepted.
+    pub(super) fn others(&self) -> impl Iterator<Item = AgentIx> {
+        let sent: BTreeSet<AgentIx> = self.subs.iter().map(|sub| sub.agent).collect();
+        let all = self.reading.session.agents().map(|(ix, _)| ix);
+        all.filter(move |ix| Some(*ix) != self.main && !sent.contains(ix))
+    }
+
+    pub(super) fn value(&self, place: Place) -> Result<Value, BodyError> {
+        let raw = self.reading.bodies.read(place)?;
+        // What is no JSON (a file that changed under us) is told as text.
+        Ok(serde_json::from_str(&raw).unwrap_or(Value::String(raw)))
+    }
+
+    pub(super) fn detail(
+        &self,
+        entry: Entry<'_>,
+        detail: Detail,
+    ) -> Result<Option<Value>, BodyError> {
+        entry.detail(detail).map(|place| self.value(place)).transpose()
+    }
+
+    /// What the log has no name for.
+    pub(super) fn extra(&self, entry: Entry<'_>) -> Result<Map<String, Value>, BodyError> {
+        Ok(match self.detail(entry, Detail::Extra)? {
+            Some(Value::Object(extra)) => extra,
+            _ => Map::new(),
+        })
+    }
+
+    pub(super) fn session_extra(&self) -> Result<Map<String, Value>, BodyError> {
+        let session = self.reading.session;
+        match session.info().started_by {
+            Some(started) => self.extra(session.entry(started)),
+            None => Ok(Map::new()),
+        }
+    }
+
+    /// The first and the last time at which an agent did anything.
+    pub(super) fn time_of(&self, agent: AgentIx) -> Option<(Timestamp, Timestamp)> {
+        let session = self.reading.session;
+        let times = || {
+            let events = session.agent(agent).transcript();
+            events.filter_map(|event| session.entry(event).at())
+        };
+        Some((times().min()?, times().max()?))
+    }
+
+    /// Who sent a message.
+    pub(super) fn sender(&self, entry: Entry<'_>) -> Option<AgentIx> {
+        match entry.source() {
+            Source::Agent(agent) => Some(agent),
+            Source::Own => entry.agent(),
+            Source::External | Source::System => None,
+        }
+    }
+}
+
+/// The call that made an agent.
+fn maker(session: &Session, agent: AgentIx) -> Option<CallIx> {
+    let facts = session.agent(agent);
+    match facts.parent {
+        Parent::Inferred { call, .. } => Some(call),
+        Parent::Recorded { agent: parent, .. } => {
+            let call = session.entry(facts.created?).call()?;
+            (Some(session.call(call).agent) == parent).then_some(call)
+        }
+        Parent::None => None,
+    }
+}
+
+/// Sets a time as it was spelled, where that is the time that the log has; else as we spell it. A
+/// spelling that is not used is kept elsewhere. Whether there is a time.
+pub(super) fn spelled(
+    object: &mut Object<'_>,
+    name: &str,
+    at: Option<Timestamp>,
+    extra: &mut Map<String, Value>,
+) -> bool {
+    let spelling = extra.remove(name).filter(|it| !it.is_null());
+    let said = spelling.as_ref().and_then(Value::as_str).and_then(Timestamp::parse);
+    match (at, spelling) {
+        (Some(at), Some(spelling)) if said == Some(at) => object.set(name, spelling),
+        (at, spelling) => {
+            if let Some(spelling) = spelling {
+                object.origin().keep(&object.below(name), spelling);
+            }
+            object.set_some(name, at.map(Timestamp::to_short));
+        }
+    }
+    at.is_some()
+}

@@ -1,0 +1,108 @@
+//! Messages between agents: those that were recorded, or else those that the sending of agents and
+//! their coming back amount to (section 5.3 of STD-008).
+
+use antiphon_model::{BodyError, EventIx, MessageRef};
+use serde_json::{Map, Value, json};
+
+use super::agents::identifier;
+use super::cast::{Cast, spelled};
+use super::object::{Object, Origin};
+
+pub(super) fn write(
+    cast: &Cast<'_>,
+    subs: &[Value],
+    created_at: &str,
+    origin: &Origin,
+) -> Result<Value, BodyError> {
+    if cast.is_document || !cast.messages.is_empty() {
+        let numbered = cast.messages.iter().enumerate();
+        let written = numbered.map(|(at, &event)| recorded(cast, at, event, created_at, origin));
+        return written.collect::<Result<Vec<_>, _>>().map(Value::Array);
+    }
+    let mut messages = Vec::new();
+    for (sub, value) in cast.subs.iter().zip(subs) {
+        let sender = cast.reading.session.call(sub.call).agent;
+        let quiet = Origin::default();
+        let from = identifier(cast, Some(sender), String::new(), &quiet)?;
+        let to = identifier(cast, Some(sub.agent), String::new(), &quiet)?;
+        let task = &value["task"];
+        let payload = json!({
+            "task": { "task_id": task["task_id"], "task_description": task["description"] },
+            "priority": task["priority"],
+        });
+        let at = |name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
+        if let Some(started) = at("started_at") {
+            messages.push((started, "task_assignment", from.clone(), to.clone(), payload));
+        }
+        if let Some(completed) = at("completed_at") {
+            let is_done = value["status"] == "success";
+            let status = if is_done { "completed" } else { "failed" };
+            let payload = json!({ "task_id": task["task_id"], "status": status });
+            messages.push((completed, "task_completion", to, from, payload));
+        }
+    }
+    // Stable, so that what is sent at the same time stays in the order of the sub-sessions.
+    messages.sort_by(|a, b| a.0.cmp(&b.0));
+    let numbered = messages.into_iter().enumerate();
+    let written = numbered.map(|(at, (timestamp, kind, from, to, payload))| {
+        origin.derived(&format!("/messages/{at}"));
+        json!({
+            "message_id": format!("msg-{:03}", at + 1),
+            "timestamp": timestamp,
+            "sequence_number": at + 1,
+            "from_agent": from,
+            "to_agent": to,
+            "message_type": kind,
+            "payload": payload,
+        })
+    });
+    Ok(Value::Array(written.collect()))
+}
+
+fn recorded(
+    cast: &Cast<'_>,
+    at: usize,
+    event: EventIx,
+    created_at: &str,
+    origin: &Origin,
+) -> Result<Value, BodyError> {
+    let session = cast.reading.session;
+    let entry = session.entry(event);
+    let mut extra: Map<String, Value> = cast.extra(entry)?;
+    let mut object = Object::new(format!("/messages/{at}"), origin);
+    object.set("message_id", extra.remove("message_id").unwrap_or_else(|| entry.id().into()));
+    if !spelled(&mut object, "timestamp", entry.at(), &mut extra) {
+        object.derive("timestamp", created_at);
+    }
+    object.set("sequence_number", extra.remove("sequence_number").unwrap_or((at + 1).into()));
+    for (name, agent) in [("from_agent", cast.sender(entry)), ("to_agent", entry.agent())] {
+        let own = identifier(cast, agent, object.below(name), origin)?;
+        // An identifier may say more in one message than in another.
+        let spelling = extra.remove(name).filter(|it| it["agent_id"] == own["agent_id"]);
+        let is_whole = |it: &Value| super::object::fits::<crate::AgentIdentifier>(it);
+        object.set(name, spelling.filter(is_whole).unwrap_or(own));
+    }
+    object.set("message_type", entry.message_type().unwrap_or_default());
+    let payload = cast.detail(entry, antiphon_model::Detail::Payload)?;
+    match payload {
+        Some(payload) => object.set("payload", payload),
+        // What was said without a payload of its own.
+        None => {
+            let text = cast.reading.text(entry)?;
+            object.set(
+                "payload",
+                if text.is_empty() { json!({}) } else { json!({ "content": text }) },
+            );
+        }
+    }
+    object.set_some("correlation_id", entry.correlation_id());
+    object.set_some(
+        "reply_to",
+        entry.reply_to().map(|reply| match reply {
+            MessageRef::Event(event) => session.entry(event).id().to_owned(),
+            MessageRef::Dangling(id) => id.to_owned(),
+        }),
+    );
+    object.rest(extra);
+    Ok(object.value())
+}

@@ -1,0 +1,224 @@
+//! The document as a whole.
+
+use antiphon_model::{BodyError, Detail, Entry, EntryKind, Role, Timestamp};
+use antiphon_views::Reading;
+use serde_json::{Map, Value};
+
+use super::call::Calls;
+use super::cast::{Cast, spelled};
+use super::display::clip;
+use super::object::{Object, Origin};
+use super::sub_session::Went;
+use super::summary::Whole;
+use super::{PhaseDetail, Written, agents, annotations, messages, sub_session, summary};
+use crate::Standard;
+use crate::name::Name;
+
+/// What stands for a time that nobody recorded. It is listed as derived.
+const NO_TIME: &str = "1970-01-01T00:00:00Z";
+
+pub(super) fn write(
+    reading: &Reading<'_>,
+    cast: &Cast<'_>,
+    standard: Standard,
+    phases: PhaseDetail,
+) -> Result<Written, BodyError> {
+    let origin = Origin::default();
+    let session = reading.session;
+    let info = session.info();
+    let mut extra = cast.session_extra()?;
+    extra.remove("standard");
+    let ended = info.ended_by.filter(|_| info.ended).map(|event| session.entry(event));
+    let mut of_end = ended.map(|entry| cast.extra(entry)).transpose()?.unwrap_or_default();
+    let mut object = Object::new("", &origin);
+
+    let prompt = prompt(cast)?;
+    let title = info.title.as_deref().map(str::to_owned);
+    let title_otherwise = || match clip(&prompt) {
+        empty if empty.is_empty() => "Untitled session".to_owned(),
+        words => words,
+    };
+    object.set_or("task_title", title, title_otherwise);
+    let begun = info.started_by.and_then(|event| session.entry(event).at());
+    let (first, last) = match span(cast) {
+        Some((first, last)) => (Some(first), Some(last)),
+        None => (None, None),
+    };
+    if !spelled(&mut object, "created_at", begun, &mut extra) {
+        object.derive("created_at", first.map_or(NO_TIME.to_owned(), Timestamp::to_short));
+    }
+    let own_id = info.session_id.as_deref();
+    let text = |name: &str| object.members.get(name).and_then(Value::as_str).unwrap_or_default();
+    let name = own_id
+        .and_then(|id| Name::parse(id, standard))
+        .unwrap_or_else(|| Name::new(text("created_at"), text("task_title"), standard));
+    let is_named = cast.is_document && own_id.is_some();
+    match own_id.filter(|_| is_named) {
+        Some(id) => object.set("session_id", id),
+        None => object.derive("session_id", name.stem()),
+    }
+    let session_id = object.members["session_id"].as_str().unwrap_or_default().to_owned();
+    object.set_some("task_description", info.description.as_deref());
+    match info.prompt.as_deref() {
+        Some(prompt) => object.set("user_prompt", prompt),
+        None => object.derive("user_prompt", prompt),
+    }
+
+    let (went, is_recorded) = went(cast);
+    for extra in [&mut extra, &mut of_end] {
+        if let Some(word) = extra.remove("status") {
+            origin.keep("/status", word);
+        }
+    }
+    match is_recorded {
+        true => object.set("status", went.status()),
+        false => object.derive("status", went.status()),
+    }
+    let completed = ended.and_then(|entry| entry.at());
+    if !spelled(&mut object, "completed_at", completed, &mut extra) && went != Went::On {
+        let updated = extra.get("updated_at").and_then(Value::as_str).map(str::to_owned);
+        let created = || object.members["created_at"].as_str().unwrap_or(NO_TIME).to_owned();
+        let at = updated.or(last.map(Timestamp::to_short)).unwrap_or_else(created);
+        object.derive("completed_at", at);
+    }
+    agent(cast, &mut object)?;
+
+    let calls = Calls { cast, origin: &origin, standard };
+    let written = calls.write(&cast.calls, "/tool_calls")?;
+    object.set("tool_calls", written);
+    let annotations = annotations::write(cast, phases, &origin)?;
+    object.set_some("phase_annotations", annotations);
+    let collaboration = extra.remove("collaboration");
+    let declared = ended.map(|entry| cast.detail(entry, Detail::Declared)).transpose()?.flatten();
+    let declared = declared.or_else(|| extra.remove("summary").filter(|it| !it.is_null()));
+    let mut subs = Vec::new();
+    let mut told = Vec::new();
+    if standard == Standard::Std008 {
+        let whole = agents::collaboration(cast, collaboration, &origin)?;
+        object.set("collaboration", whole);
+        let written = (0..cast.subs.len())
+            .map(|at| sub_session::write(cast, &calls, at, &session_id, &origin));
+        subs = written.collect::<Result<Vec<_>, _>>()?;
+        let created = object.members["created_at"].as_str().unwrap_or(NO_TIME).to_owned();
+        if let Value::Array(written) = messages::write(cast, &subs, &created, &origin)? {
+            told = written;
+        }
+    } else if let Some(collaboration) = collaboration {
+        // STD-001 has no place for it, and loses nothing.
+        extra.insert("collaboration".to_owned(), collaboration);
+    }
+    let time = first.zip(last);
+    let whole = Whole { standard, time, went, messages: &told, subs: &subs };
+    let summary = summary::write(cast, declared, &whole, &origin)?;
+    object.set("summary", summary);
+    if standard == Standard::Std008 {
+        object.set("sub_sessions", subs);
+        object.set("messages", told);
+    }
+    parts(cast, &origin)?;
+    let before = extra.remove("x_antiphon");
+    tidy(&mut extra, &origin);
+    object.rest(extra);
+    object.rest(of_end);
+    let mut document = object.members;
+    let native = own_id.filter(|_| !is_named);
+    if let Some(own) = origin.into_value(before, native) {
+        document.insert("x_antiphon".to_owned(), own);
+    }
+    Ok(Written { standard, name, is_named, document: Value::Object(document) })
+}
+
+/// What stood in a document where something else should stand.
+fn parts(cast: &Cast<'_>, origin: &Origin) -> Result<(), BodyError> {
+    let is_part = |entry: &Entry<'_>| entry.event_type() == Some("document_part");
+    for entry in cast.reading.session.entries().filter(is_part) {
+        let line = cast.value(entry.line())?;
+        // In a log that was made from a document the line stands in the event.
+        let part = line.get("raw").unwrap_or(&line);
+        if let Some(pointer) = part.get("pointer").and_then(Value::as_str) {
+            origin.keep(pointer, part.get("value").cloned().unwrap_or_default());
+        }
+    }
+    Ok(())
+}
+
+/// What has the name of a member of the standards and is none of theirs.
+fn tidy(extra: &mut Map<String, Value>, origin: &Origin) {
+    for name in ["tool_calls", "phase_annotations", "sub_sessions", "messages", "agent"] {
+        if let Some(other) = extra.remove(name) {
+            origin.keep(&format!("/{name}"), other);
+        }
+    }
+    for (name, is_right) in [
+        ("phases", Value::is_array as fn(&Value) -> bool),
+        ("updated_at", Value::is_string),
+        ("task_description", Value::is_string),
+    ] {
+        if extra.get(name).is_some_and(|it| !is_right(it) && !it.is_null()) {
+            extra.remove(name).into_iter().for_each(|it| origin.keep(&format!("/{name}"), it));
+        }
+    }
+}
+
+fn agent(cast: &Cast<'_>, object: &mut Object<'_>) -> Result<(), BodyError> {
+    let session = cast.reading.session;
+    let mut agent = Object::new("/agent", object.origin());
+    let facts = cast.main.map(|main| session.agent(main));
+    let created = facts.and_then(|facts| facts.created).map(|event| session.entry(event));
+    let mut extra = created.map(|entry| cast.extra(entry)).transpose()?.unwrap_or_default();
+    let model = facts.and_then(|facts| facts.language_model());
+    let asked = || {
+        let mut requests = session.requests().filter(|(entry, ..)| entry.agent() == cast.main);
+        requests.find_map(|(_, _, model)| model).unwrap_or("unknown")
+    };
+    agent.set_or("model_id", model, asked);
+    if let Some(Value::Object(rest)) = extra.remove("agent") {
+        agent.rest(rest);
+    }
+    object.set("agent", agent.value());
+    Ok(())
+}
+
+/// What the session was asked for: the first thing that came from outside.
+fn prompt(cast: &Cast<'_>) -> Result<String, BodyError> {
+    let session = cast.reading.session;
+    if let Some(prompt) = session.info().prompt.as_deref() {
+        return Ok(prompt.to_owned());
+    }
+    let is_asked = |kind| kind == EntryKind::Message(Role::User);
+    let mut entries = session.entries().filter(|entry| is_asked(entry.kind()));
+    let first = entries.find(|entry| entry.agent() == cast.main && entry.message_type().is_none());
+    first.map_or(Ok(String::new()), |entry| cast.reading.text(entry))
+}
+
+/// The first and the last time of anything.
+fn span(cast: &Cast<'_>) -> Option<(Timestamp, Timestamp)> {
+    let session = cast.reading.session;
+    let times = || session.entries().filter_map(|entry| entry.at());
+    Some((times().min()?, times().max()?))
+}
+
+/// How the session went, and whether anybody said so. One of which nobody said that it ended has
+/// ended if its last word is an answer, and goes on if something is still asked of it.
+fn went(cast: &Cast<'_>) -> (Went, bool) {
+    let session = cast.reading.session;
+    let info = session.info();
+    if info.ended {
+        return match info.outcome.as_deref() {
+            Some(word @ ("completed" | "failed")) => (Went::of_word(word), true),
+            Some(word) => (Went::of_word(word), false),
+            None => (Went::Well, false),
+        };
+    }
+    if cast.is_document {
+        return (Went::On, true);
+    }
+    let last = cast.main.and_then(|main| {
+        let mut said = session.agent(main).transcript().rev().map(|event| session.entry(event));
+        said.find(|entry| matches!(entry.kind(), EntryKind::Message(_)))
+    });
+    match last {
+        Some(entry) if entry.is_utterance() => (Went::Well, false),
+        Some(_) | None => (Went::On, false),
+    }
+}

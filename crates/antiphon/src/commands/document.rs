@@ -1,0 +1,67 @@
+//! Writing session documents: for `export --as std…` and `migrate`.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use antiphon_documents::{WriteOptions, Written, write};
+
+use crate::failure::{Outcome, UserError};
+use crate::opened::Opened;
+use crate::terminal::{self, complain};
+
+/// Writes the session as a document: to stdout, to a new file, or into a folder under the name that
+/// the convention gives it.
+pub(super) fn export(
+    opened: &Opened,
+    options: WriteOptions,
+    output: Option<&Path>,
+) -> anyhow::Result<Outcome> {
+    let mut written = write(&opened.reading(), options)?;
+    match output {
+        None => terminal::document(&(written.to_json() + "\n"))?,
+        Some(folder) if folder.is_dir() => {
+            let path = into_folder(&mut written, folder)?;
+            complain(&format!("wrote {}", path.display()));
+        }
+        Some(path) => create(path, &written)?.ok_or_else(|| exists(path))?,
+    }
+    Ok(opened.outcome())
+}
+
+/// Another writer may take the number first; then it is the next one's turn.
+fn into_folder(written: &mut Written, folder: &Path) -> anyhow::Result<PathBuf> {
+    loop {
+        let mut names = Vec::new();
+        for entry in fs::read_dir(folder)? {
+            names.push(entry?.file_name().to_string_lossy().into_owned());
+        }
+        written.number(written.name.free(names.iter().map(String::as_str)));
+        let path = folder.join(format!("{}.json", written.name.stem()));
+        if create(&path, written)?.is_some() {
+            return Ok(path);
+        }
+    }
+}
+
+/// Writes a file that is not there yet; nothing, if it is.
+fn create(path: &Path, written: &Written) -> anyhow::Result<Option<()>> {
+    let file = fs::OpenOptions::new().write(true).create_new(true).open(path);
+    let mut file = match file {
+        Ok(file) => file,
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => return Ok(None),
+        Err(error) => {
+            return Err(
+                UserError::failed(format!("cannot write `{}`: {error}", path.display())).into()
+            );
+        }
+    };
+    file.write_all((written.to_json() + "\n").as_bytes())?;
+    Ok(Some(()))
+}
+
+fn exists(path: &Path) -> anyhow::Error {
+    UserError::failed(format!("`{}` is there already", path.display()))
+        .hint("name another file, or a folder: the convention then names the file")
+        .into()
+}

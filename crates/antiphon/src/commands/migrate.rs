@@ -1,0 +1,27 @@
+//! `antiphon migrate`: an older session document in the current shape.
+//!
+//! There is no migration beside reading and writing: every generation is read, and one is written.
+
+use antiphon_documents::{PhaseDetail, Standard, WriteOptions};
+
+use crate::cli;
+use crate::failure::{Outcome, UserError};
+use crate::opened::Opened;
+
+/// What the registry calls documents.
+const DOCUMENTS: &str = "std-session";
+
+pub(crate) fn run(args: &cli::Migrate) -> anyhow::Result<Outcome> {
+    let opened = Opened::read(&args.file)?;
+    if opened.format != DOCUMENTS {
+        let what =
+            format!("`{}` is no session document, but {}", args.file.display(), opened.format);
+        let hint = "`antiphon export --as std` makes a document of any session";
+        return Err(UserError::failed(what).hint(hint).into());
+    }
+    let standard = args.multi.then_some(Standard::Std008);
+    let options = WriteOptions { standard, phases: PhaseDetail::Advised };
+    super::document::export(&opened, options, args.output.as_deref())?;
+    // What was odd about an old document is what it was migrated for.
+    Ok(Outcome::Done)
+}
