@@ -10,6 +10,7 @@
 
 mod counting;
 mod samples;
+mod schema;
 mod startup;
 mod tidy;
 
@@ -34,6 +35,11 @@ const CHORES: &[Chore] = &[
         run: tidy::run,
     },
     Chore { name: "samples", about: "seal the drafts of the samples", run: samples::run },
+    Chore {
+        name: "schema",
+        about: "write the JSON Schemas of the session documents",
+        run: schema::run,
+    },
     Chore {
         name: "counting",
         about: "measure `stats` beside its floor and other counters",

@@ -7,7 +7,13 @@ use super::words::find;
 use super::{Finding, Source};
 
 /// Crates that do not exist yet are held to it from their first line.
-const PURE: &[&str] = &["antiphon-model", "antiphon-views", "antiphon-formats", "antiphon-redact"];
+const PURE: &[&str] = &[
+    "antiphon-documents",
+    "antiphon-formats",
+    "antiphon-model",
+    "antiphon-redact",
+    "antiphon-views",
+];
 
 const IO: &str = "take the bytes as an argument; files and sockets belong to the callers";
 const CLOCK: &str = "take the time from the event, or as an argument";

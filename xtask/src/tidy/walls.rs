@@ -12,6 +12,7 @@ struct Wall {
 
 const WALLS: &[Wall] = &[
     Wall { krate: "antiphon-model", may_use: &[] },
+    Wall { krate: "antiphon-documents", may_use: &["antiphon-model", "antiphon-views"] },
     Wall { krate: "antiphon-formats", may_use: &["antiphon-model"] },
     Wall { krate: "antiphon-journal", may_use: &["antiphon-model"] },
     Wall { krate: "antiphon-redact", may_use: &["antiphon-model"] },

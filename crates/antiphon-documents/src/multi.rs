@@ -1,0 +1,195 @@
+//! STD-008: the session of several agents. All of STD-001, with who worked together, what each
+//! sub-agent did, and what they told one another.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Number, Value};
+
+use crate::{AgentOutput, Session, SessionSummary, ToolCall};
+
+/// A session of one agent, and what several add to it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct MultiAgentSession {
+    /// The orchestrator's session; it also keeps the members that are not known.
+    #[serde(flatten)]
+    pub session: Session<MultiAgentSessionSummary>,
+    pub collaboration: Collaboration,
+    /// At least one by the standard, but documents without any have been published.
+    #[serde(default)]
+    pub sub_sessions: Vec<SubAgentSession>,
+    /// May be empty.
+    pub messages: Vec<AgentMessage>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Collaboration {
+    /// `single` is the session of one agent, written in this form.
+    #[cfg_attr(
+        feature = "schema",
+        schemars(extend("anyOf" = crate::schema::words(&["multi_agent", "single"])))
+    )]
+    pub mode: String,
+    #[cfg_attr(
+        feature = "schema",
+        schemars(extend("anyOf" = crate::schema::words(&["master_worker", "peer_to_peer", "pipeline"])))
+    )]
+    pub pattern: String,
+    pub orchestrator: AgentIdentifier,
+    /// All but the orchestrator.
+    pub participants: Vec<AgentIdentifier>,
+    #[serde(flatten)]
+    pub extra: BTreeMap<String, Value>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct AgentIdentifier {
+    pub agent_id: String,
+    /// `architect`, `developer`, `reviewer`, or what a team calls its roles.
+    pub agent_type: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub instance_id: Option<String>,
+    #[serde(flatten)]
+    pub extra: BTreeMap<String, Value>,
+}
+
+/// What one sub-agent did, from the call that started it to its output.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SubAgentSession {
+    pub sub_session_id: String,
+    /// The session, or the sub-session, whose call started this one.
+    pub parent_session_id: String,
+    pub agent: AgentIdentifier,
+    /// The call in the parent that started it.
+    pub triggered_by_call_id: String,
+    pub task: Task,
+    #[cfg_attr(feature = "schema", schemars(extend("format" = "date-time")))]
+    pub started_at: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("format" = "date-time")))]
+    pub completed_at: Option<String>,
+    #[cfg_attr(
+        feature = "schema",
+        schemars(extend("anyOf" = crate::schema::words(&["success", "failed", "in_progress"])))
+    )]
+    pub status: String,
+    pub tool_calls: Vec<ToolCall>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output: Option<AgentOutput>,
+    #[serde(flatten)]
+    pub extra: BTreeMap<String, Value>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Task {
+    /// Of a reviewer, the id of the review.
+    pub task_id: String,
+    pub description: String,
+    #[cfg_attr(
+        feature = "schema",
+        schemars(extend("anyOf" = crate::schema::words(&["high", "medium", "low"])))
+    )]
+    pub priority: String,
+    #[serde(flatten)]
+    pub extra: BTreeMap<String, Value>,
+}
+
+/// What one agent told another.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct AgentMessage {
+    pub message_id: String,
+    #[cfg_attr(feature = "schema", schemars(extend("format" = "date-time")))]
+    pub timestamp: String,
+    pub sequence_number: u64,
+    pub from_agent: AgentIdentifier,
+    pub to_agent: AgentIdentifier,
+    #[cfg_attr(
+        feature = "schema",
+        schemars(extend("anyOf" = crate::schema::words(&["task_assignment", "task_progress", "task_completion", "review_request", "review_result", "feedback", "abort", "acknowledgment", "status_query", "status_response", "status_update"])))
+    )]
+    pub message_type: String,
+    /// Its shape follows the type of the message: [`crate::Payload`].
+    pub payload: Value,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub correlation_id: Option<String>,
+    /// The message that this one answers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reply_to: Option<String>,
+    #[serde(flatten)]
+    pub extra: BTreeMap<String, Value>,
+}
+
+/// The summary of a session of one agent, and what several add to it. A session of one agent that
+/// is written in this form has none of the additions.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct MultiAgentSessionSummary {
+    #[serde(flatten)]
+    pub session: SessionSummary,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agents: Option<AgentSummaries>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tasks: Option<TaskCounts>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub review_iterations: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(extend("anyOf" = crate::schema::words(&["approved", "changes_requested", "rejected"])))
+    )]
+    pub final_verdict: Option<String>,
+}
+
+/// By role as in the standard, or as a list, which has room for every team.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub enum AgentSummaries {
+    ByRole(AgentsByRole),
+    List(Vec<AgentSummary>),
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct AgentsByRole {
+    pub architect: AgentSummary,
+    pub developers: Vec<AgentSummary>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reviewer: Option<AgentSummary>,
+    #[serde(flatten)]
+    pub extra: BTreeMap<String, Value>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct AgentSummary {
+    pub agent_id: String,
+    pub agent_type: String,
+    pub tool_calls_count: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duration_ms: Option<Number>,
+    #[cfg_attr(
+        feature = "schema",
+        schemars(extend("anyOf" = crate::schema::words(&["completed", "failed", "in_progress"])))
+    )]
+    pub status: String,
+    #[serde(flatten)]
+    pub extra: BTreeMap<String, Value>,
+}
+
+/// Reviews are not among them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct TaskCounts {
+    pub total: u64,
+    pub completed: u64,
+    pub failed: u64,
+    #[serde(flatten)]
+    pub extra: BTreeMap<String, Value>,
+}
