@@ -17,7 +17,7 @@ mod session;
 mod validate;
 
 pub use multi::{
-    AgentIdentifier, AgentMessage, AgentSummary, AgentSummaries, AgentsByRole, Collaboration,
+    AgentIdentifier, AgentMessage, AgentSummaries, AgentSummary, AgentsByRole, Collaboration,
     MultiAgentSession, MultiAgentSessionSummary, SubAgentSession, Task, TaskCounts,
 };
 pub use output::{

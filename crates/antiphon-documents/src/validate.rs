@@ -1,3 +1,194 @@
-//! x
-pub struct Code; pub struct Finding; pub struct Report; pub struct Standard;
-pub fn validate(){} pub fn validate_bytes(){}
+//! `validate`: what is wrong with a document, where, and in words.
+//!
+//! One pass for each family of rules, a file each. The structure comes from the schemas; what links
+//! one part to another is looked up in a [`Document`], whose maps are built once. No rule stops at
+//! the first thing it finds, and none needs the document to be whole.
+
+mod annotations;
+mod at;
+mod calls;
+mod code;
+mod counts;
+mod document;
+mod duplicates;
+mod files;
+mod links;
+mod messages;
+mod name;
+mod old;
+mod schema;
+mod structure;
+mod syntax;
+mod time;
+
+use std::fmt;
+
+use antiphon_model::Severity;
+use serde::Serialize;
+use serde_json::Value;
+
+use at::At;
+pub use code::Code;
+use document::Document;
+
+/// Which standard a document follows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub enum Standard {
+    /// The session of one agent.
+    #[serde(rename = "std-001")]
+    Std001,
+    /// The session of several.
+    #[serde(rename = "std-008")]
+    Std008,
+}
+
+impl Standard {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Std001 => "std-001",
+            Self::Std008 => "std-008",
+        }
+    }
+
+    /// The content decides. `None`: this is no session document.
+    fn of(value: &Value) -> Option<Self> {
+        let document = value.as_object()?;
+        let has = |names: &[&str]| {
+            names.iter().any(|&name| document.get(name).is_some_and(|value| !value.is_null()))
+        };
+        if !has(&["session_id", "task_title", "tool_calls", "collaboration", "sub_sessions"]) {
+            return None;
+        }
+        // A `collaboration` of mode `single` is one agent's session in the form of several.
+        let is_multi = has(&["collaboration", "sub_sessions", "messages"]);
+        Some(if is_multi { Self::Std008 } else { Self::Std001 })
+    }
+}
+
+impl fmt::Display for Standard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// One thing that is wrong, or looks so.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    pub severity: Severity,
+    pub code: Code,
+    /// A JSON Pointer; where a member is missing, to where it should be.
+    pub path: String,
+    pub message: String,
+    /// Of text that is not JSON, and so has no pointers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub column: Option<usize>,
+}
+
+/// What was found in one document: the errors first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Report {
+    pub format: Option<Standard>,
+    /// Without errors. Warnings do not count.
+    pub valid: bool,
+    pub findings: Vec<Finding>,
+}
+
+impl Report {
+    fn new(format: Option<Standard>, findings: Findings) -> Self {
+        let mut findings = findings.0;
+        findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+        let valid = findings.iter().all(|finding| finding.severity != Severity::Error);
+        Self { format, valid, findings }
+    }
+
+    /// How many findings are errors, and how many warnings.
+    pub fn count(&self) -> (usize, usize) {
+        let errors = self.findings.iter().filter(|finding| finding.severity == Severity::Error);
+        let errors = errors.count();
+        (errors, self.findings.len() - errors)
+    }
+}
+
+/// What the rules have found so far.
+#[derive(Debug, Default)]
+struct Findings(Vec<Finding>);
+
+impl Findings {
+    fn error(&mut self, code: Code, path: impl Into<String>, message: impl Into<String>) {
+        self.add(Severity::Error, code, path, message);
+    }
+
+    fn warning(&mut self, code: Code, path: impl Into<String>, message: impl Into<String>) {
+        self.add(Severity::Warning, code, path, message);
+    }
+
+    fn add(
+        &mut self,
+        severity: Severity,
+        code: Code,
+        path: impl Into<String>,
+        message: impl Into<String>,
+    ) {
+        let (path, message) = (path.into(), message.into());
+        self.0.push(Finding { severity, code, path, message, line: None, column: None });
+    }
+}
+
+/// Checks a document against its standard. `file_name` is compared with what the document says of
+/// itself, and decides nothing.
+pub fn validate(text: &str, file_name: Option<&str>) -> Report {
+    let mut findings = Findings::default();
+    let Some(value) = syntax::parse(text, &mut findings) else {
+        return Report::new(None, findings);
+    };
+    let Some(standard) = Standard::of(&value) else {
+        let why = match value.is_object() {
+            true => "it has neither `session_id` nor `tool_calls`",
+            false => "that would be an object",
+        };
+        let message = format!("JSON, but no session document: {why}");
+        findings.error(Code::NotADocument, "", message);
+        return Report::new(None, findings);
+    };
+    let root = At::root(&value);
+    if old::is_version_0(&root, &mut findings) {
+        return Report::new(Some(standard), findings);
+    }
+    let explained = old::check(&root, &mut findings);
+    structure::check(&root, standard, &explained, &mut findings);
+    let document = Document::new(root, standard);
+    for rules in [
+        calls::check,
+        duplicates::check,
+        links::check,
+        messages::check,
+        annotations::check,
+        time::check,
+        counts::check,
+        files::check,
+    ] {
+        rules(&document, &mut findings);
+    }
+    if let Some(file_name) = file_name {
+        name::check(&document, file_name, &mut findings);
+    }
+    Report::new(Some(standard), findings)
+}
+
+/// [`validate`] for bytes that may not be text.
+pub fn validate_bytes(bytes: &[u8], file_name: Option<&str>) -> Report {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => validate(text, file_name),
+        Err(error) => {
+            let mut findings = Findings::default();
+            let message = format!("not UTF-8 from byte {} on", error.valid_up_to());
+            findings.error(Code::NotUtf8, "", message);
+            Report::new(None, findings)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

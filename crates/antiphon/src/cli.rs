@@ -46,6 +46,8 @@ pub(crate) enum Command {
     Verify(Verify),
     /// Write a clean copy of a damaged log
     Salvage(Salvage),
+    /// Check session documents against their standard, STD-001 or STD-008
+    Validate(Validate),
     /// List the formats that can be read and written
     Formats(Formats),
 }
@@ -137,6 +139,26 @@ pub(crate) struct Verify {
     /// The head that the log must contain, as `n:hash`
     #[arg(long, value_name = "N:HASH")]
     pub(crate) head: Option<String>,
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The content decides which standard a document is held to. An error breaks the standard; a warning
+is about what the standard leaves open, or what cannot be told for sure.
+
+Examples:
+  antiphon validate data/sessions                    all documents below a folder
+  antiphon validate run-multi.json --strict          warnings count, too")]
+pub(crate) struct Validate {
+    /// Documents, or folders of them
+    #[arg(required = true, value_name = "PATH")]
+    pub(crate) paths: Vec<PathBuf>,
+    /// A document with warnings does not pass
+    #[arg(long)]
+    pub(crate) strict: bool,
     /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,

@@ -9,6 +9,7 @@ mod salvage;
 mod show;
 mod stats;
 mod tail;
+mod validate;
 mod verify;
 mod view;
 mod welcome;
@@ -29,6 +30,7 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Some(Command::Stats(args)) => stats::run(&args),
         Some(Command::Verify(args)) => verify::run(&args),
         Some(Command::Salvage(args)) => salvage::run(&args),
+        Some(Command::Validate(args)) => validate::run(&args),
         Some(Command::Formats(args)) => formats::run(&args),
     }
 }

@@ -1,0 +1,39 @@
+//! The range of an annotation: from a call that there is to a later one. Annotations may overlap,
+//! leave calls out, and reach into sub-sessions.
+
+use super::at::{At, quoted};
+use super::document::{CallPlace, Document};
+use super::{Code, Findings};
+
+pub(super) fn check(document: &Document<'_>, findings: &mut Findings) {
+    for annotation in document.root.list("phase_annotations") {
+        let Some(range) = annotation.member("tool_call_range") else {
+            continue;
+        };
+        let start = end_of(document, &range, "start_call_id", findings);
+        let end = end_of(document, &range, "end_call_id", findings);
+        if let (Some(start), Some(end)) = (start, end)
+            && start.session == end.session
+            && start.call > end.call
+        {
+            let message = "the range ends before it starts: its last call stands before its first";
+            findings.error(Code::ReversedRange, range.path, message);
+        }
+    }
+}
+
+/// The call that an end of the range names: one of the main session, or else of a sub-session.
+fn end_of(
+    document: &Document<'_>,
+    range: &At<'_>,
+    key: &str,
+    findings: &mut Findings,
+) -> Option<CallPlace> {
+    let id = range.text(key)?;
+    let call = document.call_anywhere(id);
+    if call.is_none() {
+        let message = format!("there is no call {}", quoted(id));
+        findings.error(Code::UnknownCall, range.path_of(key), message);
+    }
+    call
+}

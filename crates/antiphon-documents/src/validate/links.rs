@@ -1,0 +1,137 @@
+//! A call starts a sub-session, and the sub-session names the call. Each end must name the other.
+//!
+//! The call may be one of the main session or of another sub-session (`parent_session_id` says
+//! which), and ids of calls are unique only within a session; so a link is from place to place.
+
+use super::at::quoted;
+use super::document::{CallPlace, Document, Part, is_delegation};
+use super::{Code, Findings, Standard};
+
+pub(super) fn check(document: &Document<'_>, findings: &mut Findings) {
+    if document.is_multi_agent() && document.sessions.len() == 1 {
+        let message =
+            "a session of several agents without any sub-session: what they did is not told";
+        findings.warning(Code::NoSubSession, document.root.path_of("sub_sessions"), message);
+    }
+    let agents = document.agents();
+    // By place of the sub-session, the call that it names.
+    let mut triggers = vec![None; document.sessions.len()];
+    for ((_, sub), trigger) in document.sub_sessions().zip(triggers.iter_mut().skip(1)) {
+        *trigger = trigger_of(document, sub, findings);
+        let agent = sub.at.member("agent");
+        if let (Some(agents), Some(agent)) = (&agents, agent)
+            && let Some(id) = agent.text("agent_id")
+            && !agents.contains(id)
+        {
+            let message = format!("{} is not among the participants", quoted(id));
+            findings.warning(Code::UnknownAgent, agent.path_of("agent_id"), message);
+        }
+    }
+    circles(document, findings);
+    for (place, call) in document.calls() {
+        let Some(info) = call.member("subagent_info") else {
+            continue;
+        };
+        let Some(id) = info.text("sub_session_id") else {
+            continue;
+        };
+        let path = info.path_of("sub_session_id");
+        let named = quoted(id);
+        let Some(sub) = document.sub_session(id) else {
+            let message = format!("there is no sub-session {named}");
+            // One agent's document has no room for them; they may stand elsewhere.
+            match document.standard {
+                Standard::Std001 => findings.warning(Code::UnknownSubSession, path, message),
+                Standard::Std008 => findings.error(Code::UnknownSubSession, path, message),
+            }
+            continue;
+        };
+        let trigger = triggers.get(sub).copied().flatten();
+        if trigger != Some(place) {
+            let by = document.sessions.get(sub).and_then(|sub| sub.at.text("triggered_by_call_id"));
+            let by = by.map_or_else(|| "no call".to_owned(), quoted);
+            let message = format!("{named} does not name this call back: it was triggered by {by}");
+            findings.error(Code::LinkNotReturned, path, message);
+        }
+    }
+}
+
+/// The call that a sub-session names, if there is such a call and it can start agents.
+fn trigger_of(
+    document: &Document<'_>,
+    sub: &Part<'_>,
+    findings: &mut Findings,
+) -> Option<CallPlace> {
+    let parent = parent_of(document, sub, findings);
+    let id = sub.at.text("triggered_by_call_id")?;
+    let path = sub.at.path_of("triggered_by_call_id");
+    let named = quoted(id);
+    let trigger = match parent {
+        Some(parent) => document.call_in(parent, id),
+        None => document.call_anywhere(id),
+    };
+    let Some(trigger) = trigger else {
+        let whose = if parent == Some(0) { "the session" } else { "its parent" };
+        findings.error(Code::UnknownTrigger, path, format!("{whose} has no call {named}"));
+        return None;
+    };
+    let call = document.call(trigger)?;
+    let tool = call.text("tool_name").unwrap_or_default();
+    if !is_delegation(tool) {
+        let message =
+            format!("{named} is a {} call; only Task and Agent start a sub-session", quoted(tool));
+        findings.error(Code::TriggerNotDelegation, path, message);
+        return None;
+    }
+    let back = call.member("subagent_info");
+    match back.as_ref().and_then(|info| info.text("sub_session_id")) {
+        back if back == sub.id => {}
+        Some(other) => {
+            let message =
+                format!("{named} does not name this sub-session back: it names {}", quoted(other));
+            findings.error(Code::LinkNotReturned, path, message);
+        }
+        None => {
+            let message = format!(
+                "{named} does not name this sub-session back: it has no `subagent_info.sub_session_id`"
+            );
+            findings.error(Code::LinkNotReturned, path, message);
+        }
+    }
+    Some(trigger)
+}
+
+fn parent_of(document: &Document<'_>, sub: &Part<'_>, findings: &mut Findings) -> Option<usize> {
+    let id = sub.at.text("parent_session_id")?;
+    let parent = document.session(id);
+    if parent.is_none() {
+        let message = format!("{} is neither the session nor a sub-session", quoted(id));
+        findings.error(Code::UnknownParent, sub.at.path_of("parent_session_id"), message);
+    }
+    parent
+}
+
+/// Parents that go round. Each sub-session is passed once: a way up ends at the top, at one that
+/// an earlier way has passed, or at one that it has passed itself.
+fn circles(document: &Document<'_>, findings: &mut Findings) {
+    // By place, the sub-session whose way up passed it first.
+    let mut passed = vec![None; document.sessions.len()];
+    for (start, _) in document.sub_sessions() {
+        let mut place = start;
+        while let Some(mark @ None) = passed.get_mut(place) {
+            *mark = Some(start);
+            let Some(sub) = document.sessions.get(place) else {
+                break;
+            };
+            let parent = sub.at.text("parent_session_id").and_then(|id| document.sub_session(id));
+            let Some(parent) = parent else {
+                break;
+            };
+            if passed.get(parent) == Some(&Some(start)) {
+                let message = "going up from parent to parent one comes back here";
+                findings.error(Code::ParentCircle, sub.at.path_of("parent_session_id"), message);
+            }
+            place = parent;
+        }
+    }
+}

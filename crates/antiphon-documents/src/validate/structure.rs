@@ -1,0 +1,25 @@
+//! Is everything there, and of its type? The schema of the standard says; what an old shape has
+//! explained is not said twice.
+
+use std::collections::BTreeSet;
+
+use super::at::At;
+use super::schema::Schema;
+use super::{Findings, Standard};
+
+/// `explained`: pointers to what a finding on an old shape has told already.
+pub(super) fn check(
+    root: &At<'_>,
+    standard: Standard,
+    explained: &BTreeSet<String>,
+    findings: &mut Findings,
+) {
+    let schema = Schema::of(standard);
+    let mut found = Findings::default();
+    schema.walk(schema.root, root, &mut found);
+    let is_new = |path: &str| {
+        let mut ends = path.match_indices('/').map(|(end, _)| end).chain([path.len()]);
+        !ends.any(|end| path.get(..end).is_some_and(|above| explained.contains(above)))
+    };
+    findings.0.extend(found.0.into_iter().filter(|finding| is_new(&finding.path)));
+}

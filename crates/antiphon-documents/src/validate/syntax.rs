@@ -1,0 +1,137 @@
+//! From text to JSON. The reader is serde's; here it also sees keys that stand twice in an object,
+//! of which the last counts and the others would be lost without a word.
+
+use std::fmt;
+
+use antiphon_model::Severity;
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Number, Value};
+
+use super::at::quoted;
+use super::{Code, Finding, Findings};
+
+/// The value of the text; without one, the findings say where it stops to be JSON. Nesting is
+/// bounded by the reader: beyond 128 it is an error like any other.
+pub(super) fn parse(text: &str, findings: &mut Findings) -> Option<Value> {
+    // Some editors begin a file with it; it means nothing.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut reader = serde_json::Deserializer::from_str(text);
+    let mut repeated = Vec::new();
+    let seeing = Seeing { path: String::new(), repeated: &mut repeated };
+    let parsed = seeing.deserialize(&mut reader).and_then(|value| reader.end().map(|()| value));
+    match parsed {
+        Ok(value) => {
+            for (path, key) in repeated {
+                let key = quoted(&key);
+                let message = format!("the key {key} stands here more than once; the last counts");
+                findings.warning(Code::DuplicateKey, path, message);
+            }
+            Some(value)
+        }
+        Err(error) => {
+            findings.0.push(not_json(text, &error));
+            None
+        }
+    }
+}
+
+fn not_json(text: &str, error: &serde_json::Error) -> Finding {
+    let (line, column) = (error.line(), error.column());
+    let whole = error.to_string();
+    let what = whole.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&whole);
+    let mut message = format!("not JSON: {what} at line {line}, column {column}");
+    if text.trim().is_empty() {
+        message.push_str("; the file is empty");
+    } else if what.starts_with("expected `,` or") {
+        // By far the most frequent cause in texts that people or models wrote.
+        message.push_str("; perhaps a quotation mark inside a text lacks its backslash");
+    }
+    Finding {
+        severity: Severity::Error,
+        code: Code::NotJson,
+        path: String::new(),
+        message,
+        line: Some(line),
+        column: Some(column),
+    }
+}
+
+/// Builds a value as serde_json does, and notes the members that stand twice.
+struct Seeing<'s> {
+    /// A JSON Pointer to what is being read.
+    path: String,
+    /// Pointer and key.
+    repeated: &'s mut Vec<(String, String)>,
+}
+
+impl Seeing<'_> {
+    fn below(&mut self, step: &str) -> Seeing<'_> {
+        let step = step.replace('~', "~0").replace('/', "~1");
+        Seeing { path: format!("{}/{step}", self.path), repeated: self.repeated }
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Seeing<'_> {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, reader: D) -> Result<Value, D::Error> {
+        reader.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Seeing<'_> {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E: Error>(self, value: bool) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
+        Ok(Number::from_f64(value).map_or(Value::Null, Value::Number))
+    }
+
+    fn visit_str<E: Error>(self, value: &str) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_string<E: Error>(self, value: String) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut items: A) -> Result<Value, A::Error> {
+        let mut list = Vec::new();
+        while let Some(item) = items.next_element_seed(self.below(&list.len().to_string()))? {
+            list.push(item);
+        }
+        Ok(list.into())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, mut members: A) -> Result<Value, A::Error> {
+        let mut object = Map::new();
+        while let Some(key) = members.next_key::<String>()? {
+            let value = members.next_value_seed(self.below(&key))?;
+            if object.contains_key(&key) {
+                let path = self.below(&key).path;
+                self.repeated.push((path, key.clone()));
+            }
+            object.insert(key, value);
+        }
+        Ok(object.into())
+    }
+}

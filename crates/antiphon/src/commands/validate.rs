@@ -1,0 +1,156 @@
+//! `antiphon validate`: do session documents keep to their standard, and to themselves?
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use antiphon_documents::{Finding, Report, validate_bytes};
+use antiphon_model::Severity;
+use anyhow::Context;
+use serde::Serialize;
+
+use crate::cli;
+use crate::failure::{Outcome, UserError};
+use crate::terminal::{self, Page, Style, count};
+
+/// Published documents have some kilobytes.
+const BYTES_MAX: u64 = 256 << 20;
+
+pub(crate) fn run(args: &cli::Validate) -> anyhow::Result<Outcome> {
+    let mut files = Vec::new();
+    for path in &args.paths {
+        find_documents(path, &mut files)?;
+    }
+    let mut rows = Vec::new();
+    for path in files {
+        let bytes = read(&path)?;
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let report = validate_bytes(&bytes, Some(&name));
+        rows.push(Row { file: path.display().to_string(), report });
+    }
+    let passes = |row: &Row| row.report.valid && (row.report.findings.is_empty() || !args.strict);
+    if args.json {
+        terminal::json(&rows)?;
+    } else {
+        let mut page = Page::new();
+        for row in &rows {
+            print(&mut page, row, passes(row))?;
+        }
+        if rows.len() > 1 {
+            print_summary(&mut page, &rows, passes)?;
+        }
+        page.finish()?;
+    }
+    Ok(if rows.iter().all(passes) { Outcome::Done } else { Outcome::No })
+}
+
+#[derive(Debug, Serialize)]
+struct Row {
+    file: String,
+    #[serde(flatten)]
+    report: Report,
+}
+
+/// The documents at a path: a file, or all `*.json` below a folder, in the order of their paths.
+fn find_documents(path: &Path, found: &mut Vec<PathBuf>) -> anyhow::Result<()> {
+    if !path.exists() {
+        return Err(UserError::failed(format!("there is no file `{}`", path.display())).into());
+    }
+    if !path.is_dir() {
+        found.push(path.to_owned());
+        return Ok(());
+    }
+    let mut folders = vec![path.to_owned()];
+    let mut below = Vec::new();
+    while let Some(folder) = folders.pop() {
+        let entries = fs::read_dir(&folder).with_context(|| format!("`{}`", folder.display()))?;
+        for entry in entries {
+            let path = entry?.path();
+            if path.is_dir() && !path.is_symlink() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "json") {
+                below.push(path);
+            }
+        }
+    }
+    if below.is_empty() {
+        let what = format!("there is no `*.json` file below `{}`", path.display());
+        return Err(UserError::not_found(what).into());
+    }
+    below.sort();
+    found.append(&mut below);
+    Ok(())
+}
+
+fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
+    let shown = || format!("cannot read `{}`", path.display());
+    let mut bytes = Vec::new();
+    let file = File::open(path).with_context(shown)?;
+    file.take(BYTES_MAX + 1).read_to_end(&mut bytes).with_context(shown)?;
+    if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > BYTES_MAX {
+        let what = format!("`{}` has more than 256 MiB: no session document", path.display());
+        return Err(UserError::failed(what).into());
+    }
+    Ok(bytes)
+}
+
+fn print(page: &mut Page, row: &Row, passes: bool) -> anyhow::Result<()> {
+    let (style, mark) = if passes { (Style::Good, "✓ ") } else { (Style::Bad, "✗ ") };
+    page.add(style, mark).plain(&row.file);
+    match row.report.format {
+        Some(standard) => page.faint(&format!("  {standard}")),
+        None => page.faint("  no known standard"),
+    };
+    page.end()?;
+    for (finding, more) in alike(&row.report.findings) {
+        let style = match finding.severity {
+            Severity::Error => Style::Bad,
+            Severity::Warning => Style::Plain,
+        };
+        let severity = match finding.severity {
+            Severity::Error => "error    ",
+            Severity::Warning => "warning  ",
+        };
+        page.plain("  ").add(style, severity);
+        if !finding.path.is_empty() {
+            page.add(Style::Name, &finding.path);
+            if more > 0 {
+                page.faint(&format!(" and {}", count(more, "other place")));
+            }
+            page.plain(": ");
+        }
+        page.plain(&finding.message).faint(&format!("  {}", finding.code)).end()?;
+    }
+    Ok(())
+}
+
+/// Findings that say the same of several places become one, with the number of the other places.
+fn alike(findings: &[Finding]) -> Vec<(&Finding, usize)> {
+    let mut rows: Vec<(&Finding, usize)> = Vec::new();
+    let mut places = BTreeMap::new();
+    for finding in findings {
+        let place = *places.entry((finding.code, &finding.message)).or_insert(rows.len());
+        match rows.get_mut(place) {
+            Some((_, more)) => *more += 1,
+            None => rows.push((finding, 0)),
+        }
+    }
+    rows
+}
+
+/// `34 documents: 20 valid, 14 not; 3 errors, 40 warnings`.
+fn print_summary(
+    page: &mut Page,
+    rows: &[Row],
+    passes: impl Fn(&Row) -> bool,
+) -> anyhow::Result<()> {
+    let valid = rows.iter().filter(|row| passes(row)).count();
+    let (errors, warnings) = rows.iter().fold((0, 0), |(errors, warnings), row| {
+        let (more_errors, more_warnings) = row.report.count();
+        (errors + more_errors, warnings + more_warnings)
+    });
+    page.add(Style::Head, &count(rows.len(), "document"));
+    page.plain(&format!(": {valid} valid, {} not; ", rows.len() - valid));
+    page.plain(&format!("{}, {}", count(errors, "error"), count(warnings, "warning"))).end()
+}
