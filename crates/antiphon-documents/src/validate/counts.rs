@@ -95,6 +95,10 @@ fn of_agents(document: &Document<'_>, agents: &At<'_>, findings: &mut Findings) 
             findings.warning(Code::UnknownAgent, row.path_of("agent_id"), message);
             continue;
         }
+        // Without sub-sessions all calls stand in the main one, whoever made them.
+        if document.sub_sessions().next().is_none() {
+            continue;
+        }
         let recorded = recorded.get(id).copied().unwrap_or_default();
         let told = format!("{} recorded of {}", counted(recorded, "call"), quoted(id));
         differs(&row, "tool_calls_count", recorded, &told, findings);

@@ -127,7 +127,11 @@ impl Schema {
             // What was meant is the shape of which most is there.
             let branch = self.target(branch).unwrap_or(branch);
             let there = required(branch).iter().filter(|name| at.member(name).is_some()).count();
-            tried.push(((Reverse(there), errors), found));
+            let is_other = |finding: &super::Finding| {
+                finding.code == Code::WrongType && finding.path == at.path
+            };
+            let is_other_type = found.0.iter().any(is_other);
+            tried.push(((is_other_type, Reverse(there), errors), found));
         }
         let best = tried.into_iter().min_by_key(|(key, _)| *key);
         findings.0.extend(best.map(|(_, found)| found.0).unwrap_or_default());

@@ -36,9 +36,10 @@ pub(super) fn parse(text: &str, findings: &mut Findings) -> Option<Value> {
 }
 
 fn not_json(text: &str, error: &serde_json::Error) -> Finding {
-    let (line, column) = (error.line(), error.column());
+    let (line, byte) = (error.line(), error.column());
     let whole = error.to_string();
-    let what = whole.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&whole);
+    let what = whole.strip_suffix(&format!(" at line {line} column {byte}")).unwrap_or(&whole);
+    let column = column_of(text, line, byte);
     let mut message = format!("not JSON: {what} at line {line}, column {column}");
     if text.trim().is_empty() {
         message.push_str("; the file is empty");
@@ -54,6 +55,13 @@ fn not_json(text: &str, error: &serde_json::Error) -> Finding {
         line: Some(line),
         column: Some(column),
     }
+}
+
+/// The reader counts bytes, people and editors count characters.
+fn column_of(text: &str, line: usize, byte: usize) -> usize {
+    let line = text.split('\n').nth(line.saturating_sub(1)).unwrap_or_default();
+    let before = line.char_indices().take_while(|(at, _)| *at < byte.saturating_sub(1));
+    before.count().saturating_add(usize::from(byte > 0))
 }
 
 /// Builds a value as serde_json does, and notes the members that stand twice.
