@@ -27,7 +27,7 @@ pub(super) struct Part<'d> {
 }
 
 /// A call, by its session and its place there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct CallPlace {
     pub(super) session: usize,
     pub(super) call: usize,

@@ -29,7 +29,7 @@ pub(super) fn parse(text: &str, findings: &mut Findings) -> Option<Value> {
             Some(value)
         }
         Err(error) => {
-            findings.0.push(not_json(text, &error));
+            findings.push(not_json(text, &error));
             None
         }
     }
@@ -39,6 +39,7 @@ fn not_json(text: &str, error: &serde_json::Error) -> Finding {
     let (line, byte) = (error.line(), error.column());
     let whole = error.to_string();
     let what = whole.strip_suffix(&format!(" at line {line} column {byte}")).unwrap_or(&whole);
+    let what = what.replace("EOF while parsing", "the text ends within");
     let column = column_of(text, line, byte);
     let mut message = format!("not JSON: {what} at line {line}, column {column}");
     if text.trim().is_empty() {

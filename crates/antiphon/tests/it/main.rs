@@ -14,4 +14,5 @@ mod hostile_text;
 mod run;
 mod samples;
 mod tail;
+mod validate;
 mod views;
