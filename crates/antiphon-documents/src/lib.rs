@@ -1,8 +1,8 @@
 //! The two session-document standards: their types and their rules.
 //!
 //! STD-001 is the session of one agent, STD-008 that of several; the second extends the first. The
-//! types are what a document is when all is well. [`validate`] looks at what a document is in fact:
-//! it works on the JSON itself, so that one broken member hides nothing of the rest.
+//! types are what a document is when all is well. [`validate()`] looks at what a document is in
+//! fact: it works on the JSON itself, so that one broken member hides nothing of the rest.
 //!
 //! Every type keeps the members it does not know (`extra`), and every list of words is open: the
 //! standards' own lists were outgrown within days. The words stand in the schemas
@@ -38,5 +38,5 @@ pub use session::{
     AgentInfo, CallInput, CallOutput, CallResult, ContextContribution, ContextReference, Decision,
     PhaseAnnotation, Session, SessionSummary, SubagentInfo, ToolCall, ToolCallRange, ToolCount,
 };
-pub use validate::{Code, Finding, Report, Standard, validate, validate_bytes};
+pub use validate::{BYTES_MAX, Code, Finding, Report, Standard, validate, validate_bytes};
 pub use write::{PhaseDetail, WriteOptions, Written, write};

@@ -41,7 +41,10 @@ impl Payload {
 }
 
 macro_rules! payload {
-    ($($(#[$about:meta])* $name:ident { $($(#[$field_about:meta])* $field:ident: $type:ty,)* })*) => {
+    ($(
+        $(#[$about:meta])*
+        $name:ident { $($(#[$field_about:meta])* $field:ident: $type:ty,)* }
+    )*) => {
         $(
             $(#[$about])*
             #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

@@ -31,6 +31,12 @@ use at::At;
 pub use code::Code;
 use document::Document;
 
+/// A document of more bytes is not looked at. Published ones have some thousands.
+pub const BYTES_MAX: usize = 64 << 20;
+
+/// A document with more findings is no document, but something else or an attack.
+const FINDINGS_MAX: usize = 10_000;
+
 /// Which standard a document follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub enum Standard {
@@ -86,6 +92,12 @@ pub struct Finding {
     pub column: Option<usize>,
 }
 
+impl Finding {
+    pub fn is_error(&self) -> bool {
+        self.severity == Severity::Error
+    }
+}
+
 /// What was found in one document: the errors first.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Report {
@@ -96,24 +108,33 @@ pub struct Report {
 }
 
 impl Report {
-    fn new(format: Option<Standard>, findings: Findings) -> Self {
-        let mut findings = findings.0;
+    fn new(format: Option<Standard>, mut findings: Findings) -> Self {
+        let (valid, untold) = (!findings.has_error, findings.untold);
+        if untold > 0 {
+            findings.kept.truncate(FINDINGS_MAX - 1);
+            let message = format!("{} more findings are not told", untold + 1);
+            findings.warning(Code::TooMany, "", message);
+        }
+        let mut findings = findings.kept;
         findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
-        let valid = findings.iter().all(|finding| finding.severity != Severity::Error);
         Self { format, valid, findings }
     }
 
     /// How many findings are errors, and how many warnings.
     pub fn count(&self) -> (usize, usize) {
-        let errors = self.findings.iter().filter(|finding| finding.severity == Severity::Error);
-        let errors = errors.count();
+        let errors = self.findings.iter().filter(|finding| finding.is_error()).count();
         (errors, self.findings.len() - errors)
     }
 }
 
 /// What the rules have found so far.
 #[derive(Debug, Default)]
-struct Findings(Vec<Finding>);
+struct Findings {
+    kept: Vec<Finding>,
+    /// How many there were besides.
+    untold: usize,
+    has_error: bool,
+}
 
 impl Findings {
     fn error(&mut self, code: Code, path: impl Into<String>, message: impl Into<String>) {
@@ -132,7 +153,22 @@ impl Findings {
         message: impl Into<String>,
     ) {
         let (path, message) = (path.into(), message.into());
-        self.0.push(Finding { severity, code, path, message, line: None, column: None });
+        self.push(Finding { severity, code, path, message, line: None, column: None });
+    }
+
+    fn push(&mut self, finding: Finding) {
+        self.has_error |= finding.severity == Severity::Error;
+        if self.kept.len() < FINDINGS_MAX {
+            self.kept.push(finding);
+        } else {
+            self.untold += 1;
+        }
+    }
+
+    fn append(&mut self, others: Self) {
+        others.kept.into_iter().for_each(|finding| self.push(finding));
+        self.untold += others.untold;
+        self.has_error |= others.has_error;
     }
 }
 
@@ -177,12 +213,17 @@ pub fn validate(text: &str, file_name: Option<&str>) -> Report {
     Report::new(Some(standard), findings)
 }
 
-/// [`validate`] for bytes that may not be text.
+/// [`validate()`] for bytes that may not be text, or be too many.
 pub fn validate_bytes(bytes: &[u8], file_name: Option<&str>) -> Report {
+    let mut findings = Findings::default();
+    if bytes.len() > BYTES_MAX {
+        let message = format!("more than {} MiB: no session document", BYTES_MAX >> 20);
+        findings.error(Code::TooLarge, "", message);
+        return Report::new(None, findings);
+    }
     match std::str::from_utf8(bytes) {
         Ok(text) => validate(text, file_name),
         Err(error) => {
-            let mut findings = Findings::default();
             let message = format!("not UTF-8 from byte {} on", error.valid_up_to());
             findings.error(Code::NotUtf8, "", message);
             Report::new(None, findings)

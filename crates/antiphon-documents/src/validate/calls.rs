@@ -7,7 +7,7 @@ use super::{Code, Findings};
 
 pub(super) fn check(document: &Document<'_>, findings: &mut Findings) {
     for session in &document.sessions {
-        for call in session.calls.iter().filter(|call| call.value.is_object()) {
+        for call in &session.calls {
             if call.member("tool_category").is_none() {
                 let message = "`tool_category` is missing; readers must guess it from the tool";
                 findings.warning(Code::MissingCategory, call.path_of("tool_category"), message);

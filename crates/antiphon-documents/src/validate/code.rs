@@ -27,6 +27,7 @@ macro_rules! codes {
 
 codes! {
     // The text.
+    TooLarge = "too-large",
     NotUtf8 = "not-utf8",
     NotJson = "not-json",
     NotADocument = "not-a-document",
@@ -73,6 +74,8 @@ codes! {
     // The file.
     FileName = "file-name",
     ShortId = "short-id",
+    // The report.
+    TooMany = "too-many",
 }
 
 impl fmt::Display for Code {

@@ -27,7 +27,7 @@ pub(super) struct Part<'d> {
 }
 
 /// A call, by its session and its place there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct CallPlace {
     pub(super) session: usize,
     pub(super) call: usize,
@@ -109,7 +109,9 @@ impl<'d> Document<'d> {
 
 impl<'d> Part<'d> {
     fn new(at: At<'d>, id: Option<&'d str>) -> Self {
-        let calls = at.list("tool_calls");
+        let calls = at.member("tool_calls");
+        let calls = calls.iter().flat_map(At::items).filter(|call| call.value.is_object());
+        let calls: Vec<_> = calls.collect();
         let by_id = first_places(calls.iter().map(|call| call.text("call_id")));
         Self { at, id, calls, by_id }
     }

@@ -3,7 +3,9 @@
 //! The call may be one of the main session or of another sub-session (`parent_session_id` says
 //! which), and ids of calls are unique only within a session; so a link is from place to place.
 
-use super::at::quoted;
+use std::collections::BTreeSet;
+
+use super::at::{At, quoted};
 use super::document::{CallPlace, Document, Part, is_delegation};
 use super::{Code, Findings, Standard};
 
@@ -28,31 +30,51 @@ pub(super) fn check(document: &Document<'_>, findings: &mut Findings) {
         }
     }
     circles(document, findings);
+    let named: BTreeSet<CallPlace> = triggers.iter().copied().flatten().collect();
     for (place, call) in document.calls() {
-        let Some(info) = call.member("subagent_info") else {
-            continue;
-        };
-        let Some(id) = info.text("sub_session_id") else {
-            continue;
-        };
-        let path = info.path_of("sub_session_id");
-        let named = quoted(id);
-        let Some(sub) = document.sub_session(id) else {
-            let message = format!("there is no sub-session {named}");
-            // One agent's document has no room for them; they may stand elsewhere.
-            match document.standard {
-                Standard::Std001 => findings.warning(Code::UnknownSubSession, path, message),
-                Standard::Std008 => findings.error(Code::UnknownSubSession, path, message),
-            }
-            continue;
-        };
-        let trigger = triggers.get(sub).copied().flatten();
-        if trigger != Some(place) {
-            let by = document.sessions.get(sub).and_then(|sub| sub.at.text("triggered_by_call_id"));
-            let by = by.map_or_else(|| "no call".to_owned(), quoted);
-            let message = format!("{named} does not name this call back: it was triggered by {by}");
-            findings.error(Code::LinkNotReturned, path, message);
+        match call.member("subagent_info").filter(|info| info.text("sub_session_id").is_some()) {
+            Some(info) => names_back(document, &triggers, place, &info, findings),
+            None if named.contains(&place) => {}
+            None => recorded(document, call, findings),
         }
+    }
+}
+
+/// Where some delegations have sub-sessions, one without is probably forgotten.
+fn recorded(document: &Document<'_>, call: &At<'_>, findings: &mut Findings) {
+    let status = call.member("output").and_then(|output| output.text("status"));
+    let starts_agent = call.text("tool_name").is_some_and(is_delegation);
+    if starts_agent && status != Some("failed") && document.sessions.len() > 1 {
+        let message = "the call starts an agent, and names no sub-session that records it";
+        findings.warning(Code::NoSubSession, call.path.clone(), message);
+    }
+}
+
+/// Whether the sub-session that a call names was triggered by that call.
+fn names_back(
+    document: &Document<'_>,
+    triggers: &[Option<CallPlace>],
+    place: CallPlace,
+    info: &At<'_>,
+    findings: &mut Findings,
+) {
+    let id = info.text("sub_session_id").unwrap_or_default();
+    let path = info.path_of("sub_session_id");
+    let named = quoted(id);
+    let Some(sub) = document.sub_session(id) else {
+        let message = format!("there is no sub-session {named}");
+        // One agent's document has no room for them; they may stand elsewhere.
+        match document.standard {
+            Standard::Std001 => findings.warning(Code::UnknownSubSession, path, message),
+            Standard::Std008 => findings.error(Code::UnknownSubSession, path, message),
+        }
+        return;
+    };
+    if triggers.get(sub).copied().flatten() != Some(place) {
+        let by = document.sessions.get(sub).and_then(|sub| sub.at.text("triggered_by_call_id"));
+        let by = by.map_or_else(|| "no call".to_owned(), quoted);
+        let message = format!("{named} does not name this call back: it was triggered by {by}");
+        findings.error(Code::LinkNotReturned, path, message);
     }
 }
 
@@ -77,14 +99,23 @@ fn trigger_of(
     };
     let call = document.call(trigger)?;
     let tool = call.text("tool_name").unwrap_or_default();
-    if !is_delegation(tool) {
-        let message =
-            format!("{named} is a {} call; only Task and Agent start a sub-session", quoted(tool));
-        findings.error(Code::TriggerNotDelegation, path, message);
-        return None;
-    }
     let back = call.member("subagent_info");
-    match back.as_ref().and_then(|info| info.text("sub_session_id")) {
+    let back = back.as_ref().and_then(|info| info.text("sub_session_id"));
+    if !is_delegation(tool) {
+        // Other programs have other names for it. A call that names the sub-session has started it.
+        if back != sub.id {
+            let message = format!(
+                "{named} is a {} call and names no sub-session; Task and Agent start one",
+                quoted(tool)
+            );
+            findings.error(Code::TriggerNotDelegation, path, message);
+            return None;
+        }
+        let message = format!("{named} is a {} call, neither Task nor Agent", quoted(tool));
+        findings.warning(Code::TriggerNotDelegation, path, message);
+        return Some(trigger);
+    }
+    match back {
         back if back == sub.id => {}
         Some(other) => {
             let message =

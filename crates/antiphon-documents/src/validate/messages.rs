@@ -64,11 +64,12 @@ fn shape(document: &Document<'_>, kind: &str, payload: &At<'_>, findings: &mut F
     };
     let mut found = Findings::default();
     schema.walk(definition, payload, &mut found);
-    found.0.retain(|finding| finding.code != Code::MissingField);
-    findings.0.extend(found.0.into_iter().map(|mut finding| {
-        finding.severity = Severity::Warning;
-        finding
-    }));
+    for mut finding in found.kept {
+        if finding.code != Code::MissingField {
+            finding.severity = Severity::Warning;
+            findings.push(finding);
+        }
+    }
 }
 
 /// The ids of tasks and reviews: of sub-sessions, and of what was assigned or requested.

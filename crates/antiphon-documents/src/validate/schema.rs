@@ -7,7 +7,6 @@
 use std::cmp::Reverse;
 use std::sync::LazyLock;
 
-use antiphon_model::Severity;
 use serde_json::Value;
 
 use super::at::{At, Moment, quoted};
@@ -119,22 +118,23 @@ impl Schema {
         for branch in branches {
             let mut found = Findings::default();
             self.walk(branch, at, &mut found);
-            let is_error = |finding: &&super::Finding| finding.severity == Severity::Error;
-            let errors = found.0.iter().filter(is_error).count();
-            if errors == 0 {
-                return findings.0.extend(found.0);
+            if !found.has_error {
+                return findings.append(found);
             }
+            let errors = found.kept.iter().filter(|finding| finding.is_error()).count();
             // What was meant is the shape of which most is there.
             let branch = self.target(branch).unwrap_or(branch);
             let there = required(branch).iter().filter(|name| at.member(name).is_some()).count();
             let is_other = |finding: &super::Finding| {
                 finding.code == Code::WrongType && finding.path == at.path
             };
-            let is_other_type = found.0.iter().any(is_other);
+            let is_other_type = found.kept.iter().any(is_other);
             tried.push(((is_other_type, Reverse(there), errors), found));
         }
         let best = tried.into_iter().min_by_key(|(key, _)| *key);
-        findings.0.extend(best.map(|(_, found)| found.0).unwrap_or_default());
+        if let Some((_, found)) = best {
+            findings.append(found);
+        }
     }
 
     /// What a `$ref` points at.
@@ -223,8 +223,9 @@ fn time(at: &At<'_>, findings: &mut Findings) {
     let Some(text) = at.value.as_str() else {
         return;
     };
+    let moment = Moment::of(text);
     let (text, name) = (quoted(text), name_of(at));
-    match Moment::of(at.value.as_str().unwrap_or_default()) {
+    match moment {
         Moment::Exact(_) => {}
         Moment::Vague(_) => {
             let message = format!("{name} is {text}, without a time or a zone; taken as UTC");

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::at::At;
 use super::schema::Schema;
-use super::{Findings, Standard};
+use super::{Finding, Findings, Standard};
 
 /// `explained`: pointers to what a finding on an old shape has told already.
 pub(super) fn check(
@@ -21,5 +21,8 @@ pub(super) fn check(
         let mut ends = path.match_indices('/').map(|(end, _)| end).chain([path.len()]);
         !ends.any(|end| path.get(..end).is_some_and(|above| explained.contains(above)))
     };
-    findings.0.extend(found.0.into_iter().filter(|finding| is_new(&finding.path)));
+    found.kept.retain(|finding| is_new(&finding.path));
+    // What is left decides; what was not kept was told by nobody.
+    found.has_error = found.untold > 0 || found.kept.iter().any(Finding::is_error);
+    findings.append(found);
 }

@@ -17,7 +17,7 @@ pub(super) fn parse(text: &str, findings: &mut Findings) -> Option<Value> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut reader = serde_json::Deserializer::from_str(text);
     let mut repeated = Vec::new();
-    let seeing = Seeing { path: String::new(), repeated: &mut repeated };
+    let seeing = Seeing { path: &mut String::new(), repeated: &mut repeated };
     let parsed = seeing.deserialize(&mut reader).and_then(|value| reader.end().map(|()| value));
     match parsed {
         Ok(value) => {
@@ -29,7 +29,7 @@ pub(super) fn parse(text: &str, findings: &mut Findings) -> Option<Value> {
             Some(value)
         }
         Err(error) => {
-            findings.0.push(not_json(text, &error));
+            findings.push(not_json(text, &error));
             None
         }
     }
@@ -39,6 +39,7 @@ fn not_json(text: &str, error: &serde_json::Error) -> Finding {
     let (line, byte) = (error.line(), error.column());
     let whole = error.to_string();
     let what = whole.strip_suffix(&format!(" at line {line} column {byte}")).unwrap_or(&whole);
+    let what = what.replace("EOF while parsing", "the text ends within");
     let column = column_of(text, line, byte);
     let mut message = format!("not JSON: {what} at line {line}, column {column}");
     if text.trim().is_empty() {
@@ -67,15 +68,20 @@ fn column_of(text: &str, line: usize, byte: usize) -> usize {
 /// Builds a value as serde_json does, and notes the members that stand twice.
 struct Seeing<'s> {
     /// A JSON Pointer to what is being read.
-    path: String,
+    path: &'s mut String,
     /// Pointer and key.
     repeated: &'s mut Vec<(String, String)>,
 }
 
 impl Seeing<'_> {
-    fn below(&mut self, step: &str) -> Seeing<'_> {
-        let step = step.replace('~', "~0").replace('/', "~1");
-        Seeing { path: format!("{}/{step}", self.path), repeated: self.repeated }
+    /// Reads what is one step further down.
+    fn below<T>(&mut self, step: &str, read: impl FnOnce(Seeing<'_>) -> T) -> T {
+        let above = self.path.len();
+        self.path.push('/');
+        self.path.push_str(&step.replace('~', "~0").replace('/', "~1"));
+        let value = read(Seeing { path: self.path, repeated: self.repeated });
+        self.path.truncate(above);
+        value
     }
 }
 
@@ -124,18 +130,21 @@ impl<'de> Visitor<'de> for Seeing<'_> {
 
     fn visit_seq<A: SeqAccess<'de>>(mut self, mut items: A) -> Result<Value, A::Error> {
         let mut list = Vec::new();
-        while let Some(item) = items.next_element_seed(self.below(&list.len().to_string()))? {
-            list.push(item);
+        loop {
+            let step = list.len().to_string();
+            match self.below(&step, |seeing| items.next_element_seed(seeing))? {
+                Some(item) => list.push(item),
+                None => return Ok(list.into()),
+            }
         }
-        Ok(list.into())
     }
 
     fn visit_map<A: MapAccess<'de>>(mut self, mut members: A) -> Result<Value, A::Error> {
         let mut object = Map::new();
         while let Some(key) = members.next_key::<String>()? {
-            let value = members.next_value_seed(self.below(&key))?;
+            let value = self.below(&key, |seeing| members.next_value_seed(seeing))?;
             if object.contains_key(&key) {
-                let path = self.below(&key).path;
+                let path = self.below(&key, |seeing| seeing.path.clone());
                 self.repeated.push((path, key.clone()));
             }
             object.insert(key, value);

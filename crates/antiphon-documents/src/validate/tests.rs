@@ -118,6 +118,18 @@ fn a_syntax_error_has_its_place_in_characters() {
 }
 
 #[test]
+fn what_is_too_large_or_too_wrong_is_bounded() {
+    let large = validate_bytes(&vec![b' '; BYTES_MAX + 1], None);
+    assert_eq!(large.findings.first().unwrap().code, Code::TooLarge);
+    let calls = "0,".repeat(100_000);
+    let wrong = validate(&format!("{{\"session_id\":\"x\",\"tool_calls\":[{calls}0]}}"), None);
+    assert_eq!((wrong.valid, wrong.findings.len()), (false, FINDINGS_MAX));
+    let last = wrong.findings.last().unwrap();
+    assert_eq!((last.severity, last.code), (Severity::Warning, Code::TooMany));
+    assert_eq!(last.message, "90008 more findings are not told");
+}
+
+#[test]
 fn the_guide_explains_every_code() {
     let guide = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/documents.md");
     let guide = std::fs::read_to_string(guide).unwrap();

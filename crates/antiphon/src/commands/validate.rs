@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use antiphon_documents::{Finding, Report, validate_bytes};
+use antiphon_documents::{BYTES_MAX, Finding, Report, validate_bytes};
 use antiphon_model::Severity;
 use anyhow::Context;
 use serde::Serialize;
@@ -13,9 +13,6 @@ use serde::Serialize;
 use crate::cli;
 use crate::failure::{Outcome, UserError};
 use crate::terminal::{self, Page, Style, count};
-
-/// Published documents have some kilobytes.
-const BYTES_MAX: u64 = 256 << 20;
 
 pub(crate) fn run(args: &cli::Validate) -> anyhow::Result<Outcome> {
     let mut files = Vec::new();
@@ -83,15 +80,13 @@ fn find_documents(path: &Path, found: &mut Vec<PathBuf>) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// No more than what `validate_bytes` needs to see that it is too much.
 fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
     let shown = || format!("cannot read `{}`", path.display());
+    let limit = u64::try_from(BYTES_MAX).unwrap_or(u64::MAX).saturating_add(1);
     let mut bytes = Vec::new();
     let file = File::open(path).with_context(shown)?;
-    file.take(BYTES_MAX + 1).read_to_end(&mut bytes).with_context(shown)?;
-    if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > BYTES_MAX {
-        let what = format!("`{}` has more than 256 MiB: no session document", path.display());
-        return Err(UserError::failed(what).into());
-    }
+    file.take(limit).read_to_end(&mut bytes).with_context(shown)?;
     Ok(bytes)
 }
 
@@ -130,7 +125,8 @@ fn alike(findings: &[Finding]) -> Vec<(&Finding, usize)> {
     let mut rows: Vec<(&Finding, usize)> = Vec::new();
     let mut places = BTreeMap::new();
     for finding in findings {
-        let place = *places.entry((finding.code, &finding.message)).or_insert(rows.len());
+        let place =
+            *places.entry((finding.severity, finding.code, &finding.message)).or_insert(rows.len());
         match rows.get_mut(place) {
             Some((_, more)) => *more += 1,
             None => rows.push((finding, 0)),

@@ -15,4 +15,5 @@ mod phases;
 mod run;
 mod samples;
 mod tail;
+mod validate;
 mod views;
