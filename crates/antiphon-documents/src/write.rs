@@ -3,8 +3,10 @@
 //! What was recorded is written as it was recorded; a spelling that only the document had (`extra`)
 //! is used as long as it says the same as the log. What the standards want and nobody recorded is
 //! worked out from what was, and listed by JSON Pointer in `x_antiphon.derived`: no verdict, no
-//! review and no acknowledgment is ever among it. What was recorded in a shape that the standards do
-//! not have stands in `x_antiphon.original`, under the pointer where it would be.
+//! review and no acknowledgment is ever among it. What was recorded in a shape that the standards
+//! do not have stands in `x_antiphon.original`, under the pointer where it would be.
+
+#![expect(clippy::indexing_slicing, reason = "a `Value` gives null for a member that it has not")]
 
 mod agents;
 mod annotations;
@@ -100,3 +102,6 @@ fn in_order<T: serde::Serialize + serde::de::DeserializeOwned>(document: &Value)
     let typed: T = serde_json::from_value(document.clone()).ok()?;
     serde_json::to_string_pretty(&typed).ok()
 }
+
+#[cfg(test)]
+mod tests;

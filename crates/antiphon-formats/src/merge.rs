@@ -17,6 +17,8 @@ pub(crate) struct Voice<'a> {
     pub(crate) events: Vec<Event<'a>>,
     /// The call that started it, in another stream.
     pub(crate) started_by: Option<String>,
+    /// Which stream that is; without it the first that has such a call.
+    pub(crate) started_in: Option<usize>,
     /// Its call returned at once, and the agent went on.
     pub(crate) in_background: bool,
 }
@@ -30,26 +32,24 @@ pub(crate) fn merge<'a>(voices: Vec<Voice<'a>>, sink: &mut dyn Sink<'a>) {
             .for_each(|event| sink.event(event));
     }
     let mut lanes: Vec<Lane<'a>> = voices.into_iter().map(Lane::new).collect();
-    let known: BTreeSet<String> =
-        lanes.iter().flat_map(|lane| lane.calls.iter().cloned()).collect();
-    let mut made: BTreeSet<String> = BTreeSet::new();
+    find_starts(&mut lanes);
+    let mut made: BTreeSet<CallKey> = BTreeSet::new();
     // By call: how many agents it made that still work, and that its result waits for.
-    let mut working: BTreeMap<String, usize> = BTreeMap::new();
+    let mut working: BTreeMap<CallKey, usize> = BTreeMap::new();
     for call in lanes.iter().filter(|lane| lane.head.is_some()).filter_map(Lane::awaited_by) {
-        *working.entry(call.to_owned()).or_default() += 1;
+        *working.entry(call.clone()).or_default() += 1;
     }
     loop {
-        let is_free = |lane: &Lane<'a>| {
-            let begun = match &lane.started_by {
-                Some(call) => lane.has_begun || !known.contains(call) || made.contains(call),
-                None => true,
-            };
+        let is_free = |at: usize, lane: &Lane<'a>| {
+            let begun =
+                lane.has_begun || lane.start.as_ref().is_none_or(|call| made.contains(call));
             let answers = lane.head.as_ref().and_then(result_of);
-            begun && answers.is_none_or(|call| working.get(call).is_none_or(|count| *count == 0))
+            let awaited = answers.and_then(|call| working.get(&(at, call.to_owned())));
+            begun && awaited.is_none_or(|count| *count == 0)
         };
         let waiting = || lanes.iter().enumerate().filter(|(_, lane)| lane.head.is_some());
         let first = |free: bool| {
-            let candidates = waiting().filter(|(_, lane)| !free || is_free(lane));
+            let candidates = waiting().filter(|(at, lane)| !free || is_free(*at, lane));
             candidates.min_by_key(|(at, lane)| (lane.now, *at)).map(|(at, _)| at)
         };
         let (next, is_forced) = match first(true) {
@@ -69,8 +69,28 @@ pub(crate) fn merge<'a>(voices: Vec<Voice<'a>>, sink: &mut dyn Sink<'a>) {
         if is_forced {
             sink.problem(ProblemKind::Circle.at(event.line, event.place));
         }
-        made.extend(calls_of(&event).map(Into::into));
+        made.extend(calls_of(&event).map(|call| (next, call.to_owned())));
         sink.event(event);
+    }
+}
+
+/// A call, by the lane that makes it: agents number theirs alike.
+type CallKey = (usize, String);
+
+/// Finds the calls that started lanes. A call that nobody made holds nothing back.
+fn find_starts(lanes: &mut [Lane<'_>]) {
+    let mut by_call: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    for (at, lane) in lanes.iter().enumerate() {
+        for call in &lane.calls {
+            by_call.entry(call.clone()).or_default().push(at);
+        }
+    }
+    for (at, lane) in lanes.iter_mut().enumerate() {
+        let Some(call) = lane.started_by.take() else { continue };
+        let makers = by_call.get(&call).map(Vec::as_slice).unwrap_or_default();
+        let named = lane.started_in.filter(|maker| makers.contains(maker));
+        let maker = named.or_else(|| makers.iter().copied().find(|maker| *maker != at));
+        lane.start = maker.map(|maker| (maker, call));
     }
 }
 
@@ -81,6 +101,9 @@ struct Lane<'a> {
     now: Option<Timestamp>,
     calls: Vec<String>,
     started_by: Option<String>,
+    started_in: Option<usize>,
+    /// The call that started it.
+    start: Option<CallKey>,
     in_background: bool,
     has_begun: bool,
 }
@@ -94,6 +117,8 @@ impl<'a> Lane<'a> {
             now: None,
             calls,
             started_by: voice.started_by,
+            started_in: voice.started_in,
+            start: None,
             in_background: voice.in_background,
             has_begun: false,
         };
@@ -102,8 +127,8 @@ impl<'a> Lane<'a> {
     }
 
     /// The call whose result waits for it.
-    fn awaited_by(&self) -> Option<&str> {
-        self.started_by.as_deref().filter(|_| !self.in_background)
+    fn awaited_by(&self) -> Option<&CallKey> {
+        self.start.as_ref().filter(|_| !self.in_background)
     }
 
     fn take(&mut self) -> Option<Event<'a>> {

@@ -71,7 +71,9 @@ fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
                 if agent.parent_id.is_some() {
                     by_agent.insert(agent.agent.to_string(), voices.len());
                     let started_by = agent.tool_call_id.as_deref().map(str::to_owned);
-                    voices.push(Voice { started_by, ..Voice::default() });
+                    let parent = agent.parent_id.as_deref().and_then(|it| by_agent.get(it));
+                    let started_in = Some(parent.copied().unwrap_or_default());
+                    voices.push(Voice { started_by, started_in, ..Voice::default() });
                 }
                 let at = by_agent.get(&*agent.agent).copied().unwrap_or_default();
                 add(&mut voices, at, event);

@@ -1,8 +1,10 @@
 //! What every view is given: a session, and its bodies.
 
+use std::borrow::Cow;
+
 use antiphon_model::{
-    Agent, AgentIx, Bodies, BodyError, Call, Entry, EntryKind, EventIx, EventKind, Line, Link,
-    MessageRef, Place, Session, Source, decode, plain_text,
+    Agent, AgentIx, Bodies, BodyError, Call, Detail, Entry, EntryKind, EventIx, EventKind, Line,
+    Link, MessageRef, Place, Session, Source, decode, json, plain_text,
 };
 
 use crate::short_arguments;
@@ -63,7 +65,30 @@ impl<'a> Reading<'a> {
             }
             text.push_str(&self.place_text(place)?);
         }
+        if text.is_empty()
+            && let Some(kind) = entry.message_type()
+        {
+            text = self.told(entry, kind)?;
+        }
         Ok(text)
+    }
+
+    /// A message between agents that has no words: its type, and what its payload says first.
+    fn told(&self, entry: Entry<'_>, kind: &str) -> Result<String, BodyError> {
+        let Some(place) = entry.detail(Detail::Payload) else { return Ok(kind.to_owned()) };
+        let payload = self.bodies.read(place)?;
+        let words = |object: &str, names: &[&str]| {
+            let mut found = names.iter().filter_map(|name| json::member(object, name));
+            found.find_map(json::text).map(Cow::into_owned)
+        };
+        let said = ["summary", "content", "subject", "reason", "current_step", "description"];
+        let of_task =
+            || words(json::member(&payload, "task")?, &["task_description", "description"]);
+        let fallback = || words(&payload, &["verdict", "status", "task_id", "review_id"]);
+        Ok(match words(&payload, &said).or_else(of_task).or_else(fallback) {
+            Some(words) => format!("{kind}: {words}"),
+            None => kind.to_owned(),
+        })
     }
 
     /// The words at a place.
@@ -116,9 +141,18 @@ impl<'a> Reading<'a> {
             EntryKind::RunStatus | EntryKind::Gap | EntryKind::Recovered => {
                 return self.told_in_line(entry);
             }
-            EntryKind::Message(_) | EntryKind::Fragment | EntryKind::Annotation => None,
+            EntryKind::Annotation => return self.noted(entry),
+            EntryKind::Message(_) | EntryKind::Fragment => None,
         };
         Ok(word.unwrap_or_default().to_owned())
+    }
+
+    /// What an annotation calls a phase, or notes.
+    fn noted(&self, entry: Entry<'_>) -> Result<String, BodyError> {
+        let Some(place) = entry.content() else { return Ok(String::new()) };
+        let object = self.bodies.read(place)?;
+        let words = ["phase_type", "note"].iter().find_map(|name| json::member(&object, name));
+        Ok(words.and_then(json::text).map(Cow::into_owned).unwrap_or_default())
     }
 
     /// What only the line itself says. These events stand in logs alone.

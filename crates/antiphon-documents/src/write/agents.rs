@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use super::cast::Cast;
 use super::object::{Object, Origin};
+use crate::{AgentIdentifier, Collaboration};
 
 /// The identifier of an agent, or of who is none (`external`).
 pub(super) fn identifier(
@@ -25,16 +26,15 @@ pub(super) fn identifier(
     let facts = session.agent(agent);
     let created = facts.created.map(|event| cast.extra(session.entry(event))).transpose()?;
     let recorded = created.and_then(|mut extra| extra.remove("identifier"));
-    if let Some(Value::Object(whole)) = recorded {
-        object.rest(whole);
-    }
-    if !object.members.get("agent_id").is_some_and(Value::is_string) {
-        object.set("agent_id", session.agent_id(agent));
-    }
-    if !object.members.get("agent_type").is_some_and(Value::is_string) {
-        let role = if Some(agent) == cast.main { "architect" } else { "agent" };
-        object.set_or("agent_type", facts.agent_type(), || role);
-    }
+    let whole = match recorded {
+        Some(Value::Object(whole)) => whole,
+        _ => Map::new(),
+    };
+    let text = |name: &str| whole.get(name).and_then(Value::as_str);
+    object.set("agent_id", text("agent_id").unwrap_or_else(|| session.agent_id(agent)));
+    let role = if Some(agent) == cast.main { "architect" } else { "agent" };
+    object.set_or("agent_type", text("agent_type").or(facts.agent_type()), || role);
+    object.rest_of::<AgentIdentifier>(whole);
     Ok(object.value())
 }
 
@@ -56,26 +56,34 @@ pub(super) fn collaboration(
         _ => Map::new(),
     };
     let mode = if cast.is_team() || !cast.subs.is_empty() { "multi_agent" } else { "single" };
-    object.set_or("mode", recorded.remove("mode"), || mode);
-    object.set_or("pattern", recorded.remove("pattern"), || "master_worker");
+    object.set_or("mode", text(&mut recorded, "mode"), || mode);
+    object.set_or("pattern", text(&mut recorded, "pattern"), || "master_worker");
     let orchestrator = identifier(cast, cast.main, object.below("orchestrator"), origin)?;
     object.set("orchestrator", orchestrator);
-    let list = participants(cast, recorded.remove("participants"), origin)?;
+    let list = participants(cast, recorded.remove("participants").as_ref(), origin)?;
     object.set("participants", list);
-    object.rest(recorded);
+    object.rest_of::<Collaboration>(recorded);
     Ok(object.value())
+}
+
+/// A member, if it is a text.
+fn text(members: &mut Map<String, Value>, name: &str) -> Option<Value> {
+    match members.get(name)?.is_string() {
+        true => members.remove(name),
+        false => None,
+    }
 }
 
 /// Those that were recorded, in their order; then those whom the document names all the same.
 fn participants(
     cast: &Cast<'_>,
-    recorded: Option<Value>,
+    recorded: Option<&Value>,
     origin: &Origin,
 ) -> Result<Vec<Value>, BodyError> {
     let session = cast.reading.session;
     let mut listed: Vec<Value> = Vec::new();
     let mut known = BTreeSet::new();
-    if let Some(Value::Array(ids)) = &recorded {
+    if let Some(Value::Array(ids)) = recorded {
         for agent in ids.iter().filter_map(Value::as_str).filter_map(|id| session.find_agent(id)) {
             let pointer = format!("/collaboration/participants/{}", listed.len());
             known.insert(agent_id(cast, agent)?);

@@ -1,13 +1,15 @@
 //! Phases: those that were recorded, and those that are worked out where the standard wants some.
 
+use std::collections::BTreeSet;
+
 use antiphon_model::{BodyError, CallIx};
 use antiphon_views::{Phase, automatic_phases, context_references, phases};
 use serde_json::{Map, Value};
 
 use super::PhaseDetail;
 use super::cast::Cast;
-use super::object::{Object, Origin, fits};
-use crate::{ContextReference, Decision};
+use super::object::{Object, Origin, missing};
+use crate::PhaseAnnotation;
 
 /// Fewer calls need no phases; more than the second number want all of them.
 const ADVISED: (usize, usize) = (5, 20);
@@ -26,10 +28,11 @@ pub(super) fn write(
         return Ok(None);
     }
     if !recorded.is_empty() {
-        let written = recorded.iter().filter(|phase| phase.phase_type.is_some());
-        let written = written.enumerate().map(|(at, phase)| annotation(cast, at, phase, origin));
-        let written: Vec<Value> =
-            written.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect();
+        let mut written = Vec::new();
+        let mut ids = BTreeSet::new();
+        for phase in recorded.iter().filter(|phase| phase.phase_type.is_some()) {
+            written.extend(annotation(cast, written.len(), phase, &mut ids, origin)?);
+        }
         return Ok(Some(written.into()));
     }
     let Some(main) = cast.main else { return Ok(None) };
@@ -46,10 +49,7 @@ pub(super) fn write(
     let mut written = Vec::new();
     for (at, phase) in derived.iter().enumerate() {
         origin.derived(&format!("/phase_annotations/{at}"));
-        let mut whole = match phase.annotation() {
-            Value::Object(whole) => whole,
-            _ => Map::new(),
-        };
+        let Value::Object(mut whole) = phase.annotation() else { continue };
         if let Some((first, last)) = phase.ends {
             whole.insert("tool_call_range".to_owned(), range(cast, first, last));
             let covered: Vec<CallIx> =
@@ -72,12 +72,13 @@ fn range(cast: &Cast<'_>, first: CallIx, last: CallIx) -> Value {
     Value::Object(range)
 }
 
-/// A recorded one, in the standard's shape. One whose calls are not there is told elsewhere: a
-/// range is never widened.
+/// A recorded one, in the standard's shape. One whose calls are not among the session's own is told
+/// elsewhere: a range is never widened.
 fn annotation(
     cast: &Cast<'_>,
     at: usize,
     phase: &Phase,
+    ids: &mut BTreeSet<String>,
     origin: &Origin,
 ) -> Result<Option<Value>, BodyError> {
     let whole: Value = match &phase.raw {
@@ -85,8 +86,10 @@ fn annotation(
         None => phase.annotation(),
     };
     let mut object = Object::new(format!("/phase_annotations/{at}"), origin);
-    let Some((first, last)) = phase.ends else {
-        origin.keep(&object.pointer, whole);
+    let is_ours = |call: &CallIx| cast.calls.binary_search(call).is_ok();
+    let ends = phase.ends.filter(|(first, last)| is_ours(first) && is_ours(last));
+    let Some((first, last)) = ends else {
+        origin.keep_one_of("/phase_annotations", whole);
         return Ok(None);
     };
     let Value::Object(mut members) = whole else { return Ok(None) };
@@ -100,38 +103,13 @@ fn annotation(
         origin.keep(&object.below("tool_call_range"), recorded_range);
         object.set("tool_call_range", own);
     }
-    lists::<Decision>(&mut members, "decisions", &object);
-    lists::<ContextReference>(&mut members, "context_used", &object);
-    let has =
-        |name: &str, members: &Map<String, Value>| members.get(name).is_some_and(Value::is_string);
-    for (name, otherwise) in [
-        ("annotation_id", format!("ann-{:03}", at + 1)),
-        ("phase_type", "unclassified".to_owned()),
-        ("annotated_by", "auto".to_owned()),
-        ("confidence", "low".to_owned()),
-    ] {
-        if !has(name, &members) {
-            if let Some(other) = members.remove(name) {
-                origin.keep(&object.below(name), other);
-            }
-            object.derive(name, otherwise);
-        }
-    }
-    object.rest(members);
+    let own_id = |it: &Value| it.as_str().is_some_and(|id| !ids.contains(id));
+    let id = format!("ann-{:03}", at + 1);
+    missing(&mut object, &mut members, "annotation_id", own_id, id);
+    ids.insert(object.text("annotation_id").to_owned());
+    missing(&mut object, &mut members, "phase_type", Value::is_string, "unclassified");
+    missing(&mut object, &mut members, "annotated_by", Value::is_string, "auto");
+    missing(&mut object, &mut members, "confidence", Value::is_string, "low");
+    object.rest_of::<PhaseAnnotation>(members);
     Ok(Some(object.value()))
-}
-
-/// Leaves of a list what fits its standard shape; the rest is kept elsewhere.
-fn lists<T: serde::de::DeserializeOwned>(
-    members: &mut Map<String, Value>,
-    name: &str,
-    object: &Object<'_>,
-) {
-    let Some(list) = members.get(name) else { return };
-    if fits::<Vec<T>>(list) {
-        return;
-    }
-    if let Some(list) = members.remove(name) {
-        object.origin().keep(&object.below(name), list);
-    }
 }

@@ -7,8 +7,8 @@ use serde_json::{Map, Value};
 use super::cast::{Cast, spelled};
 use super::contribution::contribution;
 use super::display;
-use super::object::{Object, Origin, fits};
-use crate::{ContextContribution, Standard, SubagentInfo};
+use super::object::{Object, Origin, fits, missing};
+use crate::{CallInput, CallOutput, ContextContribution, Standard, SubagentInfo, ToolCall};
 
 pub(super) struct Calls<'c, 'a> {
     pub(super) cast: &'c Cast<'a>,
@@ -68,8 +68,8 @@ impl Calls<'_, '_> {
         {
             object.set("agent_id", session.agent_id(call.agent));
         }
-        object.rest(extra);
-        object.rest(of_result);
+        object.rest_of::<ToolCall>(extra);
+        object.rest_of::<ToolCall>(of_result);
         Ok(object.value())
     }
 
@@ -82,23 +82,25 @@ impl Calls<'_, '_> {
         let session = self.cast.reading.session;
         let mut input = Object::new(call.below("input"), self.origin);
         let given = session.call(ix).arguments;
-        let arguments = match given.is_none() {
+        let mut arguments = match given.is_none() {
             true => None,
-            false => Some(match self.cast.value(given)? {
-                // The log's arguments are a string that holds JSON.
-                Value::String(text) => serde_json::from_str(&text).unwrap_or(Value::String(text)),
-                other => other,
-            }),
+            false => Some(self.cast.value(given)?),
         };
+        // The log's arguments are a string that holds JSON.
+        if let Some(Value::String(text)) = &arguments
+            && let Ok(inner) = serde_json::from_str(text)
+        {
+            arguments = Some(inner);
+        }
         let params = match arguments {
             Some(Value::Object(params)) => params,
+            Some(Value::Null) | None => Map::new(),
             Some(other) => {
                 let mut params = Map::new();
                 self.origin.keep(&input.below("params"), other.clone());
                 params.insert("input".to_owned(), other);
                 params
             }
-            None => Map::new(),
         };
         let own = params.get("description").and_then(Value::as_str).map(str::to_owned);
         input.set("params", params);
@@ -119,7 +121,7 @@ impl Calls<'_, '_> {
             }
         }
         if let Some(Value::Object(extra)) = extra {
-            input.rest(extra);
+            input.rest_of::<CallInput>(extra);
         }
         Ok(input.value())
     }
@@ -150,7 +152,7 @@ impl Calls<'_, '_> {
             output.set("status", "failed");
             output.set("error", "no result was recorded");
             self.origin.derived(&output.pointer);
-            output.rest(extra);
+            output.rest_of::<CallOutput>(extra);
             return Ok(output.value());
         };
         output.set("status", if result.is_error() { "failed" } else { "success" });
@@ -178,7 +180,7 @@ impl Calls<'_, '_> {
             self.origin.derived(&format!("{}/result/display", output.pointer));
         }
         output.set_some("result", members);
-        output.rest(extra);
+        output.rest_of::<CallOutput>(extra);
         Ok(output.value())
     }
 
@@ -223,58 +225,69 @@ impl Calls<'_, '_> {
         let of_result = result.map(|it| self.cast.detail(it, Detail::SubagentInfo));
         let recorded = of_result.transpose()?.flatten().or_else(|| extra.remove(name));
         let sub = self.cast.sent_by(ix);
-        let mut info = Object::new(object.below(name), self.origin);
-        match recorded {
-            Some(Value::Object(members)) => info.rest(members),
-            Some(other) => self.origin.keep(&info.pointer, other),
-            None => {}
-        }
-        if sub.is_none() && info.members.is_empty() {
+        let mut recorded = match recorded {
+            Some(Value::Object(members)) => members,
+            Some(other) => {
+                self.origin.keep(&object.below(name), other);
+                Map::new()
+            }
+            None => Map::new(),
+        };
+        if sub.is_none() && recorded.is_empty() {
             return Ok(());
         }
-        self.complete(&mut info, sub)?;
-        let whole = info.value();
-        match fits::<SubagentInfo>(&whole) {
-            true => object.set(name, whole),
-            false => self.origin.keep(&object.below(name), whole),
+        let mut info = Object::new(object.below(name), self.origin);
+        self.link(&mut info, sub, &mut recorded);
+        let facts = sub.map(|sub| self.cast.reading.session.agent(sub.agent));
+        let kind = facts.and_then(|agent| agent.agent_type()).unwrap_or("agent");
+        missing(&mut info, &mut recorded, "subagent_type", Value::is_string, kind);
+        let calls = sub.map_or(0, |sub| sub.calls.len());
+        missing(&mut info, &mut recorded, "tool_uses", Value::is_u64, calls);
+        if let Some(sub) = sub.filter(|_| !self.is_document()) {
+            let session = self.cast.reading.session;
+            let requests =
+                session.requests().filter(|(entry, ..)| entry.agent() == Some(sub.agent));
+            let tokens = requests.map(|(_, usage, _)| {
+                usage.input + usage.output + usage.cache_read + usage.cache_write
+            });
+            let tokens: u64 = tokens.sum();
+            if tokens > 0 {
+                missing(&mut info, &mut recorded, "tokens_used", Value::is_u64, tokens);
+            }
+            if calls > 0 && !recorded.contains_key("tools_breakdown") {
+                info.derive("tools_breakdown", breakdown(session, &sub.calls));
+            }
         }
+        info.rest_of::<SubagentInfo>(recorded);
+        let whole = info.value();
+        object.set(name, whole);
         Ok(())
     }
 
-    /// Adds what is known of the agent that was sent.
-    fn complete(
+    /// A call and its sub-session name each other; one that is not there is not named.
+    fn link(
         &self,
         info: &mut Object<'_>,
         sub: Option<&super::cast::Sub>,
-    ) -> Result<(), BodyError> {
-        let session = self.cast.reading.session;
-        let mut missing = |name: &str, value: Value| {
-            if !info.members.contains_key(name) {
-                info.derive(name, value);
+        recorded: &mut Map<String, Value>,
+    ) {
+        if self.standard == Standard::Std001 {
+            return;
+        }
+        let named = recorded.remove("sub_session_id");
+        match sub {
+            Some(sub) if named.as_ref().and_then(Value::as_str) == Some(&sub.id) => {
+                info.set("sub_session_id", sub.id.as_str());
             }
-        };
-        let Some(sub) = sub else {
-            missing("subagent_type", "unknown".into());
-            missing("tool_uses", 0.into());
-            return Ok(());
-        };
-        let kind = session.agent(sub.agent).agent_type().unwrap_or("agent");
-        missing("subagent_type", kind.into());
-        if self.standard == Standard::Std008 {
-            missing("sub_session_id", sub.id.as_str().into());
+            sub => {
+                if let Some(other) = named {
+                    self.origin.keep(&info.below("sub_session_id"), other);
+                }
+                if let Some(sub) = sub {
+                    info.derive("sub_session_id", sub.id.as_str());
+                }
+            }
         }
-        missing("tool_uses", sub.calls.len().into());
-        let requests = session.requests().filter(|(entry, ..)| entry.agent() == Some(sub.agent));
-        let tokens: u64 = requests
-            .map(|(_, usage, _)| usage.input + usage.output + usage.cache_read + usage.cache_write)
-            .sum();
-        if tokens > 0 {
-            missing("tokens_used", tokens.into());
-        }
-        if !sub.calls.is_empty() && !self.is_document() {
-            missing("tools_breakdown", breakdown(session, &sub.calls));
-        }
-        Ok(())
     }
 }
 

@@ -40,6 +40,16 @@ pub(super) struct Sub {
     pub(super) calls: Vec<CallIx>,
 }
 
+/// An agent that a call made.
+struct Made {
+    /// Where its document had it, and where its log has it.
+    place: (Option<u64>, EventIx),
+    agent: AgentIx,
+    call: CallIx,
+    /// Of its sub-session, where that was recorded.
+    id: Option<String>,
+}
+
 impl<'a> Cast<'a> {
     pub(super) fn of(reading: &'a Reading<'a>) -> Result<Self, BodyError> {
         let session = reading.session;
@@ -74,7 +84,7 @@ impl<'a> Cast<'a> {
 
     fn add_subs(&mut self) -> Result<(), BodyError> {
         let session = self.reading.session;
-        let mut made: Vec<(Option<u64>, EventIx, AgentIx, CallIx, Option<String>)> = Vec::new();
+        let mut made: Vec<Made> = Vec::new();
         let mut makers = BTreeSet::new();
         for (agent, facts) in session.agents() {
             let Some(call) = maker(session, agent) else { continue };
@@ -87,12 +97,12 @@ impl<'a> Cast<'a> {
             let extra = self.extra(session.entry(created))?;
             let position = extra.get("position").and_then(Value::as_u64);
             let id = extra.get("sub_session_id").and_then(Value::as_str).map(str::to_owned);
-            made.push((position, created, agent, call, id));
+            made.push(Made { place: (position, created), agent, call, id });
         }
-        made.sort_by_key(|(position, created, ..)| (*position, *created));
-        let mut taken: BTreeSet<String> = made.iter().filter_map(|it| it.4.clone()).collect();
+        made.sort_by_key(|made| made.place);
+        let mut taken: BTreeSet<String> = made.iter().filter_map(|made| made.id.clone()).collect();
         let mut number = 0;
-        for (_, _, agent, call, id) in made {
+        for Made { agent, call, id, .. } in made {
             let is_id_recorded = id.is_some();
             let id = id.unwrap_or_else(|| {
                 let mut ids = std::iter::from_fn(|| {

@@ -1,12 +1,15 @@
 //! Messages between agents: those that were recorded, or else those that the sending of agents and
 //! their coming back amount to (section 5.3 of STD-008).
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use antiphon_model::{BodyError, EventIx, MessageRef};
 use serde_json::{Map, Value, json};
 
 use super::agents::identifier;
 use super::cast::{Cast, spelled};
 use super::object::{Object, Origin};
+use crate::AgentMessage;
 
 pub(super) fn write(
     cast: &Cast<'_>,
@@ -15,8 +18,10 @@ pub(super) fn write(
     origin: &Origin,
 ) -> Result<Value, BodyError> {
     if cast.is_document || !cast.messages.is_empty() {
+        let ids = ids(cast)?;
         let numbered = cast.messages.iter().enumerate();
-        let written = numbered.map(|(at, &event)| recorded(cast, at, event, created_at, origin));
+        let written =
+            numbered.map(|(at, &event)| recorded(cast, &ids, at, event, created_at, origin));
         return written.collect::<Result<Vec<_>, _>>().map(Value::Array);
     }
     let mut messages = Vec::new();
@@ -59,8 +64,25 @@ pub(super) fn write(
     Ok(Value::Array(written.collect()))
 }
 
+/// By message, the id that it has in the document: its own, which the log could not give to two.
+fn ids(cast: &Cast<'_>) -> Result<BTreeMap<EventIx, String>, BodyError> {
+    let mut ids = BTreeMap::new();
+    let mut taken = BTreeSet::new();
+    for &event in &cast.messages {
+        let entry = cast.reading.session.entry(event);
+        let own = cast.extra(entry)?.remove("message_id");
+        let own = own.and_then(|it| it.as_str().map(str::to_owned));
+        let wanted = own.unwrap_or_else(|| entry.id().to_owned());
+        let numbered = (2_u64..).map(|n| format!("{wanted}#{n}"));
+        let mut free = std::iter::once(wanted.clone()).chain(numbered);
+        ids.insert(event, free.find(|id| taken.insert(id.clone())).unwrap_or_default());
+    }
+    Ok(ids)
+}
+
 fn recorded(
     cast: &Cast<'_>,
+    ids: &BTreeMap<EventIx, String>,
     at: usize,
     event: EventIx,
     created_at: &str,
@@ -70,11 +92,13 @@ fn recorded(
     let entry = session.entry(event);
     let mut extra: Map<String, Value> = cast.extra(entry)?;
     let mut object = Object::new(format!("/messages/{at}"), origin);
-    object.set("message_id", extra.remove("message_id").unwrap_or_else(|| entry.id().into()));
+    extra.remove("message_id");
+    object.set_some("message_id", ids.get(&event).cloned());
     if !spelled(&mut object, "timestamp", entry.at(), &mut extra) {
         object.derive("timestamp", created_at);
     }
-    object.set("sequence_number", extra.remove("sequence_number").unwrap_or((at + 1).into()));
+    let sequence = extra.get("sequence_number").and_then(Value::as_u64);
+    object.set("sequence_number", sequence.unwrap_or(at as u64 + 1));
     for (name, agent) in [("from_agent", cast.sender(entry)), ("to_agent", entry.agent())] {
         let own = identifier(cast, agent, object.below(name), origin)?;
         // An identifier may say more in one message than in another.
@@ -87,22 +111,23 @@ fn recorded(
     match payload {
         Some(payload) => object.set("payload", payload),
         // What was said without a payload of its own.
-        None => {
-            let text = cast.reading.text(entry)?;
-            object.set(
-                "payload",
-                if text.is_empty() { json!({}) } else { json!({ "content": text }) },
-            );
+        None if entry.content().is_some() => {
+            object.set("payload", json!({ "content": cast.reading.text(entry)? }));
         }
+        None => object.set("payload", json!({})),
     }
     object.set_some("correlation_id", entry.correlation_id());
-    object.set_some(
-        "reply_to",
-        entry.reply_to().map(|reply| match reply {
-            MessageRef::Event(event) => session.entry(event).id().to_owned(),
-            MessageRef::Dangling(id) => id.to_owned(),
-        }),
-    );
-    object.rest(extra);
+    match entry.reply_to() {
+        Some(MessageRef::Event(event)) if ids.contains_key(&event) => {
+            object.set_some("reply_to", ids.get(&event).cloned());
+        }
+        // It answers what is no message between agents, or is not there.
+        Some(MessageRef::Event(event)) => {
+            origin.keep(&object.below("reply_to"), session.entry(event).id().into());
+        }
+        Some(MessageRef::Dangling(id)) => origin.keep(&object.below("reply_to"), id.into()),
+        None => {}
+    }
+    object.rest_of::<AgentMessage>(extra);
     Ok(object.value())
 }

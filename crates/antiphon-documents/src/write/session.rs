@@ -11,8 +11,8 @@ use super::object::{Object, Origin};
 use super::sub_session::Went;
 use super::summary::Whole;
 use super::{PhaseDetail, Written, agents, annotations, messages, sub_session, summary};
-use crate::Standard;
 use crate::name::Name;
+use crate::{AgentInfo, Standard};
 
 /// What stands for a time that nobody recorded. It is listed as derived.
 const NO_TIME: &str = "1970-01-01T00:00:00Z";
@@ -31,101 +31,122 @@ pub(super) fn write(
     let ended = info.ended_by.filter(|_| info.ended).map(|event| session.entry(event));
     let mut of_end = ended.map(|entry| cast.extra(entry)).transpose()?.unwrap_or_default();
     let mut object = Object::new("", &origin);
+    let (name, is_named) = head(cast, standard, &mut object, &mut extra)?;
+    let went = outcome(cast, &mut object, ended, [&mut extra, &mut of_end]);
+    agent(cast, &mut object)?;
+    let calls = Calls { cast, origin: &origin, standard };
+    let written = calls.write(&cast.calls, "/tool_calls")?;
+    object.set("tool_calls", written);
+    let annotations = annotations::write(cast, phases, &origin)?;
+    object.set_some("phase_annotations", annotations);
+    match standard {
+        Standard::Std001 => {}
+        Standard::Std008 => team(&calls, &mut object, extra.remove("collaboration"))?,
+    }
+    let declared = ended.map(|entry| cast.detail(entry, Detail::Declared)).transpose()?.flatten();
+    let declared = declared.or_else(|| extra.remove("summary").filter(|it| !it.is_null()));
+    let list = |name: &str| object.get(name).as_array().cloned().unwrap_or_default();
+    let whole = Whole {
+        standard,
+        time: span(cast),
+        went,
+        messages: &list("messages"),
+        subs: &list("sub_sessions"),
+    };
+    let summary = summary::write(cast, declared, &whole, &origin)?;
+    object.set("summary", summary);
 
+    parts(cast, &origin)?;
+    let before = extra.remove("x_antiphon");
+    for mut extra in [extra, of_end] {
+        tidy(&mut extra, &origin);
+        object.rest(extra);
+    }
+    let mut document = object.members;
+    let native = info.session_id.as_deref().filter(|_| !is_named);
+    if let Some(own) = origin.into_value(before, native) {
+        document.insert("x_antiphon".to_owned(), own);
+    }
+    Ok(Written { standard, name, is_named, document: Value::Object(document) })
+}
+
+/// What the session is called, when it began, what it was asked. Gives its name, and whether that
+/// is its own.
+fn head(
+    cast: &Cast<'_>,
+    standard: Standard,
+    object: &mut Object<'_>,
+    extra: &mut Map<String, Value>,
+) -> Result<(Name, bool), BodyError> {
+    let session = cast.reading.session;
+    let info = session.info();
     let prompt = prompt(cast)?;
-    let title = info.title.as_deref().map(str::to_owned);
     let title_otherwise = || match clip(&prompt) {
         empty if empty.is_empty() => "Untitled session".to_owned(),
         words => words,
     };
-    object.set_or("task_title", title, title_otherwise);
+    object.set_or("task_title", info.title.as_deref(), title_otherwise);
     let begun = info.started_by.and_then(|event| session.entry(event).at());
-    let (first, last) = match span(cast) {
-        Some((first, last)) => (Some(first), Some(last)),
-        None => (None, None),
-    };
-    if !spelled(&mut object, "created_at", begun, &mut extra) {
-        object.derive("created_at", first.map_or(NO_TIME.to_owned(), Timestamp::to_short));
+    if !spelled(object, "created_at", begun, extra) {
+        let first = span(cast).map(|(first, _)| first.to_short());
+        object.derive("created_at", first.unwrap_or_else(|| NO_TIME.to_owned()));
     }
     let own_id = info.session_id.as_deref();
-    let text = |name: &str| object.members.get(name).and_then(Value::as_str).unwrap_or_default();
-    let name = own_id
-        .and_then(|id| Name::parse(id, standard))
-        .unwrap_or_else(|| Name::new(text("created_at"), text("task_title"), standard));
+    let name = own_id.and_then(|id| Name::parse(id, standard)).unwrap_or_else(|| {
+        Name::new(object.text("created_at"), object.text("task_title"), standard)
+    });
     let is_named = cast.is_document && own_id.is_some();
-    match own_id.filter(|_| is_named) {
-        Some(id) => object.set("session_id", id),
-        None => object.derive("session_id", name.stem()),
-    }
-    let session_id = object.members["session_id"].as_str().unwrap_or_default().to_owned();
+    object.set_or("session_id", own_id.filter(|_| is_named), || name.stem());
     object.set_some("task_description", info.description.as_deref());
-    match info.prompt.as_deref() {
-        Some(prompt) => object.set("user_prompt", prompt),
-        None => object.derive("user_prompt", prompt),
-    }
+    object.set_or("user_prompt", info.prompt.as_deref(), || prompt);
+    Ok((name, is_named))
+}
 
+/// How the session went, and when it ended.
+fn outcome(
+    cast: &Cast<'_>,
+    object: &mut Object<'_>,
+    ended: Option<Entry<'_>>,
+    mut extras: [&mut Map<String, Value>; 2],
+) -> Went {
     let (went, is_recorded) = went(cast);
-    for extra in [&mut extra, &mut of_end] {
+    for extra in &mut extras {
         if let Some(word) = extra.remove("status") {
-            origin.keep("/status", word);
+            object.origin().keep("/status", word);
         }
     }
     match is_recorded {
         true => object.set("status", went.status()),
         false => object.derive("status", went.status()),
     }
-    let completed = ended.and_then(|entry| entry.at());
-    if !spelled(&mut object, "completed_at", completed, &mut extra) && went != Went::On {
-        let updated = extra.get("updated_at").and_then(Value::as_str).map(str::to_owned);
-        let created = || object.members["created_at"].as_str().unwrap_or(NO_TIME).to_owned();
-        let at = updated.or(last.map(Timestamp::to_short)).unwrap_or_else(created);
+    let [extra, _] = extras;
+    let completed = ended.and_then(Entry::at);
+    if !spelled(object, "completed_at", completed, extra) && went != Went::On {
+        let updated = extra.get("updated_at").and_then(Value::as_str);
+        let updated = updated.filter(|at| Timestamp::parse(at).is_some()).map(str::to_owned);
+        let last = span(cast).map(|(_, last)| last.to_short());
+        let at = updated.or(last).unwrap_or_else(|| object.text("created_at").to_owned());
         object.derive("completed_at", at);
     }
-    agent(cast, &mut object)?;
+    went
+}
 
-    let calls = Calls { cast, origin: &origin, standard };
-    let written = calls.write(&cast.calls, "/tool_calls")?;
-    object.set("tool_calls", written);
-    let annotations = annotations::write(cast, phases, &origin)?;
-    object.set_some("phase_annotations", annotations);
-    let collaboration = extra.remove("collaboration");
-    let declared = ended.map(|entry| cast.detail(entry, Detail::Declared)).transpose()?.flatten();
-    let declared = declared.or_else(|| extra.remove("summary").filter(|it| !it.is_null()));
-    let mut subs = Vec::new();
-    let mut told = Vec::new();
-    if standard == Standard::Std008 {
-        let whole = agents::collaboration(cast, collaboration, &origin)?;
-        object.set("collaboration", whole);
-        let written = (0..cast.subs.len())
-            .map(|at| sub_session::write(cast, &calls, at, &session_id, &origin));
-        subs = written.collect::<Result<Vec<_>, _>>()?;
-        let created = object.members["created_at"].as_str().unwrap_or(NO_TIME).to_owned();
-        if let Value::Array(written) = messages::write(cast, &subs, &created, &origin)? {
-            told = written;
-        }
-    } else if let Some(collaboration) = collaboration {
-        // STD-001 has no place for it, and loses nothing.
-        extra.insert("collaboration".to_owned(), collaboration);
-    }
-    let time = first.zip(last);
-    let whole = Whole { standard, time, went, messages: &told, subs: &subs };
-    let summary = summary::write(cast, declared, &whole, &origin)?;
-    object.set("summary", summary);
-    if standard == Standard::Std008 {
-        object.set("sub_sessions", subs);
-        object.set("messages", told);
-    }
-    parts(cast, &origin)?;
-    let before = extra.remove("x_antiphon");
-    tidy(&mut extra, &origin);
-    object.rest(extra);
-    object.rest(of_end);
-    let mut document = object.members;
-    let native = own_id.filter(|_| !is_named);
-    if let Some(own) = origin.into_value(before, native) {
-        document.insert("x_antiphon".to_owned(), own);
-    }
-    Ok(Written { standard, name, is_named, document: Value::Object(document) })
+/// What STD-008 adds.
+fn team(
+    calls: &Calls<'_, '_>,
+    object: &mut Object<'_>,
+    collaboration: Option<Value>,
+) -> Result<(), BodyError> {
+    let (cast, origin) = (calls.cast, calls.origin);
+    let whole = agents::collaboration(cast, collaboration, origin)?;
+    object.set("collaboration", whole);
+    let id = object.text("session_id").to_owned();
+    let subs = (0..cast.subs.len()).map(|at| sub_session::write(cast, calls, at, &id, origin));
+    let subs = subs.collect::<Result<Vec<_>, _>>()?;
+    let messages = messages::write(cast, &subs, object.text("created_at"), origin)?;
+    object.set("sub_sessions", subs);
+    object.set("messages", messages);
+    Ok(())
 }
 
 /// What stood in a document where something else should stand.
@@ -144,18 +165,20 @@ fn parts(cast: &Cast<'_>, origin: &Origin) -> Result<(), BodyError> {
 
 /// What has the name of a member of the standards and is none of theirs.
 fn tidy(extra: &mut Map<String, Value>, origin: &Origin) {
-    for name in ["tool_calls", "phase_annotations", "sub_sessions", "messages", "agent"] {
+    let names = ["tool_calls", "phase_annotations", "sub_sessions", "messages", "agent"];
+    for name in names.into_iter().chain(["collaboration", "summary", "user_prompt", "task_title"]) {
         if let Some(other) = extra.remove(name) {
             origin.keep(&format!("/{name}"), other);
         }
     }
-    for (name, is_right) in [
-        ("phases", Value::is_array as fn(&Value) -> bool),
-        ("updated_at", Value::is_string),
-        ("task_description", Value::is_string),
-    ] {
-        if extra.get(name).is_some_and(|it| !is_right(it) && !it.is_null()) {
-            extra.remove(name).into_iter().for_each(|it| origin.keep(&format!("/{name}"), it));
+    for (name, is_right) in
+        [("phases", Value::is_array as fn(&Value) -> bool), ("task_description", Value::is_string)]
+    {
+        if let Some(other) = extra.remove(name) {
+            match is_right(&other) || other.is_null() {
+                true => drop(extra.insert(name.to_owned(), other)),
+                false => origin.keep(&format!("/{name}"), other),
+            }
         }
     }
 }
@@ -173,7 +196,7 @@ fn agent(cast: &Cast<'_>, object: &mut Object<'_>) -> Result<(), BodyError> {
     };
     agent.set_or("model_id", model, asked);
     if let Some(Value::Object(rest)) = extra.remove("agent") {
-        agent.rest(rest);
+        agent.rest_of::<AgentInfo>(rest);
     }
     object.set("agent", agent.value());
     Ok(())

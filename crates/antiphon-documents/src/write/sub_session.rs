@@ -8,8 +8,8 @@ use super::agents::identifier;
 use super::call::Calls;
 use super::cast::{Cast, Sub, spelled};
 use super::display::clip;
-use super::object::{Object, Origin, fits};
-use crate::Task;
+use super::object::{Object, Origin, fits, missing};
+use crate::{AgentOutput, Task};
 
 /// How an agent's work went, in the standards' words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -121,18 +121,25 @@ pub(super) fn write(
     object.set("tool_calls", written);
     let recorded = ended.map(|entry| cast.detail(entry, Detail::Output)).transpose()?.flatten();
     match recorded {
-        Some(output @ Value::Object(_)) => object.set("output", output),
-        Some(other) => origin.keep(&object.below("output"), other),
+        Some(output) if is_output(&output) => object.set("output", output),
+        // Whatever else an agent gave back, later documents have a form for.
+        Some(other) => object.set("output", json!({ "output_type": "generic", "data": other })),
         None if cast.is_document => {}
         None => {
-            let task_id = object.members["task"]["task_id"].clone();
+            let task_id = object.get("task")["task_id"].clone();
             if let Some(output) = output(cast, sub.agent, went, &task_id)? {
                 object.derive("output", output);
             }
         }
     }
-    object.rest(extra);
-    object.rest(of_end);
+    for mut extra in [extra, of_end] {
+        for name in ["output", "tool_calls", "agent", "task"] {
+            if let Some(other) = extra.remove(name) {
+                origin.keep(&object.below(name), other);
+            }
+        }
+        object.rest(extra);
+    }
     Ok(object.value())
 }
 
@@ -142,28 +149,31 @@ fn task(cast: &Cast<'_>, sub: &Sub, at: usize, of: &Object<'_>) -> Result<Value,
     let created = facts.created.map(|event| session.entry(event));
     let recorded = created.map(|entry| cast.detail(entry, Detail::Task)).transpose()?.flatten();
     let mut object = Object::new(of.below("task"), of.origin());
-    match recorded {
+    let mut members = match recorded {
         Some(task) if fits::<Task>(&task) => return Ok(task),
-        Some(Value::Object(members)) => object.rest(members),
-        Some(Value::String(text)) => object.set("description", text),
-        Some(other) => of.origin().keep(&object.pointer, other),
-        None => {}
-    }
-    let text = |object: &Object<'_>, name: &str| {
-        object.members.get(name).and_then(Value::as_str).map(str::to_owned)
+        Some(Value::Object(members)) => members,
+        Some(Value::String(text)) => Map::from_iter([("description".to_owned(), text.into())]),
+        Some(other) => {
+            of.origin().keep(&object.pointer, other);
+            Map::new()
+        }
+        None => Map::new(),
     };
-    if text(&object, "task_id").is_none() {
-        object.derive("task_id", format!("task-{:03}", at + 1));
-    }
-    if text(&object, "description").is_none() {
-        let said = text(&object, "task_description");
-        let asked = cast.reading.call_text(session.tool_name(sub.call), session.call(sub.call))?;
-        object.derive("description", said.unwrap_or(asked));
-    }
-    if text(&object, "priority").is_none() {
-        object.derive("priority", "medium");
-    }
+    let said = members.get("task_description").and_then(Value::as_str).map(str::to_owned);
+    let asked = cast.reading.call_text(session.tool_name(sub.call), session.call(sub.call))?;
+    let id = format!("task-{:03}", at + 1);
+    missing(&mut object, &mut members, "task_id", Value::is_string, id);
+    missing(&mut object, &mut members, "description", Value::is_string, said.unwrap_or(asked));
+    missing(&mut object, &mut members, "priority", Value::is_string, "medium");
+    object.rest_of::<Task>(members);
     Ok(object.value())
+}
+
+fn is_output(value: &Value) -> bool {
+    match serde_json::from_value(value.clone()) {
+        Ok(AgentOutput::Developer(_) | AgentOutput::Reviewer(_) | AgentOutput::Generic(_)) => true,
+        Ok(AgentOutput::Other(_)) | Err(_) => false,
+    }
 }
 
 /// What an agent changed and last said. One that changed nothing has no output: what it is worth is

@@ -7,9 +7,9 @@ use serde_json::{Map, Value, json};
 use super::agents::identifier;
 use super::call::interval;
 use super::cast::Cast;
-use super::object::{Object, Origin, fits};
+use super::object::{Object, Origin, fits, is_duration, missing};
 use super::sub_session::{Went, millis, went};
-use crate::{AgentSummaries, Standard, TaskCounts};
+use crate::{AgentSummaries, MultiAgentSessionSummary, SessionSummary, Standard, TaskCounts};
 
 pub(super) struct Whole<'w> {
     pub(super) standard: Standard,
@@ -26,16 +26,13 @@ pub(super) fn write(
     origin: &Origin,
 ) -> Result<Value, BodyError> {
     let mut object = Object::new("/summary", origin);
-    let is_declared = match declared {
-        Some(Value::Object(members)) => {
-            object.rest(members);
-            true
-        }
+    let (mut members, is_declared) = match declared {
+        Some(Value::Object(members)) => (members, true),
         Some(other) => {
             origin.keep("/summary", other);
-            false
+            (Map::new(), false)
         }
-        None => false,
+        None => (Map::new(), false),
     };
     let reading = cast.reading;
     let changes = file_changes(reading, None)?;
@@ -43,10 +40,10 @@ pub(super) fn write(
         changes.iter().map(|change| change.path.as_str()).collect::<Vec<_>>().into()
     };
     let total = whole.time.map_or(0, |(first, last)| millis(first, last));
-    missing(&mut object, "total_duration_ms", Value::is_number, total);
-    missing(&mut object, "tool_calls_count", Value::is_u64, cast.calls.len());
-    missing(&mut object, "files_created", is_texts, paths(&changes.created));
-    missing(&mut object, "files_modified", is_texts, paths(&changes.modified));
+    missing(&mut object, &mut members, "total_duration_ms", is_duration, total);
+    missing(&mut object, &mut members, "tool_calls_count", Value::is_u64, cast.calls.len());
+    missing(&mut object, &mut members, "files_created", is_texts, paths(&changes.created));
+    missing(&mut object, &mut members, "files_modified", is_texts, paths(&changes.modified));
     let session = reading.session;
     if !is_declared {
         let calls = session.calls().filter(|(_, call)| {
@@ -57,8 +54,12 @@ pub(super) fn write(
             object.derive("errors_encountered", failed);
         }
     }
-    if whole.standard == Standard::Std008 {
-        team(cast, &mut object, whole)?;
+    match whole.standard {
+        Standard::Std001 => object.rest_of::<SessionSummary>(members),
+        Standard::Std008 => {
+            team(cast, &mut object, &mut members, whole)?;
+            object.rest_of::<MultiAgentSessionSummary>(members);
+        }
     }
     if !is_declared {
         // All of it was counted here.
@@ -67,31 +68,18 @@ pub(super) fn write(
     Ok(object.value())
 }
 
-fn missing(
-    object: &mut Object<'_>,
-    name: &str,
-    is_right: impl Fn(&Value) -> bool,
-    otherwise: impl Into<Value>,
-) {
-    match object.members.remove(name) {
-        Some(value) if is_right(&value) => object.set(name, value),
-        found => {
-            if let Some(value) = found {
-                object.origin().keep(&object.below(name), value);
-            }
-            object.derive(name, otherwise);
-        }
-    }
-}
-
 fn is_texts(value: &Value) -> bool {
     value.as_array().is_some_and(|list| list.iter().all(Value::is_string))
 }
 
 /// What several agents add to a summary.
-fn team(cast: &Cast<'_>, object: &mut Object<'_>, whole: &Whole<'_>) -> Result<(), BodyError> {
-    let agents = agents(cast, whole)?;
-    missing(object, "agents", fits::<AgentSummaries>, agents);
+fn team(
+    cast: &Cast<'_>,
+    object: &mut Object<'_>,
+    declared: &mut Map<String, Value>,
+    whole: &Whole<'_>,
+) -> Result<(), BodyError> {
+    missing(object, declared, "agents", fits::<AgentSummaries>, agents(cast, whole)?);
     let is_review = |sub: &&Value| {
         let task = sub["task"]["task_id"].as_str().unwrap_or_default();
         sub["output"]["review_id"].is_string() || task.starts_with("review")
@@ -104,17 +92,16 @@ fn team(cast: &Cast<'_>, object: &mut Object<'_>, whole: &Whole<'_>) -> Result<(
         "completed": count("success"),
         "failed": count("failed"),
     });
-    missing(object, "tasks", fits::<TaskCounts>, counts);
+    missing(object, declared, "tasks", fits::<TaskCounts>, counts);
     let results: Vec<&Value> =
         whole.messages.iter().filter(|it| it["message_type"] == "review_result").collect();
-    missing(object, "review_iterations", Value::is_u64, results.len().max(reviews.len()));
-    if !object.members.contains_key("final_verdict") {
-        // A verdict is somebody's; none is worked out.
-        let told = results.iter().rev().map(|it| &it["payload"]["verdict"]);
-        let given = reviews.iter().rev().map(|it| &it["output"]["verdict"]);
-        if let Some(verdict) = told.chain(given).find_map(Value::as_str) {
-            object.derive("final_verdict", verdict);
-        }
+    let rounds = results.len().max(reviews.len());
+    missing(object, declared, "review_iterations", Value::is_u64, rounds);
+    // A verdict is somebody's; none is worked out.
+    let told = results.iter().rev().map(|it| &it["payload"]["verdict"]);
+    let given = reviews.iter().rev().map(|it| &it["output"]["verdict"]);
+    if let Some(verdict) = told.chain(given).find_map(Value::as_str) {
+        missing(object, declared, "final_verdict", Value::is_string, verdict);
     }
     Ok(())
 }

@@ -180,8 +180,8 @@ impl Document {
         created
     }
 
-    /// Those that took part, and those that were sent, with what they did.
-    pub(super) fn others(&mut self, cast: &mut Cast<'_>, session_id: &str) {
+    /// Those that took part without being sent by a call.
+    pub(super) fn participants(&mut self, cast: &Cast<'_>) {
         let mut sent: BTreeSet<String> =
             cast.subs.iter().map(|sub| sub.identifier.agent.clone()).collect();
         sent.insert(cast.main.clone());
@@ -193,6 +193,10 @@ impl Document {
                 self.line(created, None);
             }
         }
+    }
+
+    /// Those that were sent, with what they did.
+    pub(super) fn sub_sessions(&mut self, cast: &mut Cast<'_>, session_id: &str) {
         let by_session: BTreeMap<String, String> = cast
             .subs
             .iter()

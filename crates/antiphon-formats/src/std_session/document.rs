@@ -84,6 +84,7 @@ impl Document {
         extra.members("collaboration", &cast.collaboration());
         self.beginning(&header, extra);
         self.main_agent(&cast, agent, header.created);
+        self.participants(&cast);
         if let Some(prompt) = &header.prompt {
             let mut said = Members::default();
             said.word("message_id", &self.id("prompt"));
@@ -100,7 +101,7 @@ impl Document {
         for (pointer, raw) in steps.unwrap_or_default() {
             self.step(&main, raw, &pointer);
         }
-        self.others(&mut cast, header.session_id.as_deref().unwrap_or_default());
+        self.sub_sessions(&mut cast, header.session_id.as_deref().unwrap_or_default());
         for (at, (pointer, raw)) in (1..).zip(messages.unwrap_or_default()) {
             self.message(&cast, raw, &pointer, at);
         }

@@ -17,6 +17,9 @@ struct Format {
     versions: &'static str,
 }
 
+/// What `export` writes beside the log.
+const WRITTEN: &[&str] = &["std-session"];
+
 /// Our own log, and every format in the registry.
 fn formats() -> Vec<Format> {
     let own = Format {
@@ -31,8 +34,9 @@ fn formats() -> Vec<Format> {
         name: format.name,
         what: format.what,
         reads: true,
-        writes: false,
-        follows: false,
+        writes: WRITTEN.contains(&format.name),
+        // A stream grows at its end; a document is written anew.
+        follows: format.lines.is_none(),
         versions: format.versions,
     });
     std::iter::once(own).chain(others).collect()

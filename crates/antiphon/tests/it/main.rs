@@ -10,6 +10,7 @@ mod agents;
 mod append;
 mod bad_input;
 mod commands;
+mod documents;
 mod hostile_text;
 mod phases;
 mod run;

@@ -348,7 +348,7 @@ const TIME: &[Breakage] = &[
     (
         GATE,
         |d| d["completed_at"] = json!("2026-03-02T09:00:00Z"),
-        Error,
+        Warning,
         Code::EndsBeforeStart,
         "/completed_at",
     ),

@@ -1,0 +1,175 @@
+//! Session documents: read, written, migrated, and read again.
+
+use serde_json::{Value, json};
+
+use crate::run::{Done, file, folder, run_with, workspace};
+
+fn fixture(case: &str) -> String {
+    let folder = workspace().join("crates/antiphon-formats/fixtures/std-session");
+    folder.join(case).join("input.json").to_str().unwrap().to_owned()
+}
+
+fn antiphon(arguments: &[&str]) -> Done {
+    run_with(arguments, b"")
+}
+
+fn json_of(done: &Done) -> Value {
+    assert!(!done.out.is_empty(), "{done}");
+    serde_json::from_str(&done.out).unwrap()
+}
+
+fn read(path: &str) -> Value {
+    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+}
+
+/// The document again, by way of a log.
+fn by_way_of_a_log(document: &str, standard: &str, change: impl Fn(String) -> String) -> Value {
+    let folder = folder();
+    let log = folder.path().join("log.jsonl");
+    let log = log.to_str().unwrap();
+    let done = antiphon(&["export", document, "--as", "antiphon", "-o", log]);
+    assert_eq!(done.exit, 0, "{done}");
+    std::fs::write(log, change(std::fs::read_to_string(log).unwrap())).unwrap();
+    let done = antiphon(&["export", log, "--as", standard]);
+    assert!([0, 3].contains(&done.exit), "{done}");
+    json_of(&done)
+}
+
+#[test]
+fn a_document_survives_the_way_through_a_log() {
+    for (case, standard) in [("full", "std-008"), ("minimal", "std-001"), ("derived", "std-001")] {
+        let path = fixture(case);
+        assert_eq!(by_way_of_a_log(&path, standard, |log| log), read(&path), "{case}");
+        assert_eq!(json_of(&antiphon(&["export", &path, "--as", "std"])), read(&path), "{case}");
+    }
+}
+
+#[test]
+fn the_log_has_the_facts_and_not_the_document() {
+    let changed = by_way_of_a_log(&fixture("full"), "std-008", |log| {
+        assert!(log.matches("Read 12 lines").count() == 1, "each fact stands once");
+        log.replace("Read 12 lines", "Read 13 lines").replace("no rule", "no such rule")
+    });
+    assert_eq!(changed["tool_calls"][0]["output"]["result"]["display"], "Read 13 lines");
+    assert_eq!(changed["tool_calls"][3]["output"]["error"], "make: *** no such rule");
+    assert_eq!(changed["tool_calls"][0]["output"]["result"]["lines"], 12);
+}
+
+#[test]
+fn views_work_on_a_document() {
+    let path = fixture("full");
+    insta::assert_snapshot!("tree_of_a_document", antiphon(&["view", "tree", &path]).out);
+    insta::assert_snapshot!("calls_of_a_document", antiphon(&["view", "calls", &path]).out);
+    insta::assert_snapshot!("flow_of_a_document", antiphon(&["view", "flow", &path]).out);
+    insta::assert_snapshot!("phases_of_a_document", antiphon(&["view", "phases", &path]).out);
+    insta::assert_snapshot!("timeline_of_a_document", antiphon(&["view", "timeline", &path]).out);
+}
+
+#[test]
+fn every_generation_migrates_to_a_valid_document_and_stays_as_it_is() {
+    for case in ["phases", "nested-phases", "steps", "drift", "twice", "full", "minimal"] {
+        let folder = folder();
+        let first = folder.path().join("first.json");
+        let first = first.to_str().unwrap();
+        let done = antiphon(&["migrate", &fixture(case), "-o", first]);
+        assert_eq!(done.exit, 0, "{case}: {done}");
+        let report = json_of(&antiphon(&["validate", first, "--json"]));
+        assert_eq!(report[0]["valid"], json!(true), "{case}: {report:#}");
+        let again = json_of(&antiphon(&["migrate", first]));
+        assert_eq!(again, read(first), "{case}");
+    }
+}
+
+#[test]
+fn migrating_moves_what_has_another_shape_and_loses_nothing() {
+    let drift = json_of(&antiphon(&["migrate", &fixture("drift")]));
+    insta::assert_json_snapshot!("drift_migrated", drift);
+    let phases = json_of(&antiphon(&["migrate", &fixture("phases")]));
+    insta::assert_json_snapshot!("phases_migrated", phases);
+}
+
+#[test]
+fn one_agent_seen_as_several() {
+    let multi = json_of(&antiphon(&["migrate", "--multi", &fixture("minimal")]));
+    assert_eq!(multi["collaboration"]["mode"], "single");
+    assert_eq!(multi["collaboration"]["orchestrator"]["agent_id"], "main");
+    assert_eq!((&multi["sub_sessions"], &multi["messages"]), (&json!([]), &json!([])));
+    assert_eq!(multi["tool_calls"], read(&fixture("minimal"))["tool_calls"]);
+}
+
+#[test]
+fn what_is_no_document_is_not_migrated() {
+    let sample = workspace().join("samples/jack-and-jill.jsonl");
+    let done = antiphon(&["migrate", sample.to_str().unwrap()]);
+    assert_eq!(done.exit, 4, "{done}");
+    assert!(done.err.contains("is no session document"), "{done}");
+}
+
+#[test]
+fn a_broken_document_is_explained_by_line_and_column() {
+    let folder = folder();
+    let text = "{\n  \"session_id\": \"x\",\n  \"user_prompt\": \"a \"b\" c\"\n}";
+    let path = file(&folder, "broken.json", text);
+    let done = antiphon(&["view", "calls", &path]);
+    assert_eq!(done.exit, 4, "{done}");
+    assert!(done.err.contains("line 3, column"), "{done}");
+}
+
+#[test]
+fn the_convention_names_a_document_in_a_folder() {
+    let folder = folder();
+    let documents = folder.path().join("documents");
+    std::fs::create_dir(&documents).unwrap();
+    let sample = workspace().join("samples/jack-and-jill.jsonl");
+    for _ in 0..2 {
+        let arguments =
+            ["export", sample.to_str().unwrap(), "--as", "std", "-o", documents.to_str().unwrap()];
+        let done = antiphon(&arguments);
+        assert_eq!(done.exit, 0, "{done}");
+    }
+    let mut names: Vec<String> = std::fs::read_dir(&documents)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    assert_eq!(
+        names,
+        [
+            "2026-03-02-001-jack-and-jill-meet-in-a-caf-multi.json",
+            "2026-03-02-002-jack-and-jill-meet-in-a-caf-multi.json"
+        ]
+    );
+    for name in &names {
+        let path = documents.join(name);
+        let document = read(path.to_str().unwrap());
+        assert_eq!(document["session_id"], name.trim_end_matches(".json"));
+        let report = json_of(&antiphon(&["validate", path.to_str().unwrap(), "--json"]));
+        assert_eq!(report[0]["valid"], json!(true), "{report:#}");
+    }
+}
+
+#[test]
+fn a_document_is_never_written_over_another() {
+    let folder = folder();
+    let path = file(&folder, "there.json", "mine");
+    let done = antiphon(&["export", &fixture("minimal"), "--as", "std", "-o", &path]);
+    assert_eq!(done.exit, 4, "{done}");
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "mine");
+}
+
+#[test]
+fn phases_follow_the_advice_or_the_wish() {
+    let sample = workspace().join("samples/resource-hook.jsonl");
+    let phases = |wish: &str| {
+        let arguments = ["export", sample.to_str().unwrap(), "--as", "std-008", "--phases", wish];
+        let document = json_of(&antiphon(&arguments));
+        let derived = document["x_antiphon"]["derived"].to_string();
+        let count = document["phase_annotations"].as_array().map_or(0, Vec::len);
+        assert_eq!(count > 0, derived.contains("/phase_annotations/0"), "what is derived says so");
+        count
+    };
+    assert_eq!(phases("never"), 0);
+    assert!(phases("always") > 0);
+    let recorded = json_of(&antiphon(&["export", &fixture("full"), "--as", "std"]));
+    assert_eq!(recorded["phase_annotations"][0]["annotation_id"], "ann-001");
+}
