@@ -15,7 +15,8 @@ else
 	cargo test --workspace --quiet
 endif
 	cargo build --release --package antiphon
-	@if [ -x $(SHARED)/accept/run ]; then $(SHARED)/accept/run log && $(SHARED)/accept/run agents span sub_agent tokens cost; \
+	@if [ -x $(SHARED)/accept/run ]; then $(SHARED)/accept/run log && $(SHARED)/accept/run agents span sub_agent tokens cost \
+	   && $(SHARED)/accept/run documents; \
 	 else echo "skipped: the acceptance checks, which are not in this repository"; fi
 
 check: need       ## Format, lints, the repository's own rules, documentation

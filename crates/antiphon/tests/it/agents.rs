@@ -7,7 +7,7 @@ use crate::run::{Done, folder, run_with};
 
 /// A Claude Code session as it lies on disk: the main agent has a helper, which has one of its own
 /// on another model; then the helper is asked again, and that fails.
-fn family(folder: &Path) -> PathBuf {
+pub(crate) fn family(folder: &Path) -> PathBuf {
     let id = "0f0e0d0c-1111-4222-8333-444455556666";
     let mut main = File::new(id, None);
     main.user("u1", "\"Build it\"");

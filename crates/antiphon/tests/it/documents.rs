@@ -173,3 +173,67 @@ fn phases_follow_the_advice_or_the_wish() {
     let recorded = json_of(&antiphon(&["export", &fixture("full"), "--as", "std"]));
     assert_eq!(recorded["phase_annotations"][0]["annotation_id"], "ann-001");
 }
+
+/// Calls of the session and of its sub-sessions.
+fn calls_in(document: &Value) -> usize {
+    let count = |of: &Value| of["tool_calls"].as_array().map_or(0, Vec::len);
+    let subs = document["sub_sessions"].as_array().cloned().unwrap_or_default();
+    count(document) + subs.iter().map(count).sum::<usize>()
+}
+
+#[test]
+fn a_real_agents_session_becomes_a_document_of_several() {
+    let folder = folder();
+    let session = crate::agents::family(folder.path());
+    let session = session.to_str().unwrap();
+    let documents = folder.path().join("documents");
+    std::fs::create_dir(&documents).unwrap();
+    let done = antiphon(&["export", session, "--as", "std", "-o", documents.to_str().unwrap()]);
+    assert_eq!(done.exit, 0, "{done}");
+    let path = std::fs::read_dir(&documents).unwrap().next().unwrap().unwrap().path();
+    let report = json_of(&antiphon(&["validate", path.to_str().unwrap(), "--json"]));
+    assert_eq!((&report[0]["format"], &report[0]["valid"]), (&json!("std-008"), &json!(true)));
+    let document = read(path.to_str().unwrap());
+    let calls = json_of(&antiphon(&["view", "calls", session, "--json"]));
+    assert_eq!(calls_in(&document), calls.as_array().unwrap().len());
+    // The helper's own helper hangs under it.
+    let subs = &document["sub_sessions"];
+    assert_eq!(subs[1]["parent_session_id"], subs[0]["sub_session_id"]);
+    assert_eq!(document["messages"][0]["message_type"], "task_assignment");
+}
+
+/// Real files, which are not in this repository.
+#[test]
+fn every_real_session_becomes_a_valid_document() {
+    let data = workspace().join("../shared/data");
+    if !data.exists() {
+        eprintln!("skipped: real files are not in this repository");
+        return;
+    }
+    let mut folders = vec![
+        data.join("formats/claude-code"),
+        data.join("formats/codex"),
+        data.join("seed-projects/BorisAgentStudio/sessions"),
+    ];
+    let mut written = 0;
+    while let Some(folder) = folders.pop() {
+        for path in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let path = path.to_str().unwrap();
+            if std::fs::metadata(path).unwrap().len() > 4 << 20 {
+                continue;
+            }
+            let done = antiphon(&["export", path, "--as", "std"]);
+            if ![0, 3].contains(&done.exit) {
+                continue;
+            }
+            let report = antiphon_documents::validate(&done.out, None);
+            assert!(report.valid, "{path}: {:#?}", report.findings);
+            written += 1;
+        }
+    }
+    assert!(written > 100, "{written} documents");
+}
