@@ -172,7 +172,8 @@ impl<'a> Fields<'a> {
             "context_edited" | "transcript_edit" => {
                 EventKind::ContextEdited(self.context_edited(&event_type)?)
             }
-            "fragment" | "piece_of_text" => EventKind::Fragment(Fragment {
+            // `output` is what a recorded command printed.
+            "fragment" | "piece_of_text" | "output" => EventKind::Fragment(Fragment {
                 agent: self.word(Key::Agent),
                 content: self.body(Key::Content),
                 cause: self.words(Key::Cause),

@@ -16,6 +16,7 @@ pub struct Info {
     pub program: Option<Box<str>>,
     pub version: Option<Box<str>>,
     pub role: Option<Box<str>>,
+    pub spec_paths: Vec<Box<str>>,
     pub issue: Option<Box<str>>,
     pub run_id: Option<Box<str>>,
     pub task_id: Option<Box<str>>,
@@ -48,6 +49,9 @@ impl Info {
         set(&mut self.issue, &started.issue);
         set(&mut self.run_id, &started.run_id);
         set(&mut self.task_id, &started.task_id);
+        if !started.spec_paths.is_empty() {
+            self.spec_paths = started.spec_paths.iter().map(|path| (&**path).into()).collect();
+        }
         self.format = started.format.or(self.format);
         self.ended = false;
     }
