@@ -1,13 +1,20 @@
-//! From a path to a session, in any known format, and back to a log.
+//! From a path to a session, in any known format, and back to a log; and where sessions are kept.
 
+mod archive;
 mod bundle;
 mod collector;
+mod config;
+mod environment;
 mod export;
 mod file;
 mod open;
+mod store;
 
 pub use bundle::{Bundle, is_outdated};
 pub use collector::{CollectorError, CompleteSpan, SpanCollector, StartSpan};
+pub use config::{CONFIG_FILE, Config, ConfigError, Logging, Redaction};
+pub use environment::Environment;
 pub use export::{Exported, export_log};
 pub use file::PACKED;
 pub use open::{Error, LOG_FORMAT, Opened, open, open_usage};
+pub use store::{Found, Key, Origin, SessionFolder, Store, StoreError, StoredSession};

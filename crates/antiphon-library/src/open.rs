@@ -90,8 +90,8 @@ fn open_foreign(bundle: Bundle, only_usage: bool) -> Opened {
 }
 
 #[derive(Default)]
-struct Fold {
-    session: Session,
+pub(crate) struct Fold {
+    pub(crate) session: Session,
     duplicates: Vec<Duplicate>,
     only_usage: bool,
 }

@@ -1,0 +1,170 @@
+//! Where sessions are kept.
+//!
+//! ```text
+//! $ANTIPHON_HOME                     made on the first write, readable by its owner only
+//! ├── sessions/<key>/000001.jsonl …  recorded sessions: logs
+//! └── archive/<agent>/<key>/…        copies of agents' own files
+//! ```
+//!
+//! No string from a session ever becomes a path: a key is a hash.
+
+mod digest;
+mod find;
+mod key;
+
+use std::fs::{self, DirBuilder};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use antiphon_model::Timestamp;
+use thiserror::Error;
+
+use crate::Environment;
+use crate::bundle::list;
+
+pub use digest::StoredSession;
+pub use find::Found;
+pub use key::Key;
+
+/// The folder in which sessions are kept. It need not be there before something is written.
+#[derive(Debug, Clone)]
+pub struct Store {
+    root: PathBuf,
+}
+
+/// How a session came to be in the store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// By being recorded: a log of our own.
+    Recorded,
+    /// By being copied: the files of another program.
+    Archived,
+}
+
+/// The folder of a session that is about to be recorded: made, and empty.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionFolder {
+    pub key: Key,
+    /// A folder that `antiphon_journal` opens.
+    pub path: PathBuf,
+}
+
+#[derive(Debug, Error)]
+pub enum StoreError {
+    #[error("no folder to keep sessions in: neither $ANTIPHON_HOME nor $HOME is set")]
+    Homeless,
+    #[error("cannot write in `{path}`")]
+    Write { path: PathBuf, source: io::Error },
+}
+
+/// A session's place in the store, before anything of it was read.
+#[derive(Debug)]
+struct Place {
+    key: Key,
+    origin: Origin,
+    /// What is opened: the folder of a log, or an agent's main file.
+    path: PathBuf,
+    /// When something was last added.
+    changed_at: Timestamp,
+    /// The name of the agent's folder in the archive.
+    agent: Option<String>,
+}
+
+impl Store {
+    /// The store of this user.
+    pub fn open_default(environment: &Environment) -> Result<Self, StoreError> {
+        environment.store_folder().map(Self::at).ok_or(StoreError::Homeless)
+    }
+
+    pub fn at(root: impl Into<PathBuf>) -> Self {
+        Self { root: root.into() }
+    }
+
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Makes the folder of a session that is about to be recorded. `native` is the agent and the
+    /// id that it gave the session, where that is known. The folder is always a new one: a session
+    /// that goes on later is recorded into another.
+    pub fn new_session(&self, native: Option<(&str, &str)>) -> Result<SessionFolder, StoreError> {
+        let sessions = self.root.join("sessions");
+        let failed = |path: &Path| {
+            let path = path.to_owned();
+            move |source| StoreError::Write { path, source }
+        };
+        make_folders(&sessions).map_err(failed(&sessions))?;
+        let mut time = 0;
+        loop {
+            let key = match native {
+                Some((agent, id)) => Key::of_time(agent, id, time),
+                None => Key::unique(),
+            };
+            let path = sessions.join(key.as_str());
+            match private_folder().create(&path) {
+                Ok(()) => return Ok(SessionFolder { key, path }),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => time += 1,
+                Err(error) => return Err(failed(&path)(error)),
+            }
+        }
+    }
+
+    /// The folder of the copies of a session's files.
+    pub fn archive_folder(&self, agent: &'static str, key: &Key) -> PathBuf {
+        self.root.join("archive").join(agent).join(key.as_str())
+    }
+
+    /// Every session, the one that changed last first. Of each only the beginning and the end are
+    /// read. A store that is not there has none.
+    pub fn sessions(&self) -> Vec<StoredSession> {
+        self.places().iter().filter_map(StoredSession::read).collect()
+    }
+
+    /// The sessions' places, in the same order.
+    fn places(&self) -> Vec<Place> {
+        let recorded = list(&self.root.join("sessions")).into_iter().filter_map(recorded);
+        let agents = list(&self.root.join("archive"));
+        let archived = agents.iter().flat_map(|agent| list(agent)).filter_map(archived);
+        let mut places: Vec<Place> = recorded.chain(archived).collect();
+        places.sort_by(|a, b| b.changed_at.cmp(&a.changed_at).then_with(|| a.path.cmp(&b.path)));
+        places
+    }
+}
+
+fn recorded(path: PathBuf) -> Option<Place> {
+    let key = Key::of_folder(&path)?;
+    // Segments are numbered with as many digits each, so the last name is the last segment.
+    let last = list(&path).into_iter().filter(|file| file.extension() == Some("jsonl".as_ref()));
+    let changed_at = changed_at(&last.max()?)?;
+    Some(Place { key, origin: Origin::Recorded, path, changed_at, agent: None })
+}
+
+fn archived(folder: PathBuf) -> Option<Place> {
+    let key = Key::of_folder(&folder)?;
+    let agent = folder.parent()?.file_name()?.to_str()?.to_owned();
+    let path = crate::archive::main_file(&folder)?;
+    let changed_at = changed_at(&path)?;
+    Some(Place { key, origin: Origin::Archived, path, changed_at, agent: Some(agent) })
+}
+
+fn changed_at(file: &Path) -> Option<Timestamp> {
+    let modified = fs::metadata(file).ok()?.modified().ok()?;
+    let since = modified.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    Some(Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX)))
+}
+
+/// Makes a folder and those above it, for their owner only. Those that are there stay as they are.
+pub(crate) fn make_folders(path: &Path) -> io::Result<()> {
+    private_folder().recursive(true).create(path)
+}
+
+fn private_folder() -> DirBuilder {
+    #[cfg_attr(not(unix), expect(unused_mut, reason = "only Unix has modes"))]
+    let mut builder = DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder
+}
+
+#[cfg(test)]
+mod tests;

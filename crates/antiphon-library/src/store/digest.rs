@@ -1,0 +1,160 @@
+//! What a list says of a session, from its beginning and its end alone.
+//!
+//! A log of a gigabyte is told from 128 KiB: facts stand in the first lines, how it ended and how
+//! many lines there are (the last seal counts them) in the last.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use antiphon_formats::{Stream, detect};
+use antiphon_journal::{Log, read_bytes};
+use antiphon_model::{Session, Timestamp};
+
+use super::{Key, Origin, Place};
+use crate::LOG_FORMAT;
+use crate::open::Fold;
+
+/// How much of each end is read; more only where not a line fits.
+const END_BYTES: u64 = 64 << 10;
+const END_BYTES_MAX: u64 = 4 << 20;
+
+/// A session of the store, as a list shows it.
+#[derive(Debug, Clone)]
+pub struct StoredSession {
+    /// What the session calls itself, or else its key.
+    pub session_id: String,
+    pub key: Key,
+    pub origin: Origin,
+    /// What to open.
+    pub path: PathBuf,
+    /// The format's name in the registry.
+    pub format: &'static str,
+    /// The program that ran it (`claude-code`, `codex` …).
+    pub agent: Option<String>,
+    pub title: Option<String>,
+    pub prompt: Option<String>,
+    /// The folder that the agent worked in.
+    pub project: Option<String>,
+    pub role: Option<String>,
+    pub issue: Option<String>,
+    pub run_id: Option<String>,
+    pub started_at: Option<Timestamp>,
+    pub last_event_at: Option<Timestamp>,
+    /// When something was last added, by the file.
+    pub changed_at: Timestamp,
+    pub ended: bool,
+    pub outcome: Option<String>,
+    /// How many events it has, where the log's last line says so.
+    pub events: Option<u64>,
+}
+
+impl StoredSession {
+    /// `None` for what cannot be read, and for a log in which nothing was said yet.
+    pub(super) fn read(place: &Place) -> Option<Self> {
+        let Digest { session, format, events } = match place.origin {
+            Origin::Recorded => of_log(&place.path)?,
+            Origin::Archived => of_file(&place.path)?,
+        };
+        let info = session.info();
+        let own = |text: &Option<Box<str>>| text.as_deref().map(str::to_owned);
+        let times = session.time_span();
+        Some(Self {
+            session_id: own(&info.session_id).unwrap_or_else(|| place.key.to_string()),
+            key: place.key.clone(),
+            origin: place.origin,
+            path: place.path.clone(),
+            format,
+            agent: own(&info.program).or_else(|| place.agent.clone()),
+            title: own(&info.title),
+            prompt: own(&info.prompt),
+            project: own(&info.cwd),
+            role: own(&info.role),
+            issue: own(&info.issue),
+            run_id: own(&info.run_id),
+            started_at: times.map(|(first, _)| first),
+            last_event_at: times.map(|(_, last)| last),
+            changed_at: place.changed_at,
+            ended: info.ended,
+            outcome: own(&info.outcome),
+            events,
+        })
+    }
+}
+
+struct Digest {
+    session: Session,
+    format: &'static str,
+    events: Option<u64>,
+}
+
+fn of_log(path: &Path) -> Option<Digest> {
+    let log = Log::find(path).ok()?;
+    let mut segments = log.segments();
+    let first = segments.next()?;
+    let last = segments.last().unwrap_or_else(|| first.clone());
+    let mut fold = antiphon_journal::Fold::default();
+    let summary = read_bytes(&ends(&first, &last).ok()?, &mut fold);
+    let session = fold.session;
+    let events = summary.head.map(|head| head.n);
+    (!session.is_empty()).then_some(Digest { session, format: LOG_FORMAT, events })
+}
+
+fn of_file(path: &Path) -> Option<Digest> {
+    let text = ends(path, path).ok()?;
+    let text = String::from_utf8_lossy(&text);
+    let format = detect(&text)?;
+    let name = path.file_name()?.to_str()?;
+    let mut fold = Fold::default();
+    (format.read)(&[Stream { name, text: &text }], &mut fold);
+    let session = fold.session;
+    (!session.is_empty()).then_some(Digest { session, format: format.name, events: None })
+}
+
+/// The whole lines at the beginning of one file and at the end of another, which may be the same.
+fn ends(first: &Path, last: &Path) -> io::Result<Vec<u8>> {
+    let mut file = File::open(first)?;
+    let len = file.metadata()?.len();
+    let is_one = first == last;
+    if is_one && len <= 2 * END_BYTES {
+        let mut all = Vec::new();
+        file.take(2 * END_BYTES).read_to_end(&mut all)?;
+        return Ok(all);
+    }
+    let mut bytes = head(&mut file, END_BYTES)?;
+    if bytes.is_empty() {
+        bytes = head(&mut file, END_BYTES_MAX)?;
+    }
+    let begun = if is_one { bytes.len() as u64 } else { 0 };
+    let mut file = if is_one { file } else { File::open(last)? };
+    let mut end = tail(&mut file, begun, END_BYTES)?;
+    if end.is_empty() {
+        end = tail(&mut file, begun, END_BYTES_MAX)?;
+    }
+    bytes.append(&mut end);
+    Ok(bytes)
+}
+
+fn head(file: &mut File, most: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    file.rewind()?;
+    file.by_ref().take(most).read_to_end(&mut bytes)?;
+    let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
+    bytes.truncate(whole);
+    Ok(bytes)
+}
+
+/// The last lines, none of which begins before `begun`.
+fn tail(file: &mut File, begun: u64, most: u64) -> io::Result<Vec<u8>> {
+    let len = file.metadata()?.len();
+    // One byte more, so that a line is whole where the newline before it is seen.
+    let start = len.saturating_sub(most + 1).max(begun.saturating_sub(1));
+    file.seek(SeekFrom::Start(start))?;
+    let mut bytes = Vec::new();
+    file.by_ref().take(most + 1).read_to_end(&mut bytes)?;
+    if start > 0 {
+        let after = bytes.iter().position(|&byte| byte == b'\n').map_or(bytes.len(), |at| at + 1);
+        bytes.drain(..after);
+    }
+    Ok(bytes)
+}

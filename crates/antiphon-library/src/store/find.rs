@@ -1,0 +1,58 @@
+//! From what a person types to a session.
+
+use super::{Key, Origin, Store, StoredSession};
+
+/// What a word names.
+#[derive(Debug)]
+pub enum Found {
+    One(Box<StoredSession>),
+    /// The beginning of more than one: these, the one that changed last first.
+    Several(Vec<StoredSession>),
+    Nothing,
+}
+
+/// The session that changed last.
+const LATEST: &str = "latest";
+
+/// What is shorter names a session only if it is the whole of an id.
+const PREFIX_MIN: usize = 4;
+
+impl Store {
+    /// The session with that id or key, or the only one whose id or key begins so, or for `latest`
+    /// the one that changed last.
+    pub fn find(&self, word: &str) -> Found {
+        let places = self.places();
+        if word == LATEST {
+            let latest = places.iter().find_map(StoredSession::read);
+            return latest.map_or(Found::Nothing, |session| Found::One(Box::new(session)));
+        }
+        let sessions: Vec<_> = places.iter().filter_map(StoredSession::read).collect();
+        let is = |session: &StoredSession| {
+            session.session_id == word || Key::parse(word).is_some_and(|key| key == session.key)
+        };
+        let begins = |session: &StoredSession| {
+            session.session_id.starts_with(word) || session.key.as_str().starts_with(word)
+        };
+        let exact: Vec<_> = sessions.iter().filter(|session| is(session)).cloned().collect();
+        if !exact.is_empty() {
+            return one_of(exact);
+        }
+        if word.len() < PREFIX_MIN {
+            return Found::Nothing;
+        }
+        one_of(sessions.into_iter().filter(begins).collect())
+    }
+}
+
+/// A session that was recorded and copied is one: the agent's own file says more.
+fn one_of(mut sessions: Vec<StoredSession>) -> Found {
+    let first = sessions.first().map(|session| session.session_id.clone());
+    if sessions.iter().any(|session| Some(&session.session_id) != first.as_ref()) {
+        return Found::Several(sessions);
+    }
+    let own = sessions.iter().position(|session| session.origin == Origin::Archived);
+    match own.unwrap_or_default() {
+        at if at < sessions.len() => Found::One(Box::new(sessions.swap_remove(at))),
+        _ => Found::Nothing,
+    }
+}
