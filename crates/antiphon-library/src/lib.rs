@@ -8,6 +8,7 @@ mod environment;
 mod export;
 mod file;
 mod open;
+mod recorded;
 mod store;
 
 pub use bundle::{Bundle, is_outdated};

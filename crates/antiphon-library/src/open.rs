@@ -12,6 +12,7 @@ use antiphon_model::{Bodies, Event, MemoryBodies, Problem, Session};
 use thiserror::Error;
 
 use crate::bundle::Bundle;
+use crate::recorded;
 
 /// The name of the log's own format.
 pub const LOG_FORMAT: &str = "antiphon";
@@ -63,6 +64,17 @@ fn open_for(path: &Path, only_usage: bool) -> Result<Opened, Error> {
     }
     let log = Log::find(path)?;
     let (session, summary) = log.fold()?;
+    if let Some(recorded) = recorded::read(&log, &session)? {
+        return Ok(Opened {
+            session: recorded.session,
+            bodies: Box::new(recorded.bodies),
+            format: LOG_FORMAT,
+            name: log.name(),
+            files: log.segments().collect(),
+            duplicates: recorded.duplicates,
+            summary: Some(summary),
+        });
+    }
     Ok(Opened {
         session,
         bodies: Box::new(LogBodies::new(&log)),

@@ -24,6 +24,6 @@ mod transcript_file;
 
 pub use assignment::Assignment;
 pub use event::{Figures, Reason, RoleEvent, Stage};
-pub use record::{Ended, LogTarget, RecordError, Recorder, Sinks, record};
+pub use record::{Ended, LogTarget, RecordError, Recorder, Sinks, Tell, end_by, record};
 pub use scribe::Redact;
 pub use transcript::{Header, Outcome, Policy, Transcript, export};

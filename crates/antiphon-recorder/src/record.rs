@@ -2,10 +2,13 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use rustix::process::Signal;
 use signal_hook::consts::{SIGCONT, SIGKILL, SIGTERM, SIGWINCH};
 use thiserror::Error;
 
@@ -24,11 +27,18 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// How long what is still printed after the command has ended is waited for: a process that it left
 /// behind may hold the pipes for ever.
 const AFTERGLOW: Duration = Duration::from_millis(200);
-/// How long the scribe may take to finish, beside a fiftieth of the run: a disk that hangs must not
-/// be felt.
-const FINISHING: Duration = Duration::from_millis(50);
+/// How long a scribe that was stuck before the command ended is waited for: a disk that hangs must
+/// not be felt.
+const STUCK: Duration = Duration::from_millis(40);
+/// How long one that was well may stand still before it is given up.
+const STANDSTILL: Duration = Duration::from_secs(2);
+/// How often the time and the scribe are looked at.
+const LOOK: Duration = Duration::from_millis(50);
 /// Whoever reads the events may take this long.
 const EVENTS: Duration = Duration::from_secs(30);
+
+/// Is told an event.
+pub type Tell = Box<dyn FnMut(&RoleEvent) + Send>;
 
 /// Where a recording goes. Nothing of it is needed.
 #[derive(Default)]
@@ -38,7 +48,7 @@ pub struct Sinks {
     pub logs_dir: Option<PathBuf>,
     pub policy: Policy,
     /// Is told every event of the role's run, in order, on a thread of its own.
-    pub events: Option<Box<dyn FnMut(&RoleEvent) + Send>>,
+    pub events: Option<Tell>,
     pub redact: Option<Redact>,
 }
 
@@ -86,22 +96,31 @@ pub fn record(recorder: Recorder) -> Result<Ended, RecordError> {
     let (exits, exit) = channel();
     let (finished, done) = channel();
 
-    let begun = Instant::now();
-    let running = child::start(&command, &sender, notices).map_err(|source| {
-        let command = words.first().cloned().unwrap_or_default();
-        RecordError::Start { command, source }
-    })?;
-    drop(sender);
     let redact = sinks.redact.unwrap_or_else(|| Box::new(|line, _| line.to_owned()));
     let mut scribe = Scribe::new(assignment, SessionLog::new(sinks.log), redact, events);
     scribe.logs_dir = sinks.logs_dir;
     scribe.formatter = Transcript { policy: sinks.policy };
+    let progress = Arc::clone(&scribe.progress);
+    let for_scribe = words.clone();
     std::thread::spawn(move || {
-        let outcome = scribe.run(&waiting, &words, &exit);
+        let outcome = scribe.run(&waiting, &for_scribe, &exit);
         let _ = finished.send(outcome);
     });
 
-    let exit = watch(&running, &notice, begun, max_duration);
+    let begun = Instant::now();
+    let running = match child::start(&command, &sender, notices) {
+        Ok(running) => running,
+        Err(source) => {
+            drop(sender);
+            let _ = exits.send(Exit::not_started(&source));
+            finish(&done, &Pace::new(progress), &teller);
+            let command = words.into_iter().next().unwrap_or_default();
+            return Err(RecordError::Start { command, source });
+        }
+    };
+    drop(sender);
+    let mut pace = Pace::new(progress);
+    let exit = watch(&running, &notice, begun, max_duration, &mut pace);
     let quiet_by = Instant::now() + AFTERGLOW;
     while !running.is_quiet() && Instant::now() < quiet_by {
         std::thread::sleep(Duration::from_millis(1));
@@ -109,14 +128,21 @@ pub fn record(recorder: Recorder) -> Result<Ended, RecordError> {
     // The terminal is ours again before anything is said.
     drop(running);
     let _ = exits.send(exit);
-    let Finished { warnings } = finish(&done, begun, teller);
+    pace.look();
+    let Finished { warnings } = finish(&done, &pace, &teller);
     Ok(Ended { code: exit.code, signal: exit.signal, warnings })
 }
 
+/// Ends this process by a signal, as the command was ended.
+pub fn end_by(signal: i32) {
+    let _ = signal_hook::low_level::emulate_default_handler(signal);
+    if signal == SIGKILL {
+        let _ = rustix::process::kill_process(rustix::process::getpid(), Signal::KILL);
+    }
+}
+
 /// A thread that tells events, so that a reader who is slow keeps nobody else waiting.
-fn teller(
-    told: Option<Box<dyn FnMut(&RoleEvent) + Send>>,
-) -> (std::sync::mpsc::Sender<RoleEvent>, JoinHandle<()>) {
+fn teller(told: Option<Tell>) -> (std::sync::mpsc::Sender<RoleEvent>, JoinHandle<()>) {
     let (sender, events) = channel::<RoleEvent>();
     let handle = std::thread::spawn(move || {
         let mut told = told;
@@ -135,29 +161,24 @@ fn watch(
     notices: &Receiver<Notice>,
     begun: Instant,
     max_duration: Option<Duration>,
+    pace: &mut Pace,
 ) -> Exit {
-    let mut exit = Exit { code: None, signal: None, was_cancelled: false, was_too_long: false };
+    let mut exit = Exit::default();
     let mut deadline = max_duration.map(|most| (begun + most, SIGTERM));
     loop {
-        let notice = match deadline {
-            Some((at, signal)) => {
-                match notices.recv_timeout(at.saturating_duration_since(Instant::now())) {
-                    Ok(notice) => notice,
-                    Err(RecvTimeoutError::Timeout) => {
-                        exit.was_too_long = true;
-                        running.send(signal);
-                        running.send(SIGCONT);
-                        deadline =
-                            (signal != SIGKILL).then(|| (Instant::now() + PATIENCE, SIGKILL));
-                        continue;
-                    }
-                    Err(RecvTimeoutError::Disconnected) => return exit,
+        pace.look();
+        let notice = match notices.recv_timeout(LOOK) {
+            Ok(notice) => notice,
+            Err(RecvTimeoutError::Disconnected) => return exit,
+            Err(RecvTimeoutError::Timeout) => {
+                if let Some((at, signal)) = deadline.filter(|(at, _)| *at <= Instant::now()) {
+                    exit.was_too_long = true;
+                    running.send(signal);
+                    running.send(SIGCONT);
+                    deadline = (signal != SIGKILL).then_some((at + PATIENCE, SIGKILL));
                 }
+                continue;
             }
-            None => match notices.recv() {
-                Ok(notice) => notice,
-                Err(_) => return exit,
-            },
         };
         match notice {
             Notice::Exited { code, signal } => return Exit { code, signal, ..exit },
@@ -175,12 +196,42 @@ fn watch(
     }
 }
 
-/// Waits for what is written, as long as that cannot be felt; then for whoever reads the events.
-fn finish(done: &Receiver<Finished>, begun: Instant, teller: JoinHandle<()>) -> Finished {
-    let patience = FINISHING.max(begun.elapsed() / 50);
-    let Ok(finished) = done.recv_timeout(patience) else {
-        let warning = "the recording was left behind: what it writes to does not answer";
-        return Finished { warnings: vec![warning.to_owned()] };
+/// Whether the scribe moves.
+struct Pace {
+    progress: Arc<AtomicU64>,
+    seen: u64,
+    moved_at: Instant,
+}
+
+impl Pace {
+    fn new(progress: Arc<AtomicU64>) -> Self {
+        Self { progress, seen: 0, moved_at: Instant::now() }
+    }
+
+    fn look(&mut self) {
+        let now = self.progress.load(Ordering::Relaxed);
+        if now != self.seen {
+            self.seen = now;
+            self.moved_at = Instant::now();
+        }
+    }
+}
+
+/// Waits for what is written, as long as it is; then for whoever reads the events.
+fn finish(done: &Receiver<Finished>, pace: &Pace, teller: &JoinHandle<()>) -> Finished {
+    let was_stuck = pace.moved_at.elapsed() > LOOK * 4;
+    let patience = if was_stuck { STUCK } else { STANDSTILL };
+    let mut pace = Pace { progress: Arc::clone(&pace.progress), ..Pace::new(Arc::default()) };
+    let finished = loop {
+        match done.recv_timeout(Duration::from_millis(5)) {
+            Ok(finished) => break finished,
+            Err(RecvTimeoutError::Timeout) => pace.look(),
+            Err(RecvTimeoutError::Disconnected) => break Finished::default(),
+        }
+        if pace.moved_at.elapsed() > patience {
+            let warning = "the recording was left behind: what it writes to does not answer";
+            return Finished { warnings: vec![warning.to_owned()] };
+        }
     };
     let until = Instant::now() + EVENTS;
     while !teller.is_finished() && Instant::now() < until {

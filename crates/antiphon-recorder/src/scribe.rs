@@ -1,6 +1,10 @@
 //! The scribe: takes what was printed, and writes the log, the transcript and the events.
 
+#![expect(clippy::indexing_slicing, reason = "a `Value` gives null for a member that it has not")]
+
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender as EventSender};
 use std::time::Duration;
 
@@ -21,12 +25,20 @@ use crate::transcript_file::TranscriptFile;
 const MOST_EARLY: usize = 1000;
 
 /// How a command ended, as far as its parent sees.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Exit {
     pub(crate) code: Option<i32>,
     pub(crate) signal: Option<i32>,
     pub(crate) was_cancelled: bool,
     pub(crate) was_too_long: bool,
+}
+
+impl Exit {
+    /// A command that could not be run ends as a shell has it.
+    pub(crate) fn not_started(error: &std::io::Error) -> Self {
+        let code = if error.kind() == std::io::ErrorKind::NotFound { 127 } else { 126 };
+        Self { code: Some(code), ..Self::default() }
+    }
 }
 
 /// Cleans a line before it is written anywhere: the line, and whether it is JSON.
@@ -45,6 +57,8 @@ pub(crate) struct Scribe {
     /// The agent's own last word on how it went.
     result: Option<Value>,
     pub(crate) warnings: Vec<String>,
+    /// Counts what was done, so that others see whether it still moves.
+    pub(crate) progress: Arc<AtomicU64>,
 }
 
 impl Scribe {
@@ -66,7 +80,12 @@ impl Scribe {
             session_id: None,
             result: None,
             warnings: Vec::new(),
+            progress: Arc::default(),
         }
+    }
+
+    fn move_on(&self) {
+        self.progress.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Writes down everything that comes, until `exit` has it that the command is done and nothing
@@ -99,6 +118,8 @@ impl Scribe {
                     lines.push(&bytes, |line| self.line(source, line, at));
                 }
                 Err(RecvTimeoutError::Timeout) => {
+                    // It has nothing to do, which is not the same as being stuck.
+                    self.move_on();
                     ended = ended.or_else(|| exit.try_recv().ok());
                     if ended.is_some() {
                         break;
@@ -125,6 +146,7 @@ impl Scribe {
             && antiphon_model::json::check(&text).is_ok();
         let text = (self.redact)(&text, is_json);
         self.log.output(source, &text, is_json, at);
+        self.move_on();
         if !is_json {
             return;
         }
@@ -200,6 +222,7 @@ impl Scribe {
             self.log.run_status(&run, verdict.outcome.as_str(), now);
         }
         self.log.ended(end, now);
+        self.move_on();
         let why = verdict.reason.filter(|it| *it == Reason::Timeout).map(Reason::as_str);
         let footer = transcript::footer(verdict.outcome, why, now);
         self.write(&footer);

@@ -9,18 +9,24 @@ use antiphon_model::{Timestamp, json};
 use crate::Assignment;
 use crate::queue::Source;
 
-/// Where the log goes. It is opened when the first event is written, by the scribe: a disk that
-/// hangs must not keep the command from starting.
-#[derive(Debug, Clone)]
+/// Where the log goes.
 pub struct LogTarget {
-    /// A folder that is made, and in which the log's segments lie.
-    pub folder: PathBuf,
+    /// Makes the folder in which the log's segments lie. It is asked by the scribe, when the first
+    /// event is written: a disk that hangs must not keep the command from starting.
+    pub folder: Box<dyn FnOnce() -> Result<PathBuf, String> + Send>,
     pub options: Options,
+}
+
+impl std::fmt::Debug for LogTarget {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "LogTarget({:?})", self.options)
+    }
 }
 
 #[derive(Debug)]
 pub(crate) struct SessionLog {
     target: Option<LogTarget>,
+    is_wanted: bool,
     writer: Option<Writer>,
     /// What could not be written.
     pub(crate) lost: u64,
@@ -29,7 +35,8 @@ pub(crate) struct SessionLog {
 
 impl SessionLog {
     pub(crate) fn new(target: Option<LogTarget>) -> Self {
-        Self { target, writer: None, lost: 0, failure: None }
+        let is_wanted = target.is_some();
+        Self { target, is_wanted, writer: None, lost: 0, failure: None }
     }
 
     pub(crate) fn started(&mut self, assignment: &Assignment, command: &[String], at: Timestamp) {
@@ -90,7 +97,7 @@ impl SessionLog {
 
     fn append(&mut self, mut event: Members, at: Timestamp) {
         if self.writer.is_none() && !self.open() {
-            self.lost += u64::from(self.target.is_some());
+            self.lost += u64::from(self.is_wanted);
             return;
         }
         event.word("timestamp", &at.to_string());
@@ -105,13 +112,15 @@ impl SessionLog {
     }
 
     fn open(&mut self) -> bool {
-        let (Some(target), None) = (&self.target, &self.failure) else { return false };
-        let opened = std::fs::create_dir_all(&target.folder)
-            .map_err(|source| Error::Open { path: target.folder.clone(), source })
-            .and_then(|()| Writer::open(&target.folder, target.options.clone()));
-        match opened {
-            Ok(writer) => self.writer = Some(writer),
-            Err(error) => self.fail(&error),
+        let Some(target) = self.target.take() else { return false };
+        match (target.folder)() {
+            Ok(folder) => match Writer::open(&folder, target.options) {
+                Ok(writer) => self.writer = Some(writer),
+                Err(error) => self.fail(&error),
+            },
+            Err(why) => {
+                self.failure.get_or_insert(why);
+            }
         }
         self.writer.is_some()
     }

@@ -2,6 +2,8 @@
 //!
 //! Pure: from messages of the agent's SDK, one JSON object each, to records of text.
 
+#![expect(clippy::indexing_slicing, reason = "a `Value` gives null for a member that it has not")]
+
 mod export;
 
 use antiphon_model::{Timestamp, is_dangerous};

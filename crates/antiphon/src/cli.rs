@@ -52,6 +52,15 @@ pub(crate) enum Command {
     Validate(Validate),
     /// Write an older session document in the current shape
     Migrate(Migrate),
+    /// Run an agent and record what it does; it does not notice
+    #[command(after_help = "\
+Examples:
+  antiphon record -- claude -p 'Fix the test' --output-format stream-json --verbose
+  antiphon record --role reviewer --issue 42 --logs-dir logs -- codex exec --json 'Review it'
+
+The command's output, input, signals and exit status pass through unchanged. The session is
+`latest` to every other command.")]
+    Record(Record),
     /// List the formats that can be read and written
     Formats(Formats),
 }
@@ -418,6 +427,9 @@ pub(crate) struct Export {
     /// A file that is not there yet, or for documents a folder; instead of stdout
     #[arg(short, long, value_name = "PATH")]
     pub(crate) output: Option<PathBuf>,
+    /// What a transcript tells of tools' inputs and outputs
+    #[arg(long, value_enum, default_value_t = ToolPolicy::Seed)]
+    pub(crate) tools: ToolPolicy,
     /// Which phases a document has
     #[arg(long, value_enum, default_value_t = PhaseDetail::Advised)]
     pub(crate) phases: PhaseDetail,
@@ -435,6 +447,8 @@ pub(crate) enum ExportFormat {
     /// A session document of several agents
     #[value(name = "std-008")]
     Std008,
+    /// A transcript, as `record` writes it
+    Transcript,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -445,6 +459,55 @@ pub(crate) enum PhaseDetail {
     Always,
     /// None, not even recorded ones
     Never,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Record {
+    /// What the agent is: planner, implementor, reviewer, any word
+    #[arg(long)]
+    pub(crate) role: Option<String>,
+    /// The issue that it works on
+    #[arg(long)]
+    pub(crate) issue: Option<String>,
+    /// A specification that it works on; may be repeated
+    #[arg(long, value_name = "PATH")]
+    pub(crate) spec: Vec<String>,
+    /// The run that it is part of
+    #[arg(long, value_name = "ID")]
+    pub(crate) run_id: Option<String>,
+    /// The task that it works on
+    #[arg(long, value_name = "ID")]
+    pub(crate) task_id: Option<String>,
+    /// End the command after this time: 90, 90s, 10m, 2h
+    #[arg(long, value_name = "TIME", value_parser = crate::commands::duration)]
+    pub(crate) max_duration: Option<std::time::Duration>,
+    /// Write a transcript into this folder
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) logs_dir: Option<PathBuf>,
+    /// What a transcript tells of tools' inputs and outputs
+    #[arg(long, value_enum, default_value_t = ToolPolicy::Seed)]
+    pub(crate) tools: ToolPolicy,
+    /// Append what happens to the role (requested, started, completed, failed) to this file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) events: Option<PathBuf>,
+    /// The configuration, instead of the antiphon.toml that is found
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// The command and its arguments
+    #[arg(required = true, last = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<std::ffi::OsString>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum ToolPolicy {
+    /// Names of tools; results as they came
+    Seed,
+    /// Names only
+    Names,
+    /// One line of each
+    Summary,
+    /// All of each
+    Full,
 }
 
 #[derive(Debug, Args)]

@@ -7,6 +7,7 @@ mod document;
 mod export;
 mod formats;
 mod migrate;
+mod record;
 mod resume;
 mod salvage;
 mod show;
@@ -19,6 +20,7 @@ mod welcome;
 
 use crate::cli::{Cli, Command};
 use crate::failure::Outcome;
+pub(crate) use record::duration;
 
 pub(crate) fn run(cli: Cli) -> anyhow::Result<Outcome> {
     match cli.command {
@@ -35,6 +37,7 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Some(Command::Verify(args)) => verify::run(&args),
         Some(Command::Salvage(args)) => salvage::run(&args),
         Some(Command::Validate(args)) => validate::run(&args),
+        Some(Command::Record(args)) => record::run(&args),
         Some(Command::Migrate(args)) => migrate::run(&args),
         Some(Command::Formats(args)) => formats::run(&args),
     }

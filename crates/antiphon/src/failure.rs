@@ -13,6 +13,8 @@ pub(crate) enum Outcome {
     No,
     /// Done, but some input was bad; that was said and counted.
     BadInput,
+    /// As another program ended, in whose place we stand.
+    Exit(u8),
 }
 
 impl From<Outcome> for ExitCode {
@@ -21,6 +23,7 @@ impl From<Outcome> for ExitCode {
             Outcome::Done => 0,
             Outcome::No => 1,
             Outcome::BadInput => 3,
+            Outcome::Exit(code) => code,
         })
     }
 }
@@ -47,6 +50,11 @@ impl UserError {
     /// It could not be done: exit 4.
     pub(crate) fn failed(what: impl Into<String>) -> Self {
         Self { what: what.into(), hint: None, exit: 4 }
+    }
+
+    /// It ends as another program would have it.
+    pub(crate) fn with_exit(what: impl Into<String>, exit: u8) -> Self {
+        Self { what: what.into(), hint: None, exit }
     }
 
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {

@@ -66,6 +66,7 @@ keys! {
     Agent = "agent_id" | "agent",
     Role = "role",
     Content = "content",
+    Record = "record",
     Source = "source",
     // Three of the seed project's dialects call it by other names.
     UtteranceRef = "utterance_ref" | "content_id" | "substance",
@@ -175,7 +176,7 @@ impl<'a> Fields<'a> {
             // `output` is what a recorded command printed.
             "fragment" | "piece_of_text" | "output" => EventKind::Fragment(Fragment {
                 agent: self.word(Key::Agent),
-                content: self.body(Key::Content),
+                content: self.body(Key::Content).or_else(|| self.body(Key::Record)),
                 cause: self.words(Key::Cause),
             }),
             "annotation" => EventKind::Annotation(Annotation {

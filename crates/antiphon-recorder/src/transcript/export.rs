@@ -1,5 +1,7 @@
 //! The transcript of any session: what its messages would have been.
 
+#![expect(clippy::indexing_slicing, reason = "a `Value` gives null for a member that it has not")]
+
 use antiphon_model::{BodyError, Entry, EntryKind, Role, Timestamp};
 use antiphon_views::Reading;
 use serde_json::{Value, json};

@@ -1,8 +1,11 @@
 //! `antiphon export`: a session in another form.
 
+use std::io::Write as _;
+
 use antiphon_documents::{PhaseDetail, Standard, WriteOptions};
 use antiphon_journal::{Level, Options};
 use antiphon_library::export_log;
+use antiphon_recorder::Transcript;
 
 use crate::cli;
 use crate::failure::{Outcome, UserError};
@@ -12,6 +15,7 @@ use crate::terminal;
 pub(crate) fn run(args: &cli::Export) -> anyhow::Result<Outcome> {
     let standard = match args.format {
         cli::ExportFormat::Antiphon => return log(args),
+        cli::ExportFormat::Transcript => return transcript(args),
         cli::ExportFormat::Std => None,
         cli::ExportFormat::Std001 => Some(Standard::Std001),
         cli::ExportFormat::Std008 => Some(Standard::Std008),
@@ -23,6 +27,23 @@ pub(crate) fn run(args: &cli::Export) -> anyhow::Result<Outcome> {
     };
     let opened = Opened::read(&args.session)?;
     super::document::export(&opened, WriteOptions { standard, phases }, args.output.as_deref())
+}
+
+fn transcript(args: &cli::Export) -> anyhow::Result<Outcome> {
+    let opened = Opened::read(&args.session)?;
+    let form = Transcript { policy: super::record::policy(args.tools) };
+    let text = antiphon_recorder::export(&opened.reading(), &opened.id(), form)?;
+    match &args.output {
+        None => terminal::document(&text)?,
+        Some(path) => {
+            let file = std::fs::OpenOptions::new().write(true).create_new(true).open(path);
+            let mut file = file.map_err(|error| {
+                UserError::failed(format!("cannot write `{}`: {error}", path.display()))
+            })?;
+            file.write_all(text.as_bytes())?;
+        }
+    }
+    Ok(opened.outcome())
 }
 
 fn log(args: &cli::Export) -> anyhow::Result<Outcome> {

@@ -1,0 +1,135 @@
+//! A recording: its log keeps what a command printed, and what that means is found on reading.
+//!
+//! So a better reader improves old recordings, and what was recorded stays what was printed. The
+//! command's own words give content and tokens; the log gives role, issue, run, times and how it
+//! ended.
+
+use antiphon_formats::{Duplicate, Sink as FormatSink, Stream, detect};
+use antiphon_journal::{Damage, Log, LogBodies, Seal, Sink as LogSink};
+use antiphon_model::{
+    Bodies, BodyError, Detail, EntryKind, Event, EventKind, Line, MemoryBodies, Place, Problem,
+    Session, Timestamp, json,
+};
+
+use crate::Error;
+
+/// A session that was read from a recording, and where its words are.
+pub(crate) struct Recorded {
+    pub(crate) session: Session,
+    pub(crate) bodies: RecordedBodies,
+    pub(crate) duplicates: Vec<Duplicate>,
+}
+
+/// Reads the recording in a log, if it is one in a format that we know. `folded` is the log as it
+/// stands.
+pub(crate) fn read(log: &Log, folded: &Session) -> Result<Option<Recorded>, Error> {
+    let bodies = LogBodies::new(log);
+    if !is_recording(folded, &bodies) {
+        return Ok(None);
+    }
+    let mut text = String::new();
+    let mut times: Vec<Option<Timestamp>> = Vec::new();
+    for entry in folded.entries().filter(|entry| entry.kind() == EntryKind::Fragment) {
+        let raw = entry.content().and_then(|place| bodies.read(place).ok()).unwrap_or_default();
+        if is_record(&raw) {
+            text.push_str(&raw);
+            text.push('\n');
+            times.push(entry.at());
+        }
+    }
+    let head_end = text.char_indices().nth(64 << 10).map_or(text.len(), |(at, _)| at);
+    let Some(format) = text.get(..head_end).and_then(detect) else { return Ok(None) };
+    // The command's lines are one stream more, behind the log's own.
+    let number = log.segments().len();
+    let mut streams = vec![Stream { name: "", text: "" }; number];
+    streams.push(Stream { name: "stdout", text: &text });
+    let mut told = Told::default();
+    (format.read)(&streams, &mut told);
+    for event in &mut told.events {
+        let line = usize::try_from(event.line).unwrap_or_default();
+        event.at = event.at.or_else(|| times.get(line.checked_sub(1)?).copied().flatten());
+    }
+    let Told { events, duplicates, problems } = told;
+    let mut weave = Weave { session: Session::default(), told: Some(events) };
+    log.read(&mut weave)?;
+    let Weave { mut session, .. } = weave;
+    problems.into_iter().for_each(|problem| session.add_problem(problem));
+    let stream = u32::try_from(number).unwrap_or(u32::MAX);
+    let mut memory = vec![Vec::new(); number];
+    memory.push(text.into_bytes());
+    let bodies = RecordedBodies { log: bodies, stream, memory: MemoryBodies::new(memory) };
+    Ok(Some(Recorded { session, bodies, duplicates }))
+}
+
+/// A recording says which command it is of.
+fn is_recording(session: &Session, bodies: &LogBodies) -> bool {
+    let started = session.info().started_by.map(|event| session.entry(event));
+    let extra = started.and_then(|entry| entry.detail(Detail::Extra));
+    let extra = extra.and_then(|place| bodies.read(place).ok()).unwrap_or_default();
+    json::member(&extra, "command").is_some()
+}
+
+/// Whether a fragment is a line of JSON that was printed, and no text.
+fn is_record(raw: &str) -> bool {
+    raw.starts_with('{')
+}
+
+#[derive(Default)]
+struct Told<'a> {
+    events: Vec<Event<'a>>,
+    duplicates: Vec<Duplicate>,
+    problems: Vec<Problem>,
+}
+
+impl<'a> FormatSink<'a> for Told<'a> {
+    fn event(&mut self, event: Event<'a>) {
+        self.events.push(event);
+    }
+
+    fn problem(&mut self, problem: Problem) {
+        self.problems.push(problem);
+    }
+
+    fn duplicate(&mut self, duplicate: Duplicate) {
+        self.duplicates.push(duplicate);
+    }
+}
+
+/// The log's own events, with what the command told where its first line stands.
+struct Weave<'a> {
+    session: Session,
+    told: Option<Vec<Event<'a>>>,
+}
+
+impl LogSink for Weave<'_> {
+    fn event(&mut self, event: &Event<'_>, _: &Line<'_>, _: Option<&Seal>) {
+        let EventKind::Fragment(fragment) = &event.kind else { return self.session.apply(event) };
+        if !fragment.content.is_some_and(|body| is_record(body.json)) {
+            return self.session.apply(event);
+        }
+        for event in self.told.take().into_iter().flatten() {
+            self.session.apply(&event);
+        }
+    }
+
+    fn damage(&mut self, damage: Damage) {
+        self.session.add_problem(damage.problem());
+    }
+}
+
+/// The log's bodies, and those of what was printed.
+#[derive(Debug)]
+pub(crate) struct RecordedBodies {
+    log: LogBodies,
+    stream: u32,
+    memory: MemoryBodies,
+}
+
+impl Bodies for RecordedBodies {
+    fn read(&self, place: Place) -> Result<String, BodyError> {
+        match place.stream == self.stream {
+            true => self.memory.read(place),
+            false => self.log.read(place),
+        }
+    }
+}
