@@ -15,6 +15,7 @@ mod line;
 mod merge;
 mod script;
 mod std_session;
+mod transcript;
 
 use antiphon_model::{Event, Place, Problem};
 
@@ -94,6 +95,7 @@ pub const FORMATS: &[Format] = &[
     codex_exec::FORMAT,
     codex_tui::FORMAT,
     std_session::FORMAT,
+    transcript::FORMAT,
 ];
 
 /// For [`Format::names`], where a session's files lie together.

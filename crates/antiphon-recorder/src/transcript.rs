@@ -150,11 +150,10 @@ impl Transcript {
 
     /// What of an input or output is told.
     fn detail(&self, value: &Value) -> String {
-        let text = match value {
-            Value::Null => return String::new(),
-            Value::String(text) => text.clone(),
-            other => other.to_string(),
-        };
+        if value.is_null() {
+            return String::new();
+        }
+        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         match self.policy {
             Policy::Seed | Policy::Names => String::new(),
             Policy::Summary => {

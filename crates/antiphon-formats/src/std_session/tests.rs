@@ -1,19 +1,7 @@
-use std::fmt::Write as _;
+use crate::tests::fixture::check_lines;
 
-use crate::tests::fixture::{Fixture, root};
-
-/// Checks the lines that a document becomes, and what was odd about it.
 fn check(case: &str) {
-    let fixture = Fixture::load(&root().join("std-session").join(case));
-    let mut text = fixture.files[0].1.clone();
-    for problem in &fixture.problems {
-        writeln!(text, "{}: {}", problem.code, problem.message).unwrap();
-    }
-    let mut settings = insta::Settings::clone_current();
-    settings.set_snapshot_path(&fixture.folder);
-    settings.set_prepend_module_to_snapshot(false);
-    settings.set_omit_expression(true);
-    settings.bind(|| insta::assert_snapshot!("lines", text));
+    check_lines("std-session", case);
 }
 
 #[test]

@@ -33,6 +33,20 @@ pub(crate) fn check(format: &str, case: &str) -> [u64; 5] {
     [total.input, total.output, total.reasoning, total.cache_read, total.cache_write]
 }
 
+/// Checks the lines that a document becomes, and what was odd about it.
+pub(crate) fn check_lines(format: &str, case: &str) {
+    let fixture = Fixture::load(&root().join(format).join(case));
+    let mut text = fixture.files[0].1.clone();
+    for problem in &fixture.problems {
+        writeln!(text, "{}: {}", problem.code, problem.message).unwrap();
+    }
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path(&fixture.folder);
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.bind(|| insta::assert_snapshot!("lines", text));
+}
+
 pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures")
 }
@@ -69,7 +83,9 @@ impl Fixture {
         }
         let name = |path: &PathBuf| path.strip_prefix(folder).unwrap().to_str().unwrap().to_owned();
         let mut names: Vec<String> = paths.iter().map(name).collect();
-        names.retain(|name| name.ends_with(".jsonl") || name.ends_with(".json"));
+        names.retain(|name| {
+            name.ends_with(".jsonl") || name.ends_with(".json") || name.ends_with(".log")
+        });
         names.sort_by_key(|name| (!name.starts_with("input."), name.clone()));
         let read = |name: String| (fs::read_to_string(folder.join(&name)).unwrap(), name);
         let mut files: Vec<(String, String)> =

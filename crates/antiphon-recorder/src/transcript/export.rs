@@ -124,9 +124,7 @@ fn told(reading: &Reading<'_>, entry: Entry<'_>) -> Result<Option<Value>, BodyEr
 }
 
 fn value(raw: &str) -> Value {
-    let value = serde_json::from_str(raw).unwrap_or_default();
-    match value {
-        Value::String(text) => serde_json::from_str(&text).unwrap_or(Value::String(text)),
-        other => other,
-    }
+    let value: Value = serde_json::from_str(raw).unwrap_or_default();
+    let inner = value.as_str().and_then(|text| serde_json::from_str(text).ok());
+    inner.unwrap_or(value)
 }

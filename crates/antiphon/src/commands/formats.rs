@@ -18,7 +18,7 @@ struct Format {
 }
 
 /// What `export` writes beside the log.
-const WRITTEN: &[&str] = &["std-session"];
+const WRITTEN: &[&str] = &["std-session", "transcript"];
 
 /// Our own log, and every format in the registry.
 fn formats() -> Vec<Format> {
