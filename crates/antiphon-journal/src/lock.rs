@@ -46,6 +46,13 @@ impl Lock {
     }
 }
 
+/// Whether a writer held the lock and died with it: one that ends removes the file.
+pub(crate) fn is_orphaned(path: &Path) -> bool {
+    let Ok(file) = OpenOptions::new().read(true).write(true).open(path) else { return false };
+    // Let go at once; whoever tries in this moment tries again.
+    file.try_lock().is_ok()
+}
+
 impl Drop for Lock {
     fn drop(&mut self) {
         // Removed while it is still locked: whoever waits finds out, and makes a new one. Where a

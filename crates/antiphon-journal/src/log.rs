@@ -107,6 +107,11 @@ impl Log {
         folder.filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
     }
 
+    /// Whether its writer died: it neither ended nor writes any more.
+    pub fn is_abandoned(&self) -> bool {
+        crate::lock::is_orphaned(&self.lock_path())
+    }
+
     pub(crate) fn lock_path(&self) -> PathBuf {
         if self.is_folder {
             return self.place.join("lock");

@@ -31,6 +31,8 @@ pub struct Opened {
     pub duplicates: Vec<Duplicate>,
     /// How the log ends, if it is one.
     pub summary: Option<Summary>,
+    /// Whether whoever wrote it died before it ended.
+    pub was_interrupted: bool,
 }
 
 impl std::fmt::Debug for Opened {
@@ -64,6 +66,7 @@ fn open_for(path: &Path, only_usage: bool) -> Result<Opened, Error> {
     }
     let log = Log::find(path)?;
     let (session, summary) = log.fold()?;
+    let was_interrupted = !session.info().ended && log.is_abandoned();
     if let Some(recorded) = recorded::read(&log, &session)? {
         return Ok(Opened {
             session: recorded.session,
@@ -73,6 +76,7 @@ fn open_for(path: &Path, only_usage: bool) -> Result<Opened, Error> {
             files: log.segments().collect(),
             duplicates: recorded.duplicates,
             summary: Some(summary),
+            was_interrupted,
         });
     }
     Ok(Opened {
@@ -83,6 +87,7 @@ fn open_for(path: &Path, only_usage: bool) -> Result<Opened, Error> {
         files: log.segments().collect(),
         duplicates: Vec::new(),
         summary: Some(summary),
+        was_interrupted,
     })
 }
 
@@ -98,6 +103,7 @@ fn open_foreign(bundle: Bundle, only_usage: bool) -> Opened {
         bodies: Box::new(MemoryBodies::new(bundle.into_streams())),
         duplicates,
         summary: None,
+        was_interrupted: false,
     }
 }
 

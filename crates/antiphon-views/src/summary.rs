@@ -21,6 +21,8 @@ pub struct Summary {
     pub reason: Option<String>,
     pub error: Option<String>,
     pub ended: bool,
+    /// Whoever wrote it died before it ended; only who opened it can tell.
+    pub interrupted: bool,
     pub events: usize,
     pub agents: usize,
     pub calls: usize,
@@ -56,6 +58,7 @@ pub fn summary(session: &Session, session_id: &str, format: &str, prices: &Price
         reason: text(&info.reason),
         error: text(&info.error),
         ended: info.ended,
+        interrupted: false,
         events: session.len(),
         agents: session.agents().len(),
         calls: session.calls().len(),

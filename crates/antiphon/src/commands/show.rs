@@ -13,7 +13,8 @@ use crate::terminal::{self, Page, Style, count, duration};
 pub(crate) fn run(args: &cli::Session) -> anyhow::Result<Outcome> {
     let opened = Opened::read(&args.session)?;
     let prices = price_table::load(None)?;
-    let summary = summary(&opened.session, &opened.id(), opened.format, &prices);
+    let mut summary = summary(&opened.session, &opened.id(), opened.format, &prices);
+    summary.interrupted = opened.was_interrupted;
     if args.json {
         terminal::json(&summary)?;
         return Ok(opened.outcome());
@@ -34,11 +35,12 @@ fn header(page: &mut Page, summary: &Summary) -> anyhow::Result<()> {
     let outcome = match (&summary.outcome, summary.ended) {
         (Some(outcome), _) => outcome.clone(),
         (None, true) => "ended".to_owned(),
+        (None, false) if summary.interrupted => "interrupted".to_owned(),
         (None, false) => "open".to_owned(),
     };
     let style = match outcome.as_str() {
         "completed" => Style::Good,
-        "failed" => Style::Bad,
+        "failed" | "interrupted" => Style::Bad,
         _ => Style::Plain,
     };
     page.add(style, &outcome);

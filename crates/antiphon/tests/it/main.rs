@@ -13,6 +13,8 @@ mod commands;
 mod documents;
 mod hostile_text;
 mod phases;
+#[cfg(unix)]
+mod record;
 mod run;
 mod samples;
 mod tail;
