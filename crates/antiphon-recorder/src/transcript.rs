@@ -5,6 +5,8 @@
 #![expect(clippy::indexing_slicing, reason = "a `Value` gives null for a member that it has not")]
 
 mod export;
+#[cfg(test)]
+mod tests;
 
 use antiphon_model::{Timestamp, is_dangerous};
 use serde_json::Value;
