@@ -10,6 +10,7 @@ mod file;
 mod open;
 mod store;
 
+pub use archive::{Copied, Source};
 pub use bundle::{Bundle, is_outdated};
 pub use collector::{CollectorError, CompleteSpan, SpanCollector, StartSpan};
 pub use config::{CONFIG_FILE, Config, ConfigError, Logging, Redaction};

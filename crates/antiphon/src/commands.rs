@@ -6,6 +6,9 @@ mod demo;
 mod document;
 mod export;
 mod formats;
+mod hook;
+mod install;
+mod ls;
 mod migrate;
 mod resume;
 mod salvage;
@@ -24,6 +27,7 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<Outcome> {
     match cli.command {
         None => welcome::run(),
         Some(Command::Demo(args)) => demo::run(&args),
+        Some(Command::Ls(args)) => ls::run(&args),
         Some(Command::Show(args)) => show::run(&args),
         Some(Command::View(args)) => view::run(&args.view),
         Some(Command::Tail(args)) => tail::run(&args),
@@ -37,5 +41,7 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Some(Command::Validate(args)) => validate::run(&args),
         Some(Command::Migrate(args)) => migrate::run(&args),
         Some(Command::Formats(args)) => formats::run(&args),
+        Some(Command::Install(args)) => install::run(&args),
+        Some(Command::Hook(args)) => Ok(hook::run(&args)),
     }
 }
