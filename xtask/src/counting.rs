@@ -9,7 +9,7 @@ use std::process::{Command, ExitCode, Stdio};
 
 use crate::Outcome;
 
-const MEGABYTES: &str = "400";
+const MEGABYTES: &str = "1000";
 
 pub(crate) fn run(root: &Path) -> Outcome {
     let generator = root.join("../shared/bench/gen.py");
@@ -52,14 +52,14 @@ fn measure(root: &Path, home: &Path) -> Outcome {
             vec!["stats", &*folder, "--json"],
         ),
         ("ccusage", "ccusage".to_owned(), vec!["daily", "--json", "--offline"]),
-        ("ccost", "ccost".to_owned(), vec!["--json"]),
+        ("ccost", "ccost".to_owned(), vec!["--claude-dir", &*folder, "--table", "compact"]),
     ];
     for (name, program, arguments) in others {
         let mut command = Command::new(program);
         command.args(arguments).env("HOME", home).env("CLAUDE_CONFIG_DIR", &*folder);
         match cpu_of(&mut command) {
             Some(seconds) => println!("  {name:<25} {:.2}", per_gigabyte(seconds)),
-            None => println!("  {name:<25} not installed"),
+            None => println!("  {name:<25} not installed, or failed"),
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -82,7 +82,10 @@ fn cpu_of(command: &mut Command) -> Option<f64> {
     let mut best = f64::MAX;
     for _ in 0..2 {
         let before = childrens_cpu();
-        command.stdout(Stdio::null()).stderr(Stdio::null()).status().ok()?;
+        let status = command.stdout(Stdio::null()).stderr(Stdio::null()).status().ok()?;
+        if !status.success() {
+            return None;
+        }
         best = best.min(childrens_cpu() - before);
     }
     Some(best)

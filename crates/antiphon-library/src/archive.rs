@@ -1,8 +1,220 @@
-//! Copies of agents' own files.
+//! Copies of agents' own files, taken while the agents write them.
+//!
+//! ```text
+//! archive/<agent>/<key>/
+//! ├── session.json         whose files these are, and where they came from
+//! ├── 000001/              a generation: the files under their own names
+//! │   ├── <id>.jsonl
+//! │   └── <id>/subagents/…
+//! ├── 000002/              begun when a file had been cut or rewritten; the one before stays
+//! ├── lock                 held by the one process that copies
+//! └── wanted               somebody asked for a copy since the last one began
+//! ```
+//!
+//! A copy is always a beginning of its source, so its own length says where to go on, and after a
+//! crash nothing can disagree with it.
 
+mod copy;
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use serde::{Deserialize, Serialize};
+
+use crate::bundle::{Bundle, Member, list};
+use crate::store::make_folders;
+use crate::{Error, Key, Store};
+use copy::Step;
+
+/// Whose files a folder holds.
+pub(crate) const STATE_FILE: &str = "session.json";
+
+/// A session whose files are to be kept.
+#[derive(Debug, Clone)]
+pub struct Source {
+    /// The name of its format in the registry; files of others are not copied.
+    pub agent: &'static str,
+    /// What the agent calls it.
+    pub session_id: String,
+    /// Its main file.
+    pub file: PathBuf,
+}
+
+/// What came of copying.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Copied {
+    /// All whole lines that are there.
+    All,
+    /// As much as there was time for.
+    Unfinished,
+    /// Nothing: another process is at it, and knows that there is more.
+    Busy,
+}
+
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct State {
+    session_id: String,
+    source: PathBuf,
+    /// How much was copied into the newest generation.
+    bytes: u64,
+}
+
+impl Store {
+    /// Copies what is new of a session's files, until `deadline` if there is one. It never waits
+    /// for another process.
+    pub fn archive(&self, source: &Source, deadline: Option<Instant>) -> Result<Copied, Error> {
+        let key = Key::of(source.agent, &source.session_id);
+        let folder = self.archive_folder(source.agent, &key);
+        make_folders(&folder).map_err(|error| cannot_write(&folder, error))?;
+        let copying = Copying { folder: &folder, source, deadline };
+        loop {
+            // First asked, then looked whether somebody is at it: either that one sees what was
+            // asked, or the lock is free.
+            copying.want()?;
+            let Some(lock) = copying.lock()? else { return Ok(Copied::Busy) };
+            while copying.takes_what_is_wanted() {
+                if !copying.copy()? {
+                    copying.want()?;
+                    return Ok(Copied::Unfinished);
+                }
+            }
+            drop(lock);
+            if !copying.is_wanted() {
+                return Ok(Copied::All);
+            }
+        }
+    }
+
+    /// The same for a session that was archived before, if there is one with that key.
+    pub fn catch_up(&self, agent: &'static str, key: &Key) -> Result<Copied, Error> {
+        let folder = self.archive_folder(agent, key);
+        let Some(State { session_id, source, .. }) = State::read(&folder) else {
+            return Ok(Copied::All);
+        };
+        self.archive(&Source { agent, session_id, file: source }, None)
+    }
+}
 
 /// The main file of the newest copy in a session's folder.
-pub(crate) fn main_file(_: &Path) -> Option<PathBuf> {
-    None
+pub(crate) fn main_file(folder: &Path) -> Option<PathBuf> {
+    let state = State::read(folder)?;
+    let name = state.source.file_name()?;
+    let mut generations = generations(folder);
+    generations.sort_unstable_by(|a, b| b.cmp(a));
+    let files = generations.into_iter().map(|number| generation(folder, number).join(name));
+    files.into_iter().find(|file| file.is_file())
 }
+
+struct Copying<'a> {
+    folder: &'a Path,
+    source: &'a Source,
+    deadline: Option<Instant>,
+}
+
+impl Copying<'_> {
+    /// One round over all files; false if the time was not enough.
+    fn copy(&self) -> Result<bool, Error> {
+        self.remember(None)?;
+        let Some((format, mut members)) = Bundle::members(&self.source.file)? else {
+            return Ok(true);
+        };
+        if format != self.source.agent {
+            return Ok(true);
+        }
+        // A name that is not text could come out as another's.
+        members.retain(|member| !member.name.contains(char::REPLACEMENT_CHARACTER));
+        let mut number = generations(self.folder).into_iter().max().unwrap_or(1);
+        let mut step = self.copy_into(number, &members)?;
+        if step == Step::Rewritten {
+            number += 1;
+            step = self.copy_into(number, &members)?;
+        }
+        let into = generation(self.folder, number);
+        let len = |member: &Member| fs::metadata(into.join(&member.name)).map_or(0, |m| m.len());
+        self.remember(Some(members.iter().map(len).sum()))?;
+        // What was rewritten while it was copied is for the next time.
+        Ok(step != Step::OutOfTime)
+    }
+
+    fn copy_into(&self, number: u32, members: &[Member]) -> Result<Step, Error> {
+        let into = generation(self.folder, number);
+        for member in members {
+            let path = into.join(&member.name);
+            let parent = path.parent().unwrap_or(&into);
+            let step =
+                make_folders(parent).and_then(|()| copy::file(&member.path, &path, self.deadline));
+            match step.map_err(|error| cannot_write(&path, error))? {
+                Step::Done => {}
+                step @ (Step::OutOfTime | Step::Rewritten) => return Ok(step),
+            }
+        }
+        Ok(Step::Done)
+    }
+
+    /// Writes down whose files these are, if that is not what is written already.
+    fn remember(&self, bytes: Option<u64>) -> Result<(), Error> {
+        let known = State::read(self.folder);
+        let state = State {
+            session_id: self.source.session_id.clone(),
+            source: self.source.file.clone(),
+            bytes: bytes.or(known.as_ref().map(|state| state.bytes)).unwrap_or_default(),
+        };
+        if known.as_ref() == Some(&state) {
+            return Ok(());
+        }
+        let path = self.folder.join(STATE_FILE);
+        let text = serde_json::to_vec(&state).map_err(io::Error::other);
+        let written = text.and_then(|text| copy::replace(&path, &text));
+        written.map_err(|error| cannot_write(&path, error))
+    }
+
+    fn lock(&self) -> Result<Option<File>, Error> {
+        let path = self.folder.join("lock");
+        let file = copy::private(OpenOptions::new().write(true).create(true)).open(&path);
+        let file = file.map_err(|error| cannot_write(&path, error))?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(file)),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(error)) => Err(cannot_write(&path, error)),
+        }
+    }
+
+    fn want(&self) -> Result<(), Error> {
+        let path = self.folder.join("wanted");
+        let made = copy::private(OpenOptions::new().write(true).create(true)).open(&path);
+        made.map(drop).map_err(|error| cannot_write(&path, error))
+    }
+
+    fn is_wanted(&self) -> bool {
+        self.folder.join("wanted").exists()
+    }
+
+    fn takes_what_is_wanted(&self) -> bool {
+        fs::remove_file(self.folder.join("wanted")).is_ok()
+    }
+}
+
+impl State {
+    fn read(folder: &Path) -> Option<Self> {
+        serde_json::from_slice(&fs::read(folder.join(STATE_FILE)).ok()?).ok()
+    }
+}
+
+fn generation(folder: &Path, number: u32) -> PathBuf {
+    folder.join(format!("{number:06}"))
+}
+
+fn generations(folder: &Path) -> Vec<u32> {
+    let number =
+        |path: &PathBuf| path.file_name()?.to_str().filter(|name| name.len() == 6)?.parse().ok();
+    list(folder).iter().filter_map(number).collect()
+}
+
+fn cannot_write(path: &Path, source: io::Error) -> Error {
+    Error::Write { path: path.to_owned(), source }
+}
+
+#[cfg(test)]
+mod tests;

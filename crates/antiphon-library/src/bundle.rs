@@ -28,10 +28,10 @@ pub struct Bundle {
 
 /// A file of the session.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Member {
+pub(crate) struct Member {
     /// Relative to the main file's folder, with `/` between folders.
-    name: String,
-    path: PathBuf,
+    pub(crate) name: String,
+    pub(crate) path: PathBuf,
 }
 
 impl Bundle {
@@ -104,11 +104,18 @@ impl Bundle {
 
     /// The files of the session at `path` and how long they are: what changes when it goes on.
     pub fn stamp(path: &Path) -> Result<Option<Vec<(PathBuf, u64)>>, Error> {
-        let Some(format) = format_of(path)? else { return Ok(None) };
-        let companions = companions(path, format).into_iter().map(|member| member.path);
+        let Some((_, members)) = Self::members(path)? else { return Ok(None) };
         let len = |file: &Path| file.metadata().map_or(0, |metadata| metadata.len());
-        let files = std::iter::once(path.to_owned()).chain(companions);
+        let files = members.into_iter().map(|member| member.path);
         Ok(Some(files.map(|file| (len(&file), file)).map(|(len, file)| (file, len)).collect()))
+    }
+
+    /// The files of the session at `path`, its main file first, and the name of their format.
+    pub(crate) fn members(path: &Path) -> Result<Option<(&'static str, Vec<Member>)>, Error> {
+        let Some(format) = format_of(path)? else { return Ok(None) };
+        let mut members = vec![Member { name: file_name(path), path: path.to_owned() }];
+        members.append(&mut companions(path, format));
+        Ok(Some((format.name, members)))
     }
 
     /// Hands every event of the session on, in order.

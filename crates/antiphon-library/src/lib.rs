@@ -11,6 +11,7 @@ mod open;
 mod recorded;
 mod store;
 
+pub use archive::{Copied, Source};
 pub use bundle::{Bundle, is_outdated};
 pub use collector::{CollectorError, CompleteSpan, SpanCollector, StartSpan};
 pub use config::{CONFIG_FILE, Config, ConfigError, Logging, Redaction};

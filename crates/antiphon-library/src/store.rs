@@ -124,7 +124,8 @@ impl Store {
     fn places(&self) -> Vec<Place> {
         let recorded = list(&self.root.join("sessions")).into_iter().filter_map(recorded);
         let agents = list(&self.root.join("archive"));
-        let archived = agents.iter().flat_map(|agent| list(agent)).filter_map(archived);
+        let archived =
+            agents.iter().flat_map(|agent| list(agent)).filter_map(|folder| archived(&folder));
         let mut places: Vec<Place> = recorded.chain(archived).collect();
         places.sort_by(|a, b| b.changed_at.cmp(&a.changed_at).then_with(|| a.path.cmp(&b.path)));
         places
@@ -139,11 +140,11 @@ fn recorded(path: PathBuf) -> Option<Place> {
     Some(Place { key, origin: Origin::Recorded, path, changed_at, agent: None })
 }
 
-fn archived(folder: PathBuf) -> Option<Place> {
-    let key = Key::of_folder(&folder)?;
+fn archived(folder: &Path) -> Option<Place> {
+    let key = Key::of_folder(folder)?;
     let agent = folder.parent()?.file_name()?.to_str()?.to_owned();
-    let path = crate::archive::main_file(&folder)?;
-    let changed_at = changed_at(&path)?;
+    let path = crate::archive::main_file(folder)?;
+    let changed_at = changed_at(&folder.join(crate::archive::STATE_FILE))?;
     Some(Place { key, origin: Origin::Archived, path, changed_at, agent: Some(agent) })
 }
 

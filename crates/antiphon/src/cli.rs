@@ -20,14 +20,17 @@ Examples:
   antiphon view perspective run.jsonl --agent Jill   the session as Jill saw it
   my-program | antiphon append run.jsonl             record from any language
 
-A SESSION is the path of a log (or of a folder of its segments), or of a file that a known agent
-wrote; `antiphon formats` lists them.
+A SESSION is the path of a log (or of a folder of its segments) or of a file that a known agent
+wrote (`antiphon formats` lists them), or of a session that is kept (`antiphon ls`) the id, the
+beginning of the id, or `latest`.
 Exit codes: 0 done, 1 the answer is no, 2 usage, 3 done but some input was bad, 4 failed.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Show the bundled samples: dialog, tree, flow, and a picture
     Demo(Demo),
+    /// List the sessions that are kept, the last to change first
+    Ls(Ls),
     /// Show a session on one page
     Show(Session),
     /// Show a session from one side: tree, dialog, perspective, causality …
@@ -63,6 +66,10 @@ The command's output, input, signals and exit status pass through unchanged. The
     Record(Record),
     /// List the formats that can be read and written
     Formats(Formats),
+    /// Keep the sessions of an agent as they happen, by its hooks
+    Install(Install),
+    /// What an agent's hook runs; it reads the hook's JSON, prints nothing and never fails
+    Hook(Hook),
 }
 
 #[derive(Debug, Args)]
@@ -72,6 +79,54 @@ pub(crate) struct Session {
     /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  antiphon ls
+  antiphon show latest      the first of the list
+  antiphon show 0f0e        by the beginning of its id")]
+pub(crate) struct Ls {
+    /// How many at most
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    pub(crate) limit: usize,
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The settings are changed after you have seen how and agreed; a copy of the file as it was stays
+beside it. `docs/hooks.md` tells what is kept, and where.
+
+Examples:
+  antiphon install claude-code
+  antiphon install claude-code --remove")]
+pub(crate) struct Install {
+    /// The agent
+    #[arg(value_enum)]
+    pub(crate) agent: HookedAgent,
+    /// Take the hooks out again
+    #[arg(long)]
+    pub(crate) remove: bool,
+    /// Do not ask
+    #[arg(long)]
+    pub(crate) yes: bool,
+}
+
+/// The agents whose hooks are known.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum HookedAgent {
+    ClaudeCode,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Hook {
+    /// Copy what a hook had no time for
+    #[arg(long, value_name = "KEY", hide = true)]
+    pub(crate) catch_up: Option<String>,
 }
 
 #[derive(Debug, Args)]
@@ -88,9 +143,10 @@ pub(crate) struct Formats {
     pub(crate) json: bool,
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(after_help = "\
 Examples:
+  antiphon tail latest                       the session that goes on right now
   antiphon tail run.jsonl                    from the beginning, and on
   antiphon tail run.jsonl --since msg_120    what came after
   antiphon tail run.jsonl --json | jq .role  as JSON Lines")]

@@ -6,6 +6,9 @@ mod demo;
 mod document;
 mod export;
 mod formats;
+mod hook;
+mod install;
+mod ls;
 mod migrate;
 mod record;
 mod resume;
@@ -26,6 +29,7 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<Outcome> {
     match cli.command {
         None => welcome::run(),
         Some(Command::Demo(args)) => demo::run(&args),
+        Some(Command::Ls(args)) => ls::run(&args),
         Some(Command::Show(args)) => show::run(&args),
         Some(Command::View(args)) => view::run(&args.view),
         Some(Command::Tail(args)) => tail::run(&args),
@@ -40,5 +44,7 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Some(Command::Record(args)) => record::run(&args),
         Some(Command::Migrate(args)) => migrate::run(&args),
         Some(Command::Formats(args)) => formats::run(&args),
+        Some(Command::Install(args)) => install::run(&args),
+        Some(Command::Hook(args)) => Ok(hook::run(&args)),
     }
 }

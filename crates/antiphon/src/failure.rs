@@ -78,7 +78,9 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     if let Some(hint) = user.and_then(|user| user.hint.as_deref()) {
         crate::terminal::complain(&format!("hint: {hint}"));
     }
-    ExitCode::from(user.map_or(4, |user| user.exit))
+    // A configuration that is wrong is usage that is wrong.
+    let other = if error.is::<antiphon_library::ConfigError>() { 2 } else { 4 };
+    ExitCode::from(user.map_or(other, |user| user.exit))
 }
 
 pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {

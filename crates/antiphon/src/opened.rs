@@ -1,15 +1,16 @@
-//! Opening what a person names: from a path to a folded session.
+//! Opening what a person names: a path, or a session of the store; then a folded session.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use antiphon_journal::{Error, Log};
+use antiphon_library::{Environment, Found, Store, StoredSession};
 use antiphon_model::{Agent, AgentIx, EventIx};
 use antiphon_views::{AgentNotFound, Reading};
 
 use crate::failure::{Outcome, UserError, report_problems};
 use crate::terminal::clip;
 
-/// A session, read, and the path by which it was named.
+/// A session, read, and the path at which it was found.
 #[derive(Debug)]
 pub(crate) struct Opened {
     inner: antiphon_library::Opened,
@@ -25,8 +26,9 @@ impl std::ops::Deref for Opened {
 }
 
 impl Opened {
-    /// Reads the session at `path`. A file without a single event is an error.
-    pub(crate) fn read(path: &Path) -> anyhow::Result<Self> {
+    /// Reads the session that a person names. A file without a single event is an error.
+    pub(crate) fn read(named: &Path) -> anyhow::Result<Self> {
+        let path = &locate(named)?;
         let inner = antiphon_library::open(path).map_err(|error| not_opened(path, error))?;
         let shown = path.display();
         if inner.session.is_empty() {
@@ -116,7 +118,7 @@ impl Opened {
 fn not_opened(path: &Path, error: antiphon_library::Error) -> anyhow::Error {
     match error {
         antiphon_library::Error::Log(error) => no_log(path, error),
-        error @ antiphon_library::Error::Read { .. } => error.into(),
+        error => error.into(),
     }
 }
 
@@ -132,7 +134,39 @@ fn no_log(path: &Path, error: Error) -> anyhow::Error {
     error.into()
 }
 
-/// Finds the log at `path`.
-pub(crate) fn find(path: &Path) -> anyhow::Result<Log> {
+/// Finds the log that a person names.
+pub(crate) fn find(named: &Path) -> anyhow::Result<Log> {
+    let path = &locate(named)?;
     Log::find(path).map_err(|error| no_log(path, error))
+}
+
+/// The path of what a person names: a path that is there, or else a session of the store by its
+/// id, the beginning of its id, or `latest`. What looks like a path stays one.
+pub(crate) fn locate(named: &Path) -> anyhow::Result<PathBuf> {
+    let word = named.to_str().filter(|word| !word.contains(std::path::is_separator));
+    let Some(word) = word.filter(|_| !named.exists()) else { return Ok(named.to_owned()) };
+    let store = Store::open_default(&Environment::of_process());
+    match store.map_or(Found::Nothing, |store| store.find(word)) {
+        Found::One(session) => Ok(session.path),
+        Found::Several(sessions) => {
+            let several = UserError::usage(format!("`{word}` begins {} ids", sessions.len()));
+            Err(several.hint(format!("say more of one of: {}", candidates(&sessions))).into())
+        }
+        Found::Nothing if named.extension().is_some() => Ok(named.to_owned()),
+        Found::Nothing if word == "latest" => {
+            let none = UserError::not_found("no session is kept yet");
+            Err(none.hint("`antiphon install claude-code` keeps them from now on").into())
+        }
+        Found::Nothing => Err(UserError::failed(format!("there is no file or session `{word}`"))
+            .hint("`antiphon ls` lists the sessions; four digits of an id are enough")
+            .into()),
+    }
+}
+
+/// The first few, in words.
+fn candidates(sessions: &[StoredSession]) -> String {
+    const SHOWN: usize = 8;
+    let ids = sessions.iter().take(SHOWN).map(|session| session.session_id.as_str());
+    let more = if sessions.len() > SHOWN { " …" } else { "" };
+    ids.collect::<Vec<_>>().join(", ") + more
 }

@@ -99,7 +99,7 @@ fn a_session_is_found_by_its_id_its_key_or_how_one_of_them_begins() {
     }
     let one = |word: &str| match store.find(word) {
         Found::One(session) => session.session_id,
-        other => panic!("{word}: {other:?}"),
+        other @ (Found::Several(_) | Found::Nothing) => panic!("{word}: {other:?}"),
     };
     assert_eq!(one("latest"), "alpha-1");
     assert_eq!(one("alpha-2"), "alpha-2");

@@ -18,19 +18,20 @@ use crate::opened::{self, Opened};
 use crate::terminal::{self, complain};
 
 pub(crate) fn run(args: &cli::Annotate) -> anyhow::Result<Outcome> {
-    if let Some(bundle) = Bundle::find(&args.session)? {
-        return Err(foreign(&args.session, bundle.format()).into());
+    let session = &opened::locate(&args.session)?;
+    if let Some(bundle) = Bundle::find(session)? {
+        return Err(foreign(session, bundle.format()).into());
     }
-    opened::find(&args.session)?;
+    opened::find(session)?;
     let options = Options {
         wait: Duration::from_secs(args.wait),
         program: "antiphon annotate".to_owned(),
         ..Options::default()
     };
-    let writer = Writer::open(&args.session, options)?;
-    let opened = Opened::read(&args.session)?;
+    let writer = Writer::open(session, options)?;
+    let opened = Opened::read(session)?;
     if opened.format != LOG_FORMAT {
-        return Err(foreign(&args.session, opened.format).into());
+        return Err(foreign(session, opened.format).into());
     }
     let number = next_number(&opened)?;
     let events = match args.auto {

@@ -9,7 +9,7 @@ use antiphon_recorder::Transcript;
 
 use crate::cli;
 use crate::failure::{Outcome, UserError};
-use crate::opened::Opened;
+use crate::opened::{Opened, locate};
 use crate::terminal;
 
 pub(crate) fn run(args: &cli::Export) -> anyhow::Result<Outcome> {
@@ -47,9 +47,10 @@ fn transcript(args: &cli::Export) -> anyhow::Result<Outcome> {
 }
 
 fn log(args: &cli::Export) -> anyhow::Result<Outcome> {
+    let session = &locate(&args.session)?;
     let program = "antiphon export".to_owned();
     let exported = match &args.output {
-        Some(path) => export_log(&args.session, path, Options { program, ..Options::default() })?,
+        Some(path) => export_log(session, path, Options { program, ..Options::default() })?,
         None => {
             // A log is a file; for a pipe it is made in a folder of its own and copied out.
             let folder =
@@ -57,7 +58,7 @@ fn log(args: &cli::Export) -> anyhow::Result<Outcome> {
             std::fs::create_dir_all(&folder)?;
             let path = folder.join("export.jsonl");
             let options = Options { program, level: Level::Os, ..Options::default() };
-            let exported = export_log(&args.session, &path, options);
+            let exported = export_log(session, &path, options);
             let text = std::fs::read_to_string(&path);
             std::fs::remove_dir_all(&folder)?;
             let exported = exported?;
@@ -66,7 +67,7 @@ fn log(args: &cli::Export) -> anyhow::Result<Outcome> {
         }
     };
     if exported.events == 0 {
-        let what = format!("`{}` holds no events", args.session.display());
+        let what = format!("`{}` holds no events", session.display());
         return Err(UserError::failed(what).into());
     }
     if exported.problems > 0 {

@@ -17,6 +17,7 @@ use crate::terminal::{self, Page, complain};
 const INTERVAL: Duration = Duration::from_millis(50);
 
 pub(crate) fn run(args: &cli::Tail) -> anyhow::Result<Outcome> {
+    let args = &cli::Tail { session: crate::opened::locate(&args.session)?, ..args.clone() };
     if let Some(stamp) = Bundle::stamp(&args.session)? {
         return foreign::run(args, stamp);
     }

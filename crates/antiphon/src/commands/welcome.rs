@@ -15,11 +15,13 @@ pub(crate) fn run() -> anyhow::Result<Outcome> {
     let next = [
         ("antiphon demo", "see what a session looks like"),
         ("antiphon show LOG", "one page about a session of yours"),
+        ("antiphon install claude-code", "keep your sessions as they happen"),
+        ("antiphon ls", "the sessions that are kept"),
         ("antiphon append LOG", "record one, from any language"),
         ("antiphon --help", "everything else"),
     ];
     for (command, what) in next {
-        page.plain("  ").add(Style::Call, &format!("{command:<22}")).plain(what);
+        page.plain("  ").add(Style::Call, &format!("{command:<30}")).plain(what);
         page.end()?;
     }
     page.finish()?;

@@ -97,6 +97,18 @@ pub(crate) fn ago(millis: i64) -> String {
     if millis < 0 { duration(millis) } else { format!("+{}", duration(millis)) }
 }
 
+/// How long before now: `just now`, `5 min ago`, `3 h ago`, `2 days ago`.
+pub(crate) fn before_now(millis: i64) -> String {
+    let minutes = millis / 60_000;
+    match minutes {
+        // What lies ahead is a clock that was set back.
+        ..1 => "just now".to_owned(),
+        1..60 => format!("{minutes} min ago"),
+        60..2_880 => format!("{} h ago", minutes / 60),
+        _ => format!("{} days ago", minutes / 1_440),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -119,6 +131,19 @@ mod tests {
         assert_eq!(duration(200_000), "3 min 20 s");
         assert_eq!(duration(7_500_000), "2 h 05 min");
         assert_eq!(ago(-1500), "-1.5 s");
+        let times = [-5, 59_999, 60_000, 3_599_999, 7_200_000, 172_799_999, 172_800_000];
+        assert_eq!(
+            times.map(before_now),
+            [
+                "just now",
+                "just now",
+                "1 min ago",
+                "59 min ago",
+                "2 h ago",
+                "47 h ago",
+                "2 days ago"
+            ]
+        );
         assert_eq!(clip("a  long\ntext", 6), "a lon…");
     }
 }

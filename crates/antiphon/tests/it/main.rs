@@ -11,12 +11,15 @@ mod append;
 mod bad_input;
 mod commands;
 mod documents;
+mod home;
+mod hooks;
 mod hostile_text;
 mod phases;
 #[cfg(unix)]
 mod record;
 mod run;
 mod samples;
+mod store;
 mod tail;
 mod validate;
 mod views;

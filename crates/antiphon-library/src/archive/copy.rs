@@ -1,0 +1,131 @@
+//! Copying one file that may be growing.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+use std::process;
+use std::time::Instant;
+
+/// What came of copying a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Step {
+    Done,
+    OutOfTime,
+    /// The copy is no beginning of the source any more.
+    Rewritten,
+}
+
+/// How much before the end of a copy must be the same in the source.
+const COMPARED_BYTES: u64 = 4 << 10;
+/// How much is copied between two looks at the clock.
+const CHUNK_BYTES: usize = 256 << 10;
+/// A document beside a transcript is a few hundred bytes.
+const DOCUMENT_BYTES_MAX: u64 = 1 << 20;
+
+/// Brings a copy up to date.
+pub(super) fn file(from: &Path, to: &Path, deadline: Option<Instant>) -> io::Result<Step> {
+    match from.extension().is_some_and(|ending| ending == "jsonl") {
+        true => lines(from, to, deadline),
+        false => document(from, to),
+    }
+}
+
+/// Appends the whole lines that the copy lacks. One that is being written is taken next time.
+fn lines(from: &Path, to: &Path, deadline: Option<Instant>) -> io::Result<Step> {
+    let Some(mut source) = open(from)? else { return Ok(Step::Done) };
+    let mut options = OpenOptions::new();
+    let mut copy = private(options.read(true).append(true).create(true)).open(to)?;
+    let copied = copy.metadata()?.len();
+    let there = source.metadata()?.len();
+    if there < copied || !ends_alike(&mut source, &mut copy, copied)? {
+        return Ok(Step::Rewritten);
+    }
+    let end = end_of_lines(&mut source, copied, there)?;
+    source.seek(SeekFrom::Start(copied))?;
+    let mut left = source.take(end - copied);
+    let mut chunk = vec![0; CHUNK_BYTES];
+    loop {
+        if left.limit() > 0 && deadline.is_some_and(is_over) {
+            return Ok(Step::OutOfTime);
+        }
+        match left.read(&mut chunk)? {
+            0 => return Ok(Step::Done),
+            read => copy.write_all(chunk.get(..read).unwrap_or_default())?,
+        }
+    }
+}
+
+/// Takes a small document whole, as it last was. Half a document is left for the next time.
+fn document(from: &Path, to: &Path) -> io::Result<Step> {
+    let Some(source) = open(from)? else { return Ok(Step::Done) };
+    let mut bytes = Vec::new();
+    source.take(DOCUMENT_BYTES_MAX + 1).read_to_end(&mut bytes)?;
+    let is_whole = serde_json::from_slice::<serde::de::IgnoredAny>(&bytes).is_ok();
+    if bytes.len() as u64 <= DOCUMENT_BYTES_MAX
+        && is_whole
+        && fs::read(to).ok().as_ref() != Some(&bytes)
+    {
+        replace(to, &bytes)?;
+    }
+    Ok(Step::Done)
+}
+
+/// A file that has gone away is no error.
+fn open(path: &Path) -> io::Result<Option<File>> {
+    match File::open(path) {
+        Ok(file) => Ok(Some(file)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn ends_alike(source: &mut File, copy: &mut File, copied: u64) -> io::Result<bool> {
+    let read = |file: &mut File| {
+        let mut bytes = Vec::new();
+        file.seek(SeekFrom::Start(copied.saturating_sub(COMPARED_BYTES)))?;
+        file.take(copied.min(COMPARED_BYTES)).read_to_end(&mut bytes)?;
+        io::Result::Ok(bytes)
+    };
+    Ok(read(source)? == read(copy)?)
+}
+
+/// The end of the last line of `source` that is whole, between two places; the first, if none is.
+fn end_of_lines(source: &mut File, from: u64, to: u64) -> io::Result<u64> {
+    let mut end = to;
+    while end > from {
+        let start = end.saturating_sub(COMPARED_BYTES).max(from);
+        let mut block = Vec::new();
+        source.seek(SeekFrom::Start(start))?;
+        Read::by_ref(source).take(end - start).read_to_end(&mut block)?;
+        if let Some(at) = block.iter().rposition(|&byte| byte == b'\n') {
+            return Ok(start + at as u64 + 1);
+        }
+        end = start;
+    }
+    Ok(from)
+}
+
+/// Writes a small file so that it is there whole, or as it was before.
+pub(super) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.new", process::id()));
+    let new = path.with_file_name(name);
+    let mut options = OpenOptions::new();
+    let mut file = private(options.write(true).create(true).truncate(true)).open(&new)?;
+    let written = file.write_all(bytes).and_then(|()| fs::rename(&new, path));
+    if written.is_err() {
+        let _ = fs::remove_file(&new);
+    }
+    written
+}
+
+/// What is made is readable by its owner only.
+pub(super) fn private(options: &mut OpenOptions) -> &mut OpenOptions {
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
+    options
+}
+
+fn is_over(deadline: Instant) -> bool {
+    Instant::now() >= deadline
+}

@@ -1,0 +1,104 @@
+//! `antiphon hook`: what an agent's hook runs, many times a minute, in the agent's way.
+//!
+//! So it prints nothing, ends within a moment and never fails: whatever goes wrong costs a copy
+//! that the next hook makes good. What takes longer is left to a process of its own.
+
+use std::io::{self, IsTerminal, Read};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use antiphon_library::{Copied, Environment, Key, Source, Store};
+use antiphon_model::json;
+
+use crate::cli;
+use crate::failure::Outcome;
+
+const AGENT: &str = "claude-code";
+
+/// For copying; the agent waits 50 ms at most, and starting a process takes some of it.
+const BUDGET: Duration = Duration::from_millis(25);
+
+/// A hook that brings a tool's output may be long; the names that matter come first.
+const INPUT_BYTES_MAX: u64 = 8 << 20;
+
+/// How long after the last hook an agent may still be writing.
+const AFTERMATH: Duration = Duration::from_secs(1);
+
+pub(crate) fn run(args: &cli::Hook) -> Outcome {
+    // Nobody reads it, and the agent would show it.
+    std::panic::set_hook(Box::new(|_| {}));
+    let _ = std::panic::catch_unwind(|| match args.catch_up.as_deref() {
+        None => hook(),
+        Some(key) => catch_up(key),
+    });
+    Outcome::Done
+}
+
+/// What the hook's JSON says, as far as it matters here.
+#[derive(Debug, Default)]
+struct Call {
+    session_id: String,
+    transcript_path: PathBuf,
+    event: String,
+}
+
+/// `None` where there was nothing to do or nothing could be done; that is all the same.
+fn hook() -> Option<()> {
+    let deadline = Instant::now().checked_add(BUDGET);
+    let call = read()?;
+    let source = Source { agent: AGENT, session_id: call.session_id, file: call.transcript_path };
+    let store = Store::open_default(&Environment::of_process()).ok()?;
+    let copied = store.archive(&source, deadline).ok()?;
+    if copied == Copied::Unfinished || call.event == "SessionEnd" {
+        let key = Key::of(AGENT, &source.session_id);
+        leave_to_another(&store, &key);
+    }
+    Some(())
+}
+
+fn read() -> Option<Call> {
+    let mut input = io::stdin().lock();
+    if input.is_terminal() {
+        return None;
+    }
+    let mut bytes = Vec::new();
+    Read::by_ref(&mut input).take(INPUT_BYTES_MAX).read_to_end(&mut bytes).ok()?;
+    // An agent that could not write all of it would complain.
+    let _ = io::copy(&mut input, &mut io::sink());
+    let text = String::from_utf8_lossy(&bytes);
+    let mut call = Call::default();
+    // Input that was cut has been told up to there, which is enough.
+    let _ = json::members(text.trim_ascii(), |name, value| {
+        let text = || json::text(value).map(std::borrow::Cow::into_owned).unwrap_or_default();
+        match name {
+            "session_id" => call.session_id = text(),
+            "transcript_path" => call.transcript_path = PathBuf::from(text()),
+            "hook_event_name" => call.event = text(),
+            _ => {}
+        }
+    });
+    let is_whole = !call.session_id.is_empty() && call.transcript_path.is_absolute();
+    is_whole.then_some(call)
+}
+
+/// Starts a process that copies the rest. It belongs to no terminal and to no group of the
+/// agent's, so that it outlives both.
+fn leave_to_another(store: &Store, key: &Key) -> Option<()> {
+    let mut command = Command::new(std::env::current_exe().ok()?);
+    command.args(["hook", "--catch-up", key.as_str()]);
+    command.env("ANTIPHON_HOME", store.root()).current_dir(store.root());
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    command.spawn().ok().map(drop)
+}
+
+fn catch_up(key: &str) -> Option<()> {
+    let key = Key::parse(key)?;
+    let store = Store::open_default(&Environment::of_process()).ok()?;
+    store.catch_up(AGENT, &key).ok()?;
+    // After its last hook an agent may have a line to write.
+    std::thread::sleep(AFTERMATH);
+    store.catch_up(AGENT, &key).ok().map(drop)
+}

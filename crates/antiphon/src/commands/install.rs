@@ -1,0 +1,193 @@
+//! `antiphon install`: an agent's hooks, so that its sessions are kept as they happen.
+//!
+//! The settings are the user's own file. It is changed only where our hooks stand, after the user
+//! has seen how, whole or not at all, and a copy of it as it was stays beside it.
+
+mod settings;
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+use antiphon_journal::{Clock, SystemClock};
+use antiphon_library::{Environment, Store};
+use anyhow::Context;
+use similar::{ChangeTag, TextDiff};
+
+use crate::cli;
+use crate::failure::{Outcome, UserError};
+use crate::terminal::{self, Page, Style};
+
+pub(crate) fn run(args: &cli::Install) -> anyhow::Result<Outcome> {
+    let cli::HookedAgent::ClaudeCode = args.agent;
+    let environment = Environment::of_process();
+    let path = settings_path(&environment)?;
+    let before = read(&path)?;
+    let text = before.as_deref().unwrap_or_default();
+    let after = match args.remove {
+        true => settings::without_hooks(text),
+        false => settings::with_hooks(text, &hook_command()?),
+    };
+    let after = after.map_err(|error| not_settings(&path, &error))?;
+    if after == text {
+        let said = if args.remove { "has no hooks of ours" } else { "has the hooks already" };
+        terminal::lines(&format!("`{}` {said}; nothing is changed", path.display()))?;
+        return Ok(Outcome::Done);
+    }
+    show(&path, text, &after)?;
+    if !args.yes && !agrees()? {
+        terminal::lines("nothing is changed")?;
+        return Ok(Outcome::No);
+    }
+    if read(&path)? != before {
+        let what = format!("`{}` was changed meanwhile", path.display());
+        return Err(UserError::failed(what).hint("run the command again").into());
+    }
+    let backup = before.is_some().then(|| back_up(&path)).transpose()?;
+    write(&path, &after).with_context(|| format!("cannot write `{}`", path.display()))?;
+    report(args, &environment, &path, backup.as_deref())
+}
+
+/// Where Claude Code's own settings are; where a link leads, if it is one.
+fn settings_path(environment: &Environment) -> anyhow::Result<PathBuf> {
+    let of_home = || environment.home.as_ref().map(|home| home.join(".claude"));
+    let folder = environment.claude_config_dir.clone().or_else(of_home);
+    let folder =
+        folder.ok_or_else(|| UserError::failed("there is no home folder: $HOME is not set"))?;
+    let path = folder.join("settings.json");
+    if path.is_symlink() {
+        let shown = path.display().to_string();
+        return path
+            .canonicalize()
+            .with_context(|| format!("`{shown}` is a link that leads nowhere"));
+    }
+    Ok(path)
+}
+
+/// `None` where there is no file.
+fn read(path: &Path) -> anyhow::Result<Option<String>> {
+    match fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+            Err(not_settings(path, &settings::NotSettings::text()))
+        }
+        Err(error) => Err(error).with_context(|| format!("cannot read `{}`", path.display())),
+    }
+}
+
+fn not_settings(path: &Path, error: &settings::NotSettings) -> anyhow::Error {
+    UserError::failed(format!("`{}` is left as it is: {error}", path.display()))
+        .hint("mend it by hand first; Claude Code cannot read it either")
+        .into()
+}
+
+/// This program, however it was called.
+fn hook_command() -> anyhow::Result<String> {
+    let program = std::env::current_exe()?;
+    let program = program.to_str().context("the path of this program is not text")?;
+    Ok(settings::hook_command(program))
+}
+
+/// What is changed, as a difference of lines.
+fn show(path: &Path, before: &str, after: &str) -> anyhow::Result<()> {
+    let mut page = Page::live();
+    page.add(Style::Head, &path.display().to_string()).end()?;
+    let diff = TextDiff::from_lines(before, after);
+    for (at, group) in diff.grouped_ops(2).iter().enumerate() {
+        if at > 0 {
+            page.faint("  …").end()?;
+        }
+        for change in group.iter().flat_map(|op| diff.iter_changes(op)) {
+            let (style, sign) = match change.tag() {
+                ChangeTag::Insert => (Style::Good, "+"),
+                ChangeTag::Delete => (Style::Bad, "-"),
+                ChangeTag::Equal => (Style::Faint, " "),
+            };
+            page.add(style, &format!("{sign} {}", change.value().trim_end())).end()?;
+        }
+    }
+    page.finish()
+}
+
+fn agrees() -> anyhow::Result<bool> {
+    if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
+        let error = UserError::usage("there is no terminal to ask on");
+        return Err(error.hint("say `--yes` to have it changed as shown").into());
+    }
+    terminal::lines("Change it so? [y/N]")?;
+    let mut answer = String::new();
+    io::stdin().read_line(&mut answer)?;
+    Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
+}
+
+/// Copies the file as it is, with its permissions, under a name that was never used.
+fn back_up(path: &Path) -> anyhow::Result<PathBuf> {
+    let now = SystemClock.now().to_string();
+    let digits: String = now.chars().filter(char::is_ascii_digit).collect();
+    for number in 1..=1000 {
+        let mut name = path.file_name().unwrap_or_default().to_owned();
+        name.push(format!(".{}", digits.get(..14).unwrap_or(&digits)));
+        if number > 1 {
+            name.push(format!("-{number}"));
+        }
+        name.push(".backup");
+        let backup = path.with_file_name(name);
+        match OpenOptions::new().write(true).create_new(true).open(&backup) {
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+            Err(error) => {
+                return Err(error).with_context(|| format!("cannot write `{}`", backup.display()));
+            }
+        }
+        fs::copy(path, &backup).with_context(|| format!("cannot write `{}`", backup.display()))?;
+        return Ok(backup);
+    }
+    Err(UserError::failed("there are a thousand backups of this second").into())
+}
+
+/// The file is there as it was, or as it shall be, and nothing between.
+fn write(path: &Path, text: &str) -> io::Result<()> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.new", std::process::id()));
+    let new = path.with_file_name(name);
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(&new)?;
+    let written = file.write_all(text.as_bytes()).and_then(|()| match fs::metadata(path) {
+        Ok(metadata) => file.set_permissions(metadata.permissions()),
+        Err(_) => Ok(()),
+    });
+    let written = written.and_then(|()| fs::rename(&new, path));
+    if written.is_err() {
+        let _ = fs::remove_file(&new);
+    }
+    written
+}
+
+fn report(
+    args: &cli::Install,
+    environment: &Environment,
+    path: &Path,
+    backup: Option<&Path>,
+) -> anyhow::Result<Outcome> {
+    let mut page = Page::live();
+    page.end()?;
+    page.plain(&format!("`{}` is changed", path.display()));
+    if let Some(backup) = backup {
+        page.plain(&format!("; as it was it is `{}`", backup.display()));
+    }
+    page.end()?;
+    if !args.remove {
+        let store = Store::open_default(environment)?;
+        page.plain("From the next prompt on, Claude Code’s sessions are kept in ");
+        page.plain(&format!("`{}`: `antiphon ls`", store.root().display())).end()?;
+    }
+    page.finish()?;
+    Ok(Outcome::Done)
+}

@@ -1,0 +1,286 @@
+//! Claude Code's settings with our hooks and without, changed as text.
+//!
+//! Everything that is not ours stays byte for byte: order, spaces, unknown keys. So the text is
+//! looked at through slices of itself, and a change is a piece put in or taken out between them.
+
+use std::fmt;
+use std::ops::Range;
+
+use antiphon_model::json;
+use serde::Serialize;
+
+/// After each of these a session may have grown.
+const EVENTS: [&str; 7] = [
+    "SessionStart",
+    "UserPromptSubmit",
+    "PostToolUse",
+    "Stop",
+    "SubagentStop",
+    "PreCompact",
+    "SessionEnd",
+];
+
+/// In seconds. It is never reached; without one an agent waits a minute.
+const TIMEOUT: u32 = 5;
+
+/// Why a text is left alone.
+#[derive(Debug)]
+pub(super) struct NotSettings(String);
+
+impl NotSettings {
+    pub(super) fn text() -> Self {
+        Self("it is not UTF-8 text".to_owned())
+    }
+}
+
+impl fmt::Display for NotSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// What the hook runs, as a shell reads it.
+pub(super) fn hook_command(program: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+".contains(c);
+    match program.chars().all(is_plain) {
+        true => format!("{program} hook"),
+        false => format!("'{}' hook", program.replace('\'', "'\\''")),
+    }
+}
+
+/// Whether a command is one that [`hook_command`] makes, wherever the program lies.
+fn is_ours(command: &str) -> bool {
+    let Some(program) = command.strip_suffix(" hook") else { return false };
+    let quoted = program.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\''));
+    let plain = quoted.map_or_else(|| program.to_owned(), |inner| inner.replace("'\\''", "'"));
+    let name = plain.rsplit(['/', '\\']).next().unwrap_or_default();
+    plain != name && matches!(name, "antiphon" | "antiphon.exe") && hook_command(&plain) == command
+}
+
+/// The text with one hook for each event that runs `command`, and none of ours besides.
+pub(super) fn with_hooks(text: &str, command: &str) -> Result<String, NotSettings> {
+    let text = if text.trim().is_empty() { "{}\n" } else { text };
+    let mut ours: Vec<(String, String)> = found(text)?.into_iter().map(Hook::name).collect();
+    ours.sort_unstable();
+    let mut wanted = EVENTS.map(|event| (event.to_owned(), command.to_owned()));
+    wanted.sort_unstable();
+    if ours == wanted {
+        return Ok(text.to_owned());
+    }
+    let mut text = without_hooks(text)?;
+    let style = Style::of(&text);
+    if json::member(body(&text), "hooks").is_none() {
+        text = appended(&text, body(&text), 0, "\"hooks\": {}", &style);
+    }
+    for event in EVENTS {
+        let hooks = json::member(body(&text), "hooks").unwrap_or_default();
+        if json::member(hooks, event).is_none() {
+            text = appended(&text, hooks, 1, &format!("\"{event}\": []"), &style);
+        }
+        let hooks = json::member(body(&text), "hooks").unwrap_or_default();
+        let groups = json::member(hooks, event).unwrap_or_default();
+        text = appended(&text, groups, 2, &style.write(&Group::of(command)), &style);
+    }
+    Ok(text)
+}
+
+/// The text without our hooks, and without what held nothing else.
+pub(super) fn without_hooks(text: &str) -> Result<String, NotSettings> {
+    let mut text = text.to_owned();
+    if text.trim().is_empty() {
+        return Ok(text);
+    }
+    while let Some(hook) = found(&text)?.first() {
+        let range = hook.range.clone();
+        text.replace_range(range, "");
+    }
+    Ok(text)
+}
+
+#[derive(Serialize)]
+struct Group<'a> {
+    hooks: [Entry<'a>; 1],
+}
+
+#[derive(Serialize)]
+struct Entry<'a> {
+    r#type: &'a str,
+    command: &'a str,
+    timeout: u32,
+}
+
+impl<'a> Group<'a> {
+    fn of(command: &'a str) -> Self {
+        Self { hooks: [Entry { r#type: "command", command, timeout: TIMEOUT }] }
+    }
+}
+
+/// A hook of ours, and what must go from the text with it.
+struct Hook {
+    event: String,
+    command: String,
+    range: Range<usize>,
+}
+
+impl Hook {
+    fn name(self) -> (String, String) {
+        (self.event, self.command)
+    }
+}
+
+/// Our hooks, in order.
+fn found(text: &str) -> Result<Vec<Hook>, NotSettings> {
+    let body = body(text);
+    json::check(body).map_err(|error| {
+        NotSettings(format!("{}:{}: {}", error.line, error.column, error.reason))
+    })?;
+    let root = Container::object(body).ok_or_else(|| NotSettings("it is no JSON object".into()))?;
+    let Some((at, hooks)) = root.last("hooks") else { return Ok(Vec::new()) };
+    let hooks = Container::object(hooks)
+        .ok_or_else(|| NotSettings("its `hooks` are no JSON object".into()))?;
+    let mut ours = Vec::new();
+    for (event_at, (event, groups)) in hooks.items.iter().enumerate() {
+        let wrong = || NotSettings(format!("its hooks for `{event}` are no list"));
+        let groups = Container::array(groups).ok_or_else(wrong)?;
+        for (group_at, (_, group)) in groups.items.iter().enumerate() {
+            let entries = json::member(group, "hooks").and_then(Container::array);
+            let Some(entries) = entries else { continue };
+            for (entry_at, (_, entry)) in entries.items.iter().enumerate() {
+                let command = json::member(entry, "command").and_then(json::text);
+                let Some(command) = command.filter(|command| is_ours(command)) else { continue };
+                // With the last that a thing holds, the thing goes.
+                let (container, index) = match (entries.items.as_slice(), groups.items.as_slice()) {
+                    ([_], [_]) if hooks.items.len() == 1 => (&root, at),
+                    ([_], [_]) => (&hooks, event_at),
+                    ([_], _) => (&groups, group_at),
+                    _ => (&entries, entry_at),
+                };
+                let range = container.range_of(text, index);
+                ours.push(Hook { event: event.clone(), command: command.into_owned(), range });
+            }
+        }
+    }
+    Ok(ours)
+}
+
+/// An object or a list, as it stands in the text.
+struct Container<'t> {
+    raw: &'t str,
+    items: Vec<(String, &'t str)>,
+}
+
+impl<'t> Container<'t> {
+    fn object(raw: &'t str) -> Option<Self> {
+        let mut items = Vec::new();
+        json::members(raw, |name, value| items.push((name.to_owned(), value))).ok()?;
+        Some(Self { raw, items })
+    }
+
+    fn array(raw: &'t str) -> Option<Self> {
+        let mut items = Vec::new();
+        json::elements(raw, |value| items.push((String::new(), value))).ok()?;
+        Some(Self { raw, items })
+    }
+
+    /// The member of that name; of several the last counts.
+    fn last(&self, name: &str) -> Option<(usize, &'t str)> {
+        let at = self.items.iter().rposition(|(known, _)| known == name)?;
+        Some((at, self.items.get(at)?.1))
+    }
+
+    /// What goes from the text with an item: the comma too, and the space before it.
+    fn range_of(&self, text: &str, index: usize) -> Range<usize> {
+        let end_of = |index: usize| self.items.get(index).map(|(_, value)| end(text, value));
+        let (inside, close) = (start(text, self.raw) + 1, end(text, self.raw) - 1);
+        let item_end = end_of(index).unwrap_or(close);
+        match index.checked_sub(1).and_then(end_of) {
+            Some(before) => before..item_end,
+            None if self.items.len() == 1 => inside..close,
+            None => {
+                let comma = text.get(item_end..).and_then(|rest| rest.find(','));
+                inside..comma.map_or(close, |comma| item_end + comma + 1)
+            }
+        }
+    }
+}
+
+/// The text with another item at the end of a container, which stands `depth` deep.
+fn appended(text: &str, container: &str, depth: usize, item: &str, style: &Style) -> String {
+    let close = end(text, container) - 1;
+    let inside = start(text, container) + 1;
+    let within = text.get(inside..close).unwrap_or_default();
+    let mut out = text.to_owned();
+    let item = format!("{}{}", style.line(depth + 1), style.indented(item, depth + 1));
+    match within.trim_ascii().is_empty() {
+        true => out.replace_range(inside..close, &format!("{item}{}", style.line(depth))),
+        false => out.insert_str(inside + within.trim_ascii_end().len(), &format!(",{item}")),
+    }
+    out
+}
+
+/// How a text is laid out.
+struct Style {
+    /// What begins a line; nothing, where all stands on one.
+    newline: &'static str,
+    unit: String,
+}
+
+impl Style {
+    fn of(text: &str) -> Self {
+        let is_one_line = body(text) != "{}" && !body(text).contains('\n');
+        let newline = match (is_one_line, text.contains("\r\n")) {
+            (true, _) => "",
+            (false, true) => "\r\n",
+            (false, false) => "\n",
+        };
+        let indents = text.lines().skip(1).filter_map(|line| {
+            let unit = line.get(..line.len() - line.trim_start().len())?;
+            (!unit.is_empty() && !line.trim().is_empty()).then_some(unit)
+        });
+        let unit = indents.min_by_key(|unit| unit.len()).unwrap_or("  ");
+        Self { newline, unit: unit.to_owned() }
+    }
+
+    /// A new line at that depth.
+    fn line(&self, depth: usize) -> String {
+        match self.newline {
+            "" => String::new(),
+            newline => format!("{newline}{}", self.unit.repeat(depth)),
+        }
+    }
+
+    /// A value as text, as deep as the left margin.
+    fn write(&self, value: &impl Serialize) -> String {
+        let mut out = Vec::new();
+        let formatter = serde_json::ser::PrettyFormatter::with_indent(self.unit.as_bytes());
+        let mut pretty = serde_json::Serializer::with_formatter(&mut out, formatter);
+        let written = match self.newline {
+            "" => serde_json::to_writer(&mut out, value),
+            _ => value.serialize(&mut pretty),
+        };
+        // Words and numbers can always be written.
+        let _ = written;
+        String::from_utf8(out).unwrap_or_default()
+    }
+
+    fn indented(&self, item: &str, depth: usize) -> String {
+        item.replace('\n', &self.line(depth))
+    }
+}
+
+/// The text of the object, without what may stand around it.
+fn body(text: &str) -> &str {
+    text.trim_start_matches('\u{feff}').trim_ascii()
+}
+
+/// Where a slice of the text begins in it.
+fn start(text: &str, part: &str) -> usize {
+    part.as_ptr().addr().saturating_sub(text.as_ptr().addr())
+}
+
+fn end(text: &str, part: &str) -> usize {
+    start(text, part) + part.len()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,163 @@
+//! `antiphon ls`: the sessions that are kept, the last to change first.
+
+use antiphon_journal::{Clock, SystemClock};
+use antiphon_library::{Environment, Origin, Store, StoredSession};
+use antiphon_model::Timestamp;
+use serde::Serialize;
+
+use crate::cli;
+use crate::failure::Outcome;
+use crate::terminal::{self, Page, Style, before_now, clip, count};
+
+/// So much of an id is shown at least; more where two begin alike.
+const ID_MIN: usize = 8;
+const TITLE_WIDTH: usize = 60;
+
+pub(crate) fn run(args: &cli::Ls) -> anyhow::Result<Outcome> {
+    let store = Store::open_default(&Environment::of_process())?;
+    let sessions = store.sessions();
+    let shown = sessions.get(..args.limit).unwrap_or(&sessions);
+    if args.json {
+        terminal::json(&shown.iter().map(row).collect::<Vec<_>>())?;
+        return Ok(Outcome::Done);
+    }
+    let mut page = Page::new();
+    if sessions.is_empty() {
+        page.plain(
+            "No session is kept yet: `antiphon install claude-code` keeps them as they happen.",
+        );
+        page.end()?;
+    }
+    print(&mut page, shown, &sessions)?;
+    if shown.len() < sessions.len() {
+        let rest = count(sessions.len() - shown.len(), "session");
+        page.faint(&format!("… and {rest} more: `antiphon ls --limit {}`", sessions.len()))
+            .end()?;
+    }
+    page.finish()?;
+    Ok(Outcome::Done)
+}
+
+#[derive(Debug, Serialize)]
+struct Row<'a> {
+    id: &'a str,
+    agent: Option<&'a str>,
+    title: Option<String>,
+    project: Option<&'a str>,
+    role: Option<&'a str>,
+    issue: Option<&'a str>,
+    run_id: Option<&'a str>,
+    started_at: Option<Timestamp>,
+    last_event_at: Option<Timestamp>,
+    changed_at: Timestamp,
+    ended: bool,
+    outcome: Option<&'a str>,
+    events: Option<u64>,
+    /// Counting these needs all of a session, and a list reads only its ends.
+    agents: Option<u64>,
+    calls: Option<u64>,
+    cost_usd: Option<f64>,
+    format: &'a str,
+    /// `recorded` or `archived`.
+    origin: &'a str,
+    key: &'a str,
+    path: String,
+}
+
+fn row(session: &StoredSession) -> Row<'_> {
+    Row {
+        id: &session.session_id,
+        agent: session.agent.as_deref(),
+        title: title(session),
+        project: session.project.as_deref(),
+        role: session.role.as_deref(),
+        issue: session.issue.as_deref(),
+        run_id: session.run_id.as_deref(),
+        started_at: session.started_at,
+        last_event_at: session.last_event_at,
+        changed_at: session.changed_at,
+        ended: session.ended,
+        outcome: session.outcome.as_deref(),
+        events: session.events,
+        agents: None,
+        calls: None,
+        cost_usd: None,
+        format: session.format,
+        origin: match session.origin {
+            Origin::Recorded => "recorded",
+            Origin::Archived => "archived",
+        },
+        key: session.key.as_str(),
+        path: session.path.display().to_string(),
+    }
+}
+
+fn print(page: &mut Page, shown: &[StoredSession], all: &[StoredSession]) -> anyhow::Result<()> {
+    let now = SystemClock.now();
+    let ids = short_ids(shown, all);
+    let ids_width = ids.iter().map(|id| id.chars().count()).max().unwrap_or_default();
+    let names: Vec<String> = shown.iter().map(name).collect();
+    let names_width = names.iter().map(|name| name.chars().count()).max().unwrap_or_default();
+    for ((session, id), name) in shown.iter().zip(ids).zip(names) {
+        let at = session.last_event_at.unwrap_or(session.changed_at);
+        page.faint(&format!("{:>12}  ", before_now(now.since(at))));
+        page.add(Style::Call, &format!("{id:<ids_width$}  "));
+        page.add(Style::Name, &format!("{name:<names_width$}  "));
+        page.plain(&title(session).unwrap_or_else(|| "(no title)".to_owned()));
+        let outcome = match (&session.outcome, session.ended, session.origin) {
+            (Some(outcome), _, _) => outcome,
+            (None, true, _) => "ended",
+            (None, false, Origin::Recorded) => "open",
+            // No agent writes down that it has ended.
+            (None, false, Origin::Archived) => "",
+        };
+        let style = match outcome {
+            "completed" => Style::Good,
+            "failed" => Style::Bad,
+            _ => Style::Faint,
+        };
+        if !outcome.is_empty() {
+            page.plain("  ").add(style, outcome);
+        }
+        page.end()?;
+    }
+    Ok(())
+}
+
+/// What it is called, or how it began.
+fn title(session: &StoredSession) -> Option<String> {
+    let own = session.title.as_deref().or(session.prompt.as_deref());
+    own.map(|text| clip(text, TITLE_WIDTH)).filter(|title| !title.is_empty())
+}
+
+/// The program, and the role in which it ran.
+fn name(session: &StoredSession) -> String {
+    let agent = clip(session.agent.as_deref().unwrap_or(session.format), 20);
+    match session.role.as_deref() {
+        Some(role) => format!("{agent}/{}", clip(role, 20)),
+        None => agent,
+    }
+}
+
+/// As much of each id as tells it from all others. Of a recorded and a copied session with the
+/// same id that is the whole of it.
+fn short_ids<'a>(shown: &'a [StoredSession], all: &'a [StoredSession]) -> Vec<&'a str> {
+    let mut sorted: Vec<&str> = all.iter().map(|session| session.session_id.as_str()).collect();
+    sorted.sort_unstable();
+    sorted.dedup();
+    let shorten = |session: &'a StoredSession| {
+        let id = session.session_id.as_str();
+        let at = sorted.partition_point(|&other| other < id);
+        let neighbours =
+            [at.checked_sub(1).and_then(|before| sorted.get(before)), sorted.get(at + 1)];
+        let shared = neighbours.into_iter().flatten().map(|other| shared_len(id, other)).max();
+        let wanted = (shared.unwrap_or_default() + 1).max(ID_MIN);
+        id.char_indices().nth(wanted).map_or(id, |(end, _)| id.get(..end).unwrap_or(id))
+    };
+    shown.iter().map(shorten).collect()
+}
+
+/// How many characters two ids have in common at the beginning.
+fn shared_len(one: &str, other: &str) -> usize {
+    one.chars().zip(other.chars()).take_while(|(a, b)| a == b).count()
+}

@@ -1,0 +1,135 @@
+//! `antiphon ls`, and sessions that are named by an id.
+
+use crate::home::Home;
+
+/// Records a session in the store, as a recorder would, under a key of its own.
+fn record(home: &Home, key: char, id: &str, more: &str) {
+    let folder = format!("store/sessions/{}", key.to_string().repeat(32));
+    std::fs::create_dir_all(home.path(&folder)).unwrap();
+    let events = format!(
+        "{{\"event_type\":\"session_started\",\"session_id\":\"{id}\"{more},\"timestamp\":\"2026-05-01T10:00:00Z\"}}\n\
+         {{\"agent_id\":\"root\",\"role\":\"user\",\"content\":\"Hello {id}\",\"source\":\"external\",\"timestamp\":\"2026-05-01T10:00:01Z\"}}\n\
+         {{\"event_type\":\"session_ended\",\"outcome\":\"completed\",\"timestamp\":\"2026-05-01T10:00:02Z\"}}\n"
+    );
+    let done = home.run_with(&format!("append {folder}"), events.as_bytes());
+    assert_eq!(done.exit, 0, "{done}");
+    // The greater the letter the later it was written.
+    let time = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_800_000_000 + key as u64);
+    let log = home.path(&folder).join("000001.jsonl");
+    std::fs::File::options().append(true).open(log).unwrap().set_modified(time).unwrap();
+}
+
+fn three() -> Home {
+    let home = Home::new();
+    record(&home, 'a', "alpha-one", ",\"title\":\"Paint the gate\",\"program\":\"codex\"");
+    record(
+        &home,
+        'b',
+        "alpha-two",
+        ",\"prompt\":\"Count the bees\",\"role\":\"reviewer\",\"issue\":\"7\"",
+    );
+    record(&home, 'c', "beta", "");
+    home
+}
+
+#[test]
+fn an_empty_store_says_what_to_do_and_stays_unmade() {
+    let home = Home::new();
+    insta::assert_snapshot!(home.run("ls"), @"No session is kept yet: `antiphon install claude-code` keeps them as they happen.");
+    assert_eq!(home.run("ls --json").out, "[]\n");
+    let latest = home.run("show latest");
+    insta::assert_snapshot!(latest, @r"
+    --- stderr
+    error: no session is kept yet
+    hint: `antiphon install claude-code` keeps them from now on
+    --- exit 1
+    ");
+    assert!(!home.path("store").exists());
+}
+
+#[test]
+fn a_list_begins_with_the_last_to_change() {
+    let home = three();
+    let done = home.run("ls");
+    assert_eq!((done.exit, done.err.as_str()), (0, ""), "{done}");
+    let rows: Vec<Vec<&str>> = done
+        .out
+        .lines()
+        .map(|line| line.split("  ").filter(|part| !part.is_empty()).collect())
+        .collect();
+    let without_time: Vec<_> = rows.iter().map(|row| row[1..].join("|")).collect();
+    assert_eq!(
+        without_time,
+        [
+            "beta| |antiphon| |(no title)|completed",
+            "alpha-two|antiphon/reviewer|Count the bees|completed",
+            "alpha-one|codex| |Paint the gate|completed"
+        ]
+        .map(|row| row.replace("| |", "|")),
+        "{done}"
+    );
+    assert!(rows.iter().all(|row| row[0].trim().ends_with(" ago")), "{done}");
+    let one = home.run("ls --limit 1");
+    assert!(one.out.contains("beta") && !one.out.contains("alpha"), "{one}");
+    assert!(one.out.contains("… and 2 sessions more: `antiphon ls --limit 3`"), "{one}");
+}
+
+#[test]
+fn a_list_as_json_has_the_fixed_names() {
+    let home = three();
+    let done = home.run("ls --json --limit 2");
+    let rows: serde_json::Value = serde_json::from_str(&done.out).unwrap();
+    assert_eq!(rows.as_array().unwrap().len(), 2);
+    let row = &rows[1];
+    let path = home.path(&format!("store/sessions/{}", "b".repeat(32)));
+    assert_eq!(row["path"], path.to_str().unwrap());
+    assert_eq!(row["changed_at"], "2027-01-15T08:01:38.000Z");
+    insta::assert_json_snapshot!(row, {".path" => "…"}, @"");
+}
+
+#[test]
+fn every_command_takes_an_id_a_prefix_or_latest() {
+    let home = three();
+    let said = |arguments: &str| {
+        let done = home.run(arguments);
+        assert_eq!(done.exit, 0, "{arguments}: {done}");
+        done.out
+    };
+    assert!(said("show latest").contains("beta"));
+    assert!(said("show alpha-t").contains("alpha-two"));
+    assert!(said("view dialog alpha-one --json").contains("[]"));
+    assert!(said("view transcript aaaaa --agent root").contains("Hello alpha-one"));
+    assert!(said("tail --once --json alpha-two").contains("Hello alpha-two"));
+    assert!(said("resume beta").contains("ended") || !said("resume beta").is_empty());
+    assert!(said("verify latest alpha-one").contains("ok"));
+    assert!(said("export latest --as antiphon").contains("Hello beta"));
+    assert!(said("view trace beta msg_002 --json").contains("Hello beta"));
+    said("annotate beta --note nice");
+    // A file of that name comes first.
+    let log = home.text(&format!("store/sessions/{}/000001.jsonl", "a".repeat(32)));
+    home.write("latest", &log);
+    assert!(said("show latest").contains("alpha-one"));
+}
+
+#[test]
+fn what_names_several_or_none_is_told_apart() {
+    let home = three();
+    insta::assert_snapshot!(home.run("show alpha"), @r"
+    --- stderr
+    error: `alpha` begins 2 ids
+    hint: say more of one of: alpha-two, alpha-one
+    --- exit 2
+    ");
+    insta::assert_snapshot!(home.run("view tree gamma"), @r"
+    --- stderr
+    error: there is no file or session `gamma`
+    hint: `antiphon ls` lists the sessions; four digits of an id are enough
+    --- exit 4
+    ");
+    insta::assert_snapshot!(home.run("show gamma.jsonl"), @r"
+    --- stderr
+    error: there is no file `gamma.jsonl`
+    hint: name a session's log; `antiphon demo` shows some
+    --- exit 4
+    ");
+}
