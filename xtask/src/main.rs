@@ -9,6 +9,7 @@
 )]
 
 mod counting;
+mod recording;
 mod samples;
 mod schema;
 mod startup;
@@ -44,6 +45,11 @@ const CHORES: &[Chore] = &[
         name: "counting",
         about: "measure `stats` beside its floor and other counters",
         run: counting::run,
+    },
+    Chore {
+        name: "recording",
+        about: "measure what an agent feels of being recorded",
+        run: recording::run,
     },
     Chore {
         name: "startup",
