@@ -49,7 +49,11 @@ pub(crate) fn read(log: &Log, folded: &Session) -> Result<Option<Recorded>, Erro
         let line = usize::try_from(event.line).unwrap_or_default();
         event.at = event.at.or_else(|| times.get(line.checked_sub(1)?).copied().flatten());
     }
-    let Told { events, duplicates, problems } = told;
+    let Told { mut events, duplicates, problems } = told;
+    if folded.info().ended {
+        // How the command ended is the log's to say; what it said last is not always true.
+        events.retain(|event| !matches!(event.kind, EventKind::SessionEnded(_)));
+    }
     let mut weave = Weave { session: Session::default(), told: Some(events) };
     log.read(&mut weave)?;
     let Weave { mut session, .. } = weave;

@@ -9,6 +9,9 @@ use antiphon_model::{Timestamp, json};
 use crate::Assignment;
 use crate::queue::Source;
 
+/// A recording is called by its command, as far as that fits on a line.
+const TITLE_CHARS: usize = 100;
+
 /// Where the log goes.
 pub struct LogTarget {
     /// Makes the folder in which the log's segments lie. It is asked by the scribe, when the first
@@ -43,6 +46,8 @@ impl SessionLog {
         let mut event = Members::of_event("session_started");
         let program = command.first().map(|program| program.rsplit('/').next().unwrap_or(program));
         event.text("program", program);
+        let title: String = command.join(" ").chars().take(TITLE_CHARS).collect();
+        event.word("title", &title);
         event.text("role", assignment.role.as_deref());
         event.text("issue", assignment.issue.as_deref());
         event.list("spec_paths", assignment.spec_paths.iter().map(String::as_str));
