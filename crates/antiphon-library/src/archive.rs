@@ -19,17 +19,20 @@ mod copy;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
-use crate::bundle::{Bundle, Member, list};
+use crate::bundle::{Beside, Bundle, Member, list};
 use crate::store::make_folders;
 use crate::{Error, Key, Store};
 use copy::Step;
 
 /// Whose files a folder holds.
 pub(crate) const STATE_FILE: &str = "session.json";
+
+/// How exact the times of files are, with room to spare.
+const SLACK: Duration = Duration::from_secs(2);
 
 /// A session whose files are to be kept.
 #[derive(Debug, Clone)]
@@ -53,12 +56,14 @@ pub enum Copied {
     Busy,
 }
 
-#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct State {
     session_id: String,
     source: PathBuf,
     /// How much was copied into the newest generation.
     bytes: u64,
+    /// Whether every file beside the main one was looked into, for this generation.
+    looked_beside: bool,
 }
 
 impl Store {
@@ -116,8 +121,20 @@ struct Copying<'a> {
 impl Copying<'_> {
     /// One round over all files; false if the time was not enough.
     fn copy(&self) -> Result<bool, Error> {
-        self.remember(None)?;
-        let Some((format, mut members)) = Bundle::members(&self.source.file)? else {
+        let known = State::read(self.folder);
+        let looked_at = known.as_ref().filter(|state| state.looked_beside).and_then(|_| {
+            let changed = fs::metadata(self.folder.join(STATE_FILE)).ok()?.modified().ok()?;
+            changed.checked_sub(SLACK)
+        });
+        let mut state = State {
+            session_id: self.source.session_id.clone(),
+            source: self.source.file.clone(),
+            ..known.clone().unwrap_or_default()
+        };
+        self.remember(&state, known.as_ref())?;
+        let Some((format, mut members)) =
+            Bundle::members(&self.source.file, self.beside(looked_at))?
+        else {
             return Ok(true);
         };
         if format != self.source.agent {
@@ -125,26 +142,41 @@ impl Copying<'_> {
         }
         // A name that is not text could come out as another's.
         members.retain(|member| !member.name.contains(char::REPLACEMENT_CHARACTER));
+        let known = state.clone();
         let mut number = generations(self.folder).into_iter().max().unwrap_or(1);
-        let mut step = self.copy_into(number, &members)?;
+        let mut step = self.copy_into(number, &members, &mut state.bytes)?;
         if step == Step::Rewritten {
             number += 1;
-            step = self.copy_into(number, &members)?;
+            state.bytes = 0;
+            state.looked_beside = false;
+            step = self.copy_into(number, &members, &mut state.bytes)?;
         }
-        let into = generation(self.folder, number);
-        let len = |member: &Member| fs::metadata(into.join(&member.name)).map_or(0, |m| m.len());
-        self.remember(Some(members.iter().map(len).sum()))?;
         // What was rewritten while it was copied is for the next time.
-        Ok(step != Step::OutOfTime)
+        state.looked_beside |= self.deadline.is_none() && step == Step::Done;
+        self.remember(&state, Some(&known))?;
+        Ok(step != Step::OutOfTime && (state.looked_beside || self.deadline.is_none()))
     }
 
-    fn copy_into(&self, number: u32, members: &[Member]) -> Result<Step, Error> {
+    /// Looking into all files takes its time. Where there is little, only those that changed since
+    /// they were all looked into.
+    fn beside(&self, looked_at: Option<SystemTime>) -> Beside {
+        match (self.deadline, looked_at) {
+            (None, _) => Beside::All,
+            (Some(_), Some(time)) => Beside::ChangedSince(time),
+            (Some(_), None) => Beside::None,
+        }
+    }
+
+    fn copy_into(&self, number: u32, members: &[Member], bytes: &mut u64) -> Result<Step, Error> {
         let into = generation(self.folder, number);
+        let len = |path: &Path| fs::metadata(path).map_or(0, |metadata| metadata.len());
         for member in members {
             let path = into.join(&member.name);
             let parent = path.parent().unwrap_or(&into);
+            let before = len(&path);
             let step =
                 make_folders(parent).and_then(|()| copy::file(&member.path, &path, self.deadline));
+            *bytes = bytes.saturating_add(len(&path)).saturating_sub(before);
             match step.map_err(|error| cannot_write(&path, error))? {
                 Step::Done => {}
                 step @ (Step::OutOfTime | Step::Rewritten) => return Ok(step),
@@ -154,18 +186,12 @@ impl Copying<'_> {
     }
 
     /// Writes down whose files these are, if that is not what is written already.
-    fn remember(&self, bytes: Option<u64>) -> Result<(), Error> {
-        let known = State::read(self.folder);
-        let state = State {
-            session_id: self.source.session_id.clone(),
-            source: self.source.file.clone(),
-            bytes: bytes.or(known.as_ref().map(|state| state.bytes)).unwrap_or_default(),
-        };
-        if known.as_ref() == Some(&state) {
+    fn remember(&self, state: &State, known: Option<&State>) -> Result<(), Error> {
+        if known == Some(state) {
             return Ok(());
         }
         let path = self.folder.join(STATE_FILE);
-        let text = serde_json::to_vec(&state).map_err(io::Error::other);
+        let text = serde_json::to_vec(state).map_err(io::Error::other);
         let written = text.and_then(|text| copy::replace(&path, &text));
         written.map_err(|error| cannot_write(&path, error))
     }

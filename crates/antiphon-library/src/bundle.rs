@@ -6,6 +6,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use antiphon_formats::{Format, Sink, Stream, detect};
 use antiphon_model::{Place, Problem};
@@ -34,6 +35,27 @@ pub(crate) struct Member {
     pub(crate) path: PathBuf,
 }
 
+/// Which of the files beside a main file are looked into: there may be many, most of other sessions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Beside {
+    All,
+    ChangedSince(SystemTime),
+    None,
+}
+
+impl Beside {
+    fn wants(self, path: &Path) -> bool {
+        match self {
+            Self::All => true,
+            Self::ChangedSince(time) => {
+                let changed = fs::metadata(path).and_then(|metadata| metadata.modified());
+                changed.is_ok_and(|changed| changed >= time)
+            }
+            Self::None => false,
+        }
+    }
+}
+
 impl Bundle {
     /// Reads the files of the session at `path`, if it is of a format that is not our own.
     pub fn find(path: &Path) -> Result<Option<Self>, Error> {
@@ -49,7 +71,7 @@ impl Bundle {
         let text = Text::read(path);
         let text = text.map_err(|source| Error::Read { path: path.to_owned(), source })?;
         bundle.add(main, text);
-        for member in companions(path, format) {
+        for member in companions(path, format, Beside::All) {
             // One that cannot be read costs that one.
             let text = Text::read(&member.path).unwrap_or_else(|error| Text {
                 text: String::new(),
@@ -104,17 +126,20 @@ impl Bundle {
 
     /// The files of the session at `path` and how long they are: what changes when it goes on.
     pub fn stamp(path: &Path) -> Result<Option<Vec<(PathBuf, u64)>>, Error> {
-        let Some((_, members)) = Self::members(path)? else { return Ok(None) };
+        let Some((_, members)) = Self::members(path, Beside::All)? else { return Ok(None) };
         let len = |file: &Path| file.metadata().map_or(0, |metadata| metadata.len());
         let files = members.into_iter().map(|member| member.path);
         Ok(Some(files.map(|file| (len(&file), file)).map(|(len, file)| (file, len)).collect()))
     }
 
     /// The files of the session at `path`, its main file first, and the name of their format.
-    pub(crate) fn members(path: &Path) -> Result<Option<(&'static str, Vec<Member>)>, Error> {
+    pub(crate) fn members(
+        path: &Path,
+        beside: Beside,
+    ) -> Result<Option<(&'static str, Vec<Member>)>, Error> {
         let Some(format) = format_of(path)? else { return Ok(None) };
         let mut members = vec![Member { name: file_name(path), path: path.to_owned() }];
-        members.append(&mut companions(path, format));
+        members.append(&mut companions(path, format, beside));
         Ok(Some((format.name, members)))
     }
 
@@ -166,10 +191,13 @@ fn format_of(path: &Path) -> Result<Option<&'static Format>, Error> {
 }
 
 /// The files that belong to the session, by name: beside its main file, and in its own folder.
-fn companions(main: &Path, format: &Format) -> Vec<Member> {
+fn companions(main: &Path, format: &Format, which: Beside) -> Vec<Member> {
     let folder = main.parent().unwrap_or(Path::new(""));
     let stem = stem(main);
-    let mut found = beside(folder, &stem, main, format);
+    let mut found = match which {
+        Beside::None => Vec::new(),
+        Beside::All | Beside::ChangedSince(_) => beside(folder, &stem, main, format, which),
+    };
     let mut folders = vec![folder.join(&stem)];
     while let Some(below) = folders.pop() {
         for path in list(&below) {
@@ -190,10 +218,11 @@ fn companions(main: &Path, format: &Format) -> Vec<Member> {
 }
 
 /// The files beside the main file that belong to it, or to one that does.
-fn beside(folder: &Path, stem: &str, main: &Path, format: &Format) -> Vec<Member> {
+fn beside(folder: &Path, stem: &str, main: &Path, format: &Format, which: Beside) -> Vec<Member> {
     let mut found: Vec<Member> = Vec::new();
     // Most files beside it are other sessions; only a likely one is looked into.
-    let likely = likely(folder, format).into_iter().filter(|path| path != main);
+    let likely =
+        likely(folder, format).into_iter().filter(|path| path != main && which.wants(path));
     let mut others: Vec<(Member, String)> = likely
         .filter_map(|path| Some((file::head(&path, HEAD_BYTES).ok()?, path)))
         .map(|(head, path)| (Member { name: file_name(&path), path }, head))

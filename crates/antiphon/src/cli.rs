@@ -20,9 +20,9 @@ Examples:
   antiphon view perspective run.jsonl --agent Jill   the session as Jill saw it
   my-program | antiphon append run.jsonl             record from any language
 
-A SESSION is the path of a log (or of a folder of its segments) or of a file that a known agent
-wrote (`antiphon formats` lists them), or of a session that is kept (`antiphon ls`) the id, the
-beginning of the id, or `latest`.
+A SESSION is the path of a log (or of a folder of its segments), or of a file that a known agent
+wrote (`antiphon formats`); or a session that is kept (`antiphon ls`): its id, the beginning of its
+id, or `latest`.
 Exit codes: 0 done, 1 the answer is no, 2 usage, 3 done but some input was bad, 4 failed.";
 
 #[derive(Debug, Subcommand)]

@@ -118,7 +118,9 @@ impl Opened {
 fn not_opened(path: &Path, error: antiphon_library::Error) -> anyhow::Error {
     match error {
         antiphon_library::Error::Log(error) => no_log(path, error),
-        error => error.into(),
+        error @ (antiphon_library::Error::Read { .. } | antiphon_library::Error::Write { .. }) => {
+            error.into()
+        }
     }
 }
 

@@ -45,12 +45,13 @@ fn lines(from: &Path, to: &Path, deadline: Option<Instant>) -> io::Result<Step> 
     let mut left = source.take(end - copied);
     let mut chunk = vec![0; CHUNK_BYTES];
     loop {
-        if left.limit() > 0 && deadline.is_some_and(is_over) {
-            return Ok(Step::OutOfTime);
-        }
         match left.read(&mut chunk)? {
             0 => return Ok(Step::Done),
             read => copy.write_all(chunk.get(..read).unwrap_or_default())?,
+        }
+        // After a piece and not before: what one event adds is copied even when time is up.
+        if left.limit() > 0 && deadline.is_some_and(is_over) {
+            return Ok(Step::OutOfTime);
         }
     }
 }

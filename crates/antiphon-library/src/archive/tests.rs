@@ -166,3 +166,25 @@ fn who_finds_another_at_it_leaves_and_is_not_forgotten() {
     assert_eq!(scene.main_copy(1), line(1) + &line(2));
     assert!(!folder.join("wanted").exists());
 }
+
+#[test]
+fn with_little_time_files_beside_are_looked_into_once_they_have_changed() {
+    let scene = Scene::new();
+    scene.main(&line(1));
+    scene.add("agent-b.jsonl", &line(2));
+    let soon = || Some(Instant::now() + std::time::Duration::from_secs(60));
+    let in_time = || scene.store.archive(&scene.source, soon()).unwrap();
+    assert_eq!(in_time(), Copied::Unfinished, "there may be more than can be looked into");
+    assert_eq!((scene.main_copy(1), scene.copy("000001/agent-b.jsonl")), (line(1), String::new()));
+    scene.store.catch_up("claude-code", &Key::of("claude-code", ID)).unwrap();
+    assert_eq!(scene.copy("000001/agent-b.jsonl"), line(2));
+    scene.add("agent-b.jsonl", &line(3));
+    scene.add("agent-c.jsonl", &line(4));
+    assert_eq!(in_time(), Copied::All);
+    assert_eq!(scene.copy("000001/agent-b.jsonl"), line(2) + &line(3));
+    assert_eq!(scene.copy("000001/agent-c.jsonl"), line(4));
+    fs::write(&scene.source.file, line(9)).unwrap();
+    assert_eq!(in_time(), Copied::Unfinished, "a new generation has none of them yet");
+    scene.archive();
+    assert_eq!(scene.copy("000002/agent-b.jsonl"), line(2) + &line(3));
+}

@@ -22,6 +22,9 @@ const BUDGET: Duration = Duration::from_millis(25);
 /// A hook that brings a tool's output may be long; the names that matter come first.
 const INPUT_BYTES_MAX: u64 = 8 << 20;
 
+/// All that matters stands here, as far as was ever seen; the rest is read only if it does not.
+const BEGINNING_BYTES: usize = 64 << 10;
+
 /// How long after the last hook an agent may still be writing.
 const AFTERMATH: Duration = Duration::from_secs(1);
 
@@ -41,6 +44,27 @@ struct Call {
     session_id: String,
     transcript_path: PathBuf,
     event: String,
+}
+
+impl Call {
+    fn read(bytes: &[u8]) -> Option<Self> {
+        let text = String::from_utf8_lossy(bytes);
+        let mut call = Self::default();
+        // Input that was cut has been told up to there, which is enough.
+        let _ = json::members(text.trim_ascii(), |name, value| {
+            let text = || json::text(value).map(std::borrow::Cow::into_owned).unwrap_or_default();
+            match name {
+                "session_id" => call.session_id = text(),
+                "transcript_path" => call.transcript_path = PathBuf::from(text()),
+                "hook_event_name" => call.event = text(),
+                _ => {}
+            }
+        });
+        let is_whole = !call.session_id.is_empty()
+            && call.transcript_path.is_absolute()
+            && !call.event.is_empty();
+        is_whole.then_some(call)
+    }
 }
 
 /// `None` where there was nothing to do or nothing could be done; that is all the same.
@@ -66,20 +90,8 @@ fn read() -> Option<Call> {
     Read::by_ref(&mut input).take(INPUT_BYTES_MAX).read_to_end(&mut bytes).ok()?;
     // An agent that could not write all of it would complain.
     let _ = io::copy(&mut input, &mut io::sink());
-    let text = String::from_utf8_lossy(&bytes);
-    let mut call = Call::default();
-    // Input that was cut has been told up to there, which is enough.
-    let _ = json::members(text.trim_ascii(), |name, value| {
-        let text = || json::text(value).map(std::borrow::Cow::into_owned).unwrap_or_default();
-        match name {
-            "session_id" => call.session_id = text(),
-            "transcript_path" => call.transcript_path = PathBuf::from(text()),
-            "hook_event_name" => call.event = text(),
-            _ => {}
-        }
-    });
-    let is_whole = !call.session_id.is_empty() && call.transcript_path.is_absolute();
-    is_whole.then_some(call)
+    let begins = bytes.get(..BEGINNING_BYTES).and_then(Call::read);
+    begins.or_else(|| Call::read(&bytes))
 }
 
 /// Starts a process that copies the rest. It belongs to no terminal and to no group of the

@@ -99,8 +99,7 @@ fn print(page: &mut Page, shown: &[StoredSession], all: &[StoredSession]) -> any
     let names: Vec<String> = shown.iter().map(name).collect();
     let names_width = names.iter().map(|name| name.chars().count()).max().unwrap_or_default();
     for ((session, id), name) in shown.iter().zip(ids).zip(names) {
-        let at = session.last_event_at.unwrap_or(session.changed_at);
-        page.faint(&format!("{:>12}  ", before_now(now.since(at))));
+        page.faint(&format!("{:>12}  ", before_now(now.since(session.changed_at))));
         page.add(Style::Call, &format!("{id:<ids_width$}  "));
         page.add(Style::Name, &format!("{name:<names_width$}  "));
         page.plain(&title(session).unwrap_or_else(|| "(no title)".to_owned()));

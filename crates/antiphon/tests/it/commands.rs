@@ -18,6 +18,7 @@ fn help_of_everything() {
     let commands = [
         "--help",
         "demo --help",
+        "ls --help",
         "show --help",
         "view --help",
         "view dialog --help",
@@ -28,6 +29,8 @@ fn help_of_everything() {
         "verify --help",
         "salvage --help",
         "formats --help",
+        "install --help",
+        "hook --help",
     ];
     for command in commands {
         all.push_str(&format!("$ antiphon {command}\n{}\n", antiphon(command)));

@@ -70,16 +70,16 @@ pub(super) fn with_hooks(text: &str, command: &str) -> Result<String, NotSetting
     let mut text = without_hooks(text)?;
     let style = Style::of(&text);
     if json::member(body(&text), "hooks").is_none() {
-        text = appended(&text, body(&text), 0, "\"hooks\": {}", &style);
+        text = appended(&text, body(&text), 0, &style, |_| "\"hooks\": {}".to_owned());
     }
     for event in EVENTS {
         let hooks = json::member(body(&text), "hooks").unwrap_or_default();
         if json::member(hooks, event).is_none() {
-            text = appended(&text, hooks, 1, &format!("\"{event}\": []"), &style);
+            text = appended(&text, hooks, 1, &style, |_| format!("\"{event}\": []"));
         }
         let hooks = json::member(body(&text), "hooks").unwrap_or_default();
         let groups = json::member(hooks, event).unwrap_or_default();
-        text = appended(&text, groups, 2, &style.write(&Group::of(command)), &style);
+        text = appended(&text, groups, 2, &style, |style| style.write(&Group::of(command)));
     }
     Ok(text)
 }
@@ -204,16 +204,30 @@ impl<'t> Container<'t> {
     }
 }
 
-/// The text with another item at the end of a container, which stands `depth` deep.
-fn appended(text: &str, container: &str, depth: usize, item: &str, style: &Style) -> String {
+/// The text with another item at the end of a container, which stands `depth` deep. What holds
+/// something on one line goes on on that line.
+fn appended(
+    text: &str,
+    container: &str,
+    depth: usize,
+    style: &Style,
+    item: impl Fn(&Style) -> String,
+) -> String {
     let close = end(text, container) - 1;
     let inside = start(text, container) + 1;
     let within = text.get(inside..close).unwrap_or_default();
+    let is_empty = within.trim_ascii().is_empty();
+    let is_one_line = !is_empty && !within.contains('\n');
+    let style = if is_one_line { &Style { newline: "", unit: String::new() } } else { style };
+    let item = format!("{}{}", style.line(depth + 1), style.indented(&item(style), depth + 1));
     let mut out = text.to_owned();
-    let item = format!("{}{}", style.line(depth + 1), style.indented(item, depth + 1));
-    match within.trim_ascii().is_empty() {
+    match is_empty {
         true => out.replace_range(inside..close, &format!("{item}{}", style.line(depth))),
-        false => out.insert_str(inside + within.trim_ascii_end().len(), &format!(",{item}")),
+        false => {
+            let space = if within.contains(", ") && is_one_line { " " } else { "" };
+            let at = inside + within.trim_ascii_end().len();
+            out.insert_str(at, &format!(",{space}{item}"));
+        }
     }
     out
 }
