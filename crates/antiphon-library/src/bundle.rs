@@ -35,7 +35,8 @@ pub(crate) struct Member {
     pub(crate) path: PathBuf,
 }
 
-/// Which of the files beside a main file are looked into: there may be many, most of other sessions.
+/// Which of the files beside a main file are looked into. There may be many, most of other
+/// sessions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Beside {
     All,
