@@ -44,6 +44,8 @@ pub enum Error {
     Log(#[from] antiphon_journal::Error),
     #[error("cannot read `{path}`")]
     Read { path: PathBuf, source: io::Error },
+    #[error("cannot write `{path}`")]
+    Write { path: PathBuf, source: io::Error },
 }
 
 /// Reads the session at `path`: a log, or a file of any known format with the files that belong to

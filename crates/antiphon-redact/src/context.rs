@@ -121,15 +121,14 @@ pub(crate) fn authorization(window: &Window<'_>) -> Verdict {
         };
     }
     let rest = window.rest().trim_start_matches(|c: char| " \t\\\"'`:=,]".contains(c));
-    match scheme(window, rest) {
-        Verdict::No => {
-            // `token …`, `ApiKey …`, or the key itself.
-            let word = Set::Alnum.run(rest);
-            let behind = rest.get(word.len()..).and_then(|rest| rest.strip_prefix(' '));
-            credentials(window, behind.unwrap_or(rest))
-        }
-        verdict => verdict,
+    let verdict = scheme(window, rest);
+    if verdict != Verdict::No {
+        return verdict;
     }
+    // `token …`, `ApiKey …`, or the key itself.
+    let word = Set::Alnum.run(rest);
+    let behind = rest.get(word.len()..).and_then(|rest| rest.strip_prefix(' '));
+    credentials(window, behind.unwrap_or(rest))
 }
 
 fn scheme(window: &Window<'_>, text: &str) -> Verdict {

@@ -91,7 +91,7 @@ pub(crate) fn is_secret_variable(name: &str) -> bool {
         "PASS",
         "AUTH",
     ];
-    let is_secret = secret.iter().any(|word| says(&word)) || least_length(name).is_some();
+    let is_secret = secret.iter().any(says) || least_length(name).is_some();
     let is_folder = matches!(upper.as_str(), "PWD" | "OLDPWD");
     is_secret && !is_folder && !upper.contains("PUBLIC")
 }

@@ -51,12 +51,10 @@ fn parts(window: &Window<'_>, text: &str, lengths: &[(usize, usize)]) -> Verdict
         end += part.len() + 1;
     }
     let whole = text.get(..end - 1).unwrap_or_default();
+    let prefix = window.after.len() - text.len();
     match placeholder::is_token(whole) {
         true => Verdict::No,
-        false => match window.secret(whole) {
-            Verdict::Secret(range) => Verdict::Secret(window.at..range.end),
-            other => other,
-        },
+        false => Verdict::Secret(window.at..window.at + prefix + whole.len()),
     }
 }
 

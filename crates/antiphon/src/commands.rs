@@ -7,8 +7,10 @@ mod document;
 mod export;
 mod formats;
 mod migrate;
+mod redact;
 mod resume;
 mod salvage;
+mod scan;
 mod show;
 mod stats;
 mod tail;
@@ -34,6 +36,8 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Some(Command::Stats(args)) => stats::run(&args),
         Some(Command::Verify(args)) => verify::run(&args),
         Some(Command::Salvage(args)) => salvage::run(&args),
+        Some(Command::Scan(args)) => scan::run(&args),
+        Some(Command::Redact(args)) => redact::run(&args),
         Some(Command::Validate(args)) => validate::run(&args),
         Some(Command::Migrate(args)) => migrate::run(&args),
         Some(Command::Formats(args)) => formats::run(&args),

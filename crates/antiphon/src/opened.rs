@@ -116,7 +116,9 @@ impl Opened {
 fn not_opened(path: &Path, error: antiphon_library::Error) -> anyhow::Error {
     match error {
         antiphon_library::Error::Log(error) => no_log(path, error),
-        error @ antiphon_library::Error::Read { .. } => error.into(),
+        error @ (antiphon_library::Error::Read { .. } | antiphon_library::Error::Write { .. }) => {
+            error.into()
+        }
     }
 }
 

@@ -101,8 +101,8 @@ fn of_sixty_secrets_at_least_fifty_nine_are_found_wherever_they_stand() {
             let (name, text, is_json) = &places(&secret)[place];
             let mut counts = Counts::default();
             let clean = match is_json {
-                true => redactor.redact_json(&text, &mut counts),
-                false => redactor.redact(&text, &mut counts),
+                true => redactor.redact_json(text, &mut counts),
+                false => redactor.redact(text, &mut counts),
             };
             if clean.contains(&hole) || counts.is_empty() {
                 missed.push(format!("{name}: {clean}"));

@@ -7,6 +7,7 @@ use antiphon_library::export_log;
 use crate::cli;
 use crate::failure::{Outcome, UserError};
 use crate::opened::Opened;
+use crate::redaction::Redaction;
 use crate::terminal;
 
 pub(crate) fn run(args: &cli::Export) -> anyhow::Result<Outcome> {
@@ -22,13 +23,22 @@ pub(crate) fn run(args: &cli::Export) -> anyhow::Result<Outcome> {
         cli::PhaseDetail::Never => PhaseDetail::Never,
     };
     let opened = Opened::read(&args.session)?;
-    super::document::export(&opened, WriteOptions { standard, phases }, args.output.as_deref())
+    let options = WriteOptions { standard, phases };
+    let mut redaction = Redaction::unless(args.no_redact);
+    let outcome =
+        super::document::export(&opened, options, args.output.as_deref(), &mut redaction)?;
+    redaction.report();
+    Ok(outcome)
 }
 
 fn log(args: &cli::Export) -> anyhow::Result<Outcome> {
     let program = "antiphon export".to_owned();
+    let mut redaction = Redaction::unless(args.no_redact);
     let exported = match &args.output {
-        Some(path) => export_log(&args.session, path, Options { program, ..Options::default() })?,
+        Some(path) => {
+            let options = Options { program, ..Options::default() };
+            export_log(&args.session, path, options, redaction.parts())?
+        }
         None => {
             // A log is a file; for a pipe it is made in a folder of its own and copied out.
             let folder =
@@ -36,7 +46,7 @@ fn log(args: &cli::Export) -> anyhow::Result<Outcome> {
             std::fs::create_dir_all(&folder)?;
             let path = folder.join("export.jsonl");
             let options = Options { program, level: Level::Os, ..Options::default() };
-            let exported = export_log(&args.session, &path, options);
+            let exported = export_log(&args.session, &path, options, redaction.parts());
             let text = std::fs::read_to_string(&path);
             std::fs::remove_dir_all(&folder)?;
             let exported = exported?;
@@ -44,6 +54,7 @@ fn log(args: &cli::Export) -> anyhow::Result<Outcome> {
             exported
         }
     };
+    redaction.report();
     if exported.events == 0 {
         let what = format!("`{}` holds no events", args.session.display());
         return Err(UserError::failed(what).into());

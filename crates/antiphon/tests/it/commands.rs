@@ -27,6 +27,8 @@ fn help_of_everything() {
         "resume --help",
         "verify --help",
         "salvage --help",
+        "scan --help",
+        "redact --help",
         "formats --help",
     ];
     for command in commands {

@@ -13,6 +13,7 @@ mod commands;
 mod documents;
 mod hostile_text;
 mod phases;
+mod redact;
 mod run;
 mod samples;
 mod tail;
