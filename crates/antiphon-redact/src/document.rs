@@ -4,8 +4,8 @@ use antiphon_model::json;
 
 use crate::redactor::{Finding, Redactor};
 
-/// The secrets of a text, by their places in it. What is JSON is searched as JSON; lines between are
-/// searched together, because a key has several.
+/// The secrets of a text, by their places in it. What is JSON is searched as JSON; lines between
+/// are searched together, because a key has several.
 pub(crate) fn find(redactor: &Redactor, text: &str) -> Vec<Finding> {
     if !crate::json::may_hold_secrets(redactor, text) {
         return Vec::new();

@@ -1,10 +1,10 @@
 //! Secrets, found in text and in JSON, and replaced by their names: `[redacted:github-token]`.
 //!
 //! One pass looks for the keywords of all rules (`ghp_`, `://`, `password`); only where one stands
-//! does its rule read the neighbourhood. A *token* says by its own form what it is; a *context* says
-//! that what stands in it is secret. What is replaced is never looked at again, so that redacting
-//! twice is redacting once; and what a rule sees has an end, so that a stream redacted piece by piece
-//! is the whole redacted at once.
+//! does its rule read the neighbourhood. A *token* says by its own form what it is; a *context*
+//! says that what stands in it is secret. What is replaced is never looked at again, so that
+//! redacting twice is redacting once; and what a rule sees has an end, so that a stream redacted
+//! piece by piece is the whole redacted at once.
 //!
 //! Nothing here does I/O; the values of the environment come from the caller.
 

@@ -2,8 +2,8 @@
 
 use crate::bytes::Set;
 
-/// What a name must hold, and how long its value must be at least: people choose passwords, programs
-/// choose the rest.
+/// What a name must hold, and how long its value must be at least: people choose passwords,
+/// programs choose the rest.
 const STEMS: &[(&str, usize)] = &[
     ("password", 8),
     ("passwd", 8),

@@ -69,8 +69,8 @@ impl Rule {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Verdict {
     No,
-    /// It has the form, and is a placeholder: passed over as a whole, up to here. A second pass must
-    /// find it as it was.
+    /// It has the form, and is a placeholder: passed over as a whole, up to here. A second
+    /// pass must find it as it was.
     Passed(usize),
     Secret(Range<usize>),
 }

@@ -73,8 +73,8 @@ impl Search {
         self.floor.max(text.floor_char_boundary(self.from.saturating_sub(BEFORE)))
     }
 
-    /// Forgets the text before `certain`, of which the caller keeps nothing but what a rule may look
-    /// back to. Gives how many bytes may go.
+    /// Forgets the text before `certain`, of which the caller keeps nothing but what a rule may
+    /// look back to. Gives how many bytes may go.
     pub(crate) fn forget(&mut self, text: &str, certain: usize) -> usize {
         let gone = text.floor_char_boundary(certain.saturating_sub(BEFORE + 4));
         self.from = self.from.saturating_sub(gone);
@@ -122,8 +122,8 @@ fn touches_marker(text: &str, at: usize, end: usize) -> bool {
     memchr::memmem::find(part, MARKER.as_bytes()).is_some()
 }
 
-/// Between the keyword of a context and what it says to be secret may stand a token: that is found as
-/// well. And what is secret may be a token itself, which then says what it is.
+/// Between the keyword of a context and what it says to be secret may stand a token: that is found
+/// as well. And what is secret may be a token itself, which then says what it is.
 fn add_tokens(text: &str, mut from: usize, secret: &mut Span, found: &mut Vec<Span>) {
     let mut floor = from;
     while let Some(hit) = KEYWORDS.next(text, from).filter(|hit| hit.at < secret.range.end) {

@@ -271,9 +271,9 @@ pub(crate) struct Scan {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A log stays a log: each event is redacted, and the chain sealed anew. Any other file of text, of JSON
-or of lines of JSON stays what it is. The file that is read is not changed, and still holds the
-secrets.
+A log stays a log: each event is redacted, and the chain sealed anew. Any other file of text, of
+JSON or of lines of JSON stays what it is. The file that is read is not changed, and still holds
+the secrets.
 
 Example:
   antiphon redact run.jsonl -o clean.jsonl")]

@@ -1,7 +1,7 @@
 //! The examples of all rules: what each finds, and what looks like it and is none.
 //!
-//! The secrets were made up by chance, and stand here in parts, so that nobody takes this file for a
-//! leak.
+//! The secrets were made up by chance, and stand here in parts, so that nobody takes this file for
+//! a leak.
 
 use std::collections::BTreeSet;
 

@@ -105,7 +105,10 @@ proptest! {
     }
 
     #[test]
-    fn a_text_in_pieces_gives_what_the_whole_gives(text in texts(), cuts in proptest::collection::vec(0_usize..400, 0..12)) {
+    fn a_text_in_pieces_gives_what_the_whole_gives(
+        text in texts(),
+        cuts in proptest::collection::vec(0_usize..400, 0..12),
+    ) {
         let redactor = redactor();
         let mut counts = Counts::default();
         let whole = redactor.redact(&text, &mut counts);
@@ -124,8 +127,12 @@ proptest! {
     }
 
     #[test]
-    fn json_stays_json_and_its_strings_lose_what_texts_lose(texts in proptest::collection::vec(texts(), 1..4)) {
-        let value = serde_json::json!({"content": texts[0], "list": texts, "arguments": serde_json::json!({"a": texts[0]}).to_string()});
+    fn json_stays_json_and_its_strings_lose_what_texts_lose(
+        texts in proptest::collection::vec(texts(), 1..4),
+    ) {
+        let arguments = serde_json::json!({"a": texts[0]}).to_string();
+        let value =
+            serde_json::json!({"content": texts[0], "list": texts, "arguments": arguments});
         for raw in [value.to_string(), serde_json::to_string_pretty(&value).unwrap()] {
             let clean = redactor().redact_json(&raw, &mut Counts::default()).into_owned();
             let read: serde_json::Value = serde_json::from_str(&clean).unwrap();
