@@ -1,7 +1,8 @@
 //! A log without its secrets: every event redacted, the chain sealed anew.
 //!
 //! The events are first written without seals, and that is then copied as any damaged or foreign
-//! log is: one way to write a log from another is enough. What lies on the disk meanwhile is redacted.
+//! log is: one way to write a log from another is enough. What lies on the disk meanwhile is
+//! redacted.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
