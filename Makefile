@@ -27,6 +27,7 @@ check: need       ## Format, lints, the repository's own rules, documentation
 
 bench: need       ## Speed, beside what cannot be beaten
 	cargo bench --quiet --package antiphon-journal --bench journal
+	cargo bench --quiet --package antiphon-redact --bench redact
 	@cargo build --release --quiet --package antiphon
 	@cargo run --release --quiet --package xtask -- startup
 	@cargo run --release --quiet --package xtask -- counting

@@ -5,7 +5,9 @@ use std::path::Path;
 use antiphon_formats::{Duplicate, Sink};
 use antiphon_journal::{Draft, Log, Options, Writer, salvage};
 use antiphon_model::{Event, Problem, Severity};
+use antiphon_redact::{Counts, Redactor};
 
+use crate::redacted::redact_log;
 use crate::{Bundle, Error};
 
 /// What was written.
@@ -19,10 +21,19 @@ pub struct Exported {
 /// Writes the session at `from` to a new log at `to`.
 ///
 /// A log is copied event by event; of another format every event is written in the log's own
-/// words, with the ids, the times and the usage of the source.
-pub fn export_log(from: &Path, to: &Path, options: Options) -> Result<Exported, Error> {
+/// words, with the ids, the times and the usage of the source. With a redactor, without secrets.
+pub fn export_log(
+    from: &Path,
+    to: &Path,
+    options: Options,
+    mut redaction: Option<(&Redactor, &mut Counts)>,
+) -> Result<Exported, Error> {
     let Some(bundle) = Bundle::find(from)? else {
-        let copied = salvage(&Log::find(from)?, to, options)?;
+        let log = Log::find(from)?;
+        let copied = match redaction {
+            Some((redactor, counts)) => redact_log(&log, to, options, redactor, counts)?,
+            None => salvage(&log, to, options)?,
+        };
         return Ok(Exported { events: copied.events, problems: copied.lost + copied.changed });
     };
     if to.exists() {
@@ -30,7 +41,8 @@ pub fn export_log(from: &Path, to: &Path, options: Options) -> Result<Exported, 
     }
     let writer = Writer::open(to, options)?;
     let done = Exported::default();
-    let mut export = Export { bundle: &bundle, writer: &writer, done, failure: None };
+    let redaction = redaction.as_mut().map(|(redactor, counts)| (*redactor, &mut **counts));
+    let mut export = Export { bundle: &bundle, writer: &writer, redaction, done, failure: None };
     bundle.events(&mut export);
     let Export { done, failure, .. } = export;
     if let Some(failure) = failure {
@@ -43,6 +55,7 @@ pub fn export_log(from: &Path, to: &Path, options: Options) -> Result<Exported, 
 struct Export<'b> {
     bundle: &'b Bundle,
     writer: &'b Writer,
+    redaction: Option<(&'b Redactor, &'b mut Counts)>,
     done: Exported,
     failure: Option<antiphon_journal::Error>,
 }
@@ -53,7 +66,12 @@ impl<'a> Sink<'a> for Export<'_> {
             return;
         }
         let line = self.bundle.text(event.place).unwrap_or("null");
-        let written = Draft::from_json(&event.to_json(line))
+        let json = event.to_json(line);
+        let json = match &mut self.redaction {
+            Some((redactor, counts)) => redactor.redact_json(&json, counts),
+            None => json.as_str().into(),
+        };
+        let written = Draft::from_json(&json)
             .map_err(Into::into)
             .and_then(|draft| self.writer.append(&draft.of_the_past()));
         match written {

@@ -67,6 +67,14 @@ impl Text {
     }
 }
 
+/// The text of any file, unpacked; none of what is no text.
+pub fn read_text(path: &Path) -> io::Result<Option<String>> {
+    const HEAD_BYTES: usize = 8 << 10;
+    let Text { text, .. } = Text::read(path)?;
+    let is_binary = text.bytes().take(HEAD_BYTES).any(|byte| byte == 0);
+    Ok((!is_binary).then_some(text))
+}
+
 /// How a file begins. What is not UTF-8 is replaced: only the shape matters here.
 pub(crate) fn head(path: &Path, most: u64) -> io::Result<String> {
     let mut bytes = Vec::new();

@@ -9,6 +9,7 @@ mod export;
 mod file;
 mod open;
 mod recorded;
+mod redacted;
 mod store;
 
 pub use archive::{Copied, Source};
@@ -17,6 +18,7 @@ pub use collector::{CollectorError, CompleteSpan, SpanCollector, StartSpan};
 pub use config::{CONFIG_FILE, Config, ConfigError, Logging, Redaction};
 pub use environment::Environment;
 pub use export::{Exported, export_log};
-pub use file::PACKED;
+pub use file::{PACKED, read_text};
 pub use open::{Error, LOG_FORMAT, Opened, open, open_usage};
+pub use redacted::redact_log;
 pub use store::{Found, Key, Origin, SessionFolder, Store, StoreError, StoredSession};

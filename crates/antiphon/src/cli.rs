@@ -51,6 +51,10 @@ pub(crate) enum Command {
     Verify(Verify),
     /// Write a clean copy of a damaged log
     Salvage(Salvage),
+    /// Look for secrets in sessions, logs and any other text
+    Scan(Scan),
+    /// Write a copy without secrets
+    Redact(Redact),
     /// Check session documents against their standard, STD-001 or STD-008
     Validate(Validate),
     /// Write an older session document in the current shape
@@ -314,6 +318,39 @@ pub(crate) struct Salvage {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "\
+A finding shows where a secret stands, by which rule, and its first four characters. Exit code 1
+means that there are some: rotate them, for whoever read the file has them.
+
+Examples:
+  antiphon scan ~/.claude/projects          all that was ever said to an agent
+  antiphon scan run.jsonl notes.md --json")]
+pub(crate) struct Scan {
+    /// Files of any kind, or folders of them
+    #[arg(required = true, value_name = "PATH")]
+    pub(crate) paths: Vec<PathBuf>,
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A log stays a log: each event is redacted, and the chain sealed anew. Any other file of text, of
+JSON or of lines of JSON stays what it is. The file that is read is not changed, and still holds
+the secrets.
+
+Example:
+  antiphon redact run.jsonl -o clean.jsonl")]
+pub(crate) struct Redact {
+    /// The session, or any other file of text
+    pub(crate) session: PathBuf,
+    /// Where to write the copy: a file that is not there yet
+    #[arg(short, long, value_name = "PATH")]
+    pub(crate) output: PathBuf,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct View {
     #[command(subcommand)]
     pub(crate) view: ViewKind,
@@ -489,6 +526,9 @@ pub(crate) struct Export {
     /// Which phases a document has
     #[arg(long, value_enum, default_value_t = PhaseDetail::Advised)]
     pub(crate) phases: PhaseDetail,
+    /// With all secrets that it holds
+    #[arg(long)]
+    pub(crate) no_redact: bool,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -546,6 +586,9 @@ pub(crate) struct Record {
     /// Append what happens to the role (requested, started, completed, failed) to this file
     #[arg(long, value_name = "FILE")]
     pub(crate) events: Option<PathBuf>,
+    /// Keep secrets
+    #[arg(long)]
+    pub(crate) no_redact: bool,
     /// The configuration, instead of the antiphon.toml that is found
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,

@@ -11,8 +11,10 @@ mod install;
 mod ls;
 mod migrate;
 mod record;
+mod redact;
 mod resume;
 mod salvage;
+mod scan;
 mod show;
 mod stats;
 mod tail;
@@ -40,6 +42,8 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Some(Command::Stats(args)) => stats::run(&args),
         Some(Command::Verify(args)) => verify::run(&args),
         Some(Command::Salvage(args)) => salvage::run(&args),
+        Some(Command::Scan(args)) => scan::run(&args),
+        Some(Command::Redact(args)) => redact::run(&args),
         Some(Command::Validate(args)) => validate::run(&args),
         Some(Command::Record(args)) => record::run(&args),
         Some(Command::Migrate(args)) => migrate::run(&args),

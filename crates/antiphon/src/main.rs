@@ -5,6 +5,7 @@ mod commands;
 mod failure;
 mod opened;
 mod price_table;
+mod redaction;
 mod terminal;
 
 use std::process::ExitCode;

@@ -8,6 +8,7 @@ use antiphon_documents::{WriteOptions, Written, write};
 
 use crate::failure::{Outcome, UserError};
 use crate::opened::Opened;
+use crate::redaction::Redaction;
 use crate::terminal::{self, complain};
 
 /// Writes the session as a document: to stdout, to a new file, or into a folder under the name that
@@ -16,21 +17,26 @@ pub(super) fn export(
     opened: &Opened,
     options: WriteOptions,
     output: Option<&Path>,
+    redaction: &mut Redaction,
 ) -> anyhow::Result<Outcome> {
     let mut written = write(&opened.reading(), options)?;
     match output {
-        None => terminal::document(&(written.to_json() + "\n"))?,
+        None => terminal::document(&text(&written, redaction))?,
         Some(folder) if folder.is_dir() => {
-            let path = into_folder(&mut written, folder)?;
+            let path = into_folder(&mut written, folder, redaction)?;
             complain(&format!("wrote {}", path.display()));
         }
-        Some(path) => create(path, &written)?.ok_or_else(|| exists(path))?,
+        Some(path) => create(path, &written, redaction)?.ok_or_else(|| exists(path))?,
     }
     Ok(opened.outcome())
 }
 
 /// Another writer may take the number first; then it is the next one's turn.
-fn into_folder(written: &mut Written, folder: &Path) -> anyhow::Result<PathBuf> {
+fn into_folder(
+    written: &mut Written,
+    folder: &Path,
+    redaction: &mut Redaction,
+) -> anyhow::Result<PathBuf> {
     loop {
         let mut names = Vec::new();
         for entry in fs::read_dir(folder)? {
@@ -38,14 +44,14 @@ fn into_folder(written: &mut Written, folder: &Path) -> anyhow::Result<PathBuf> 
         }
         written.number(written.name.free(names.iter().map(String::as_str)));
         let path = folder.join(format!("{}.json", written.name.stem()));
-        if create(&path, written)?.is_some() {
+        if create(&path, written, redaction)?.is_some() {
             return Ok(path);
         }
     }
 }
 
 /// Writes a file that is not there yet; nothing, if it is.
-fn create(path: &Path, written: &Written) -> anyhow::Result<Option<()>> {
+fn create(path: &Path, written: &Written, redaction: &mut Redaction) -> anyhow::Result<Option<()>> {
     let file = fs::OpenOptions::new().write(true).create_new(true).open(path);
     let mut file = match file {
         Ok(file) => file,
@@ -56,8 +62,12 @@ fn create(path: &Path, written: &Written) -> anyhow::Result<Option<()>> {
             );
         }
     };
-    file.write_all((written.to_json() + "\n").as_bytes())?;
+    file.write_all(text(written, redaction).as_bytes())?;
     Ok(Some(()))
+}
+
+fn text(written: &Written, redaction: &mut Redaction) -> String {
+    redaction.json(written.to_json()) + "\n"
 }
 
 fn exists(path: &Path) -> anyhow::Error {

@@ -10,6 +10,7 @@ use antiphon_recorder::Transcript;
 use crate::cli;
 use crate::failure::{Outcome, UserError};
 use crate::opened::{Opened, locate};
+use crate::redaction::Redaction;
 use crate::terminal;
 
 pub(crate) fn run(args: &cli::Export) -> anyhow::Result<Outcome> {
@@ -26,13 +27,21 @@ pub(crate) fn run(args: &cli::Export) -> anyhow::Result<Outcome> {
         cli::PhaseDetail::Never => PhaseDetail::Never,
     };
     let opened = Opened::read(&args.session)?;
-    super::document::export(&opened, WriteOptions { standard, phases }, args.output.as_deref())
+    let options = WriteOptions { standard, phases };
+    let mut redaction = Redaction::unless(args.no_redact);
+    let outcome =
+        super::document::export(&opened, options, args.output.as_deref(), &mut redaction)?;
+    redaction.report();
+    Ok(outcome)
 }
 
 fn transcript(args: &cli::Export) -> anyhow::Result<Outcome> {
     let opened = Opened::read(&args.session)?;
     let form = Transcript { policy: super::record::policy(args.tools) };
+    let mut redaction = Redaction::unless(args.no_redact);
     let text = antiphon_recorder::export(&opened.reading(), &opened.id(), form)?;
+    let text = redaction.text(text);
+    redaction.report();
     match &args.output {
         None => terminal::document(&text)?,
         Some(path) => {
@@ -49,8 +58,12 @@ fn transcript(args: &cli::Export) -> anyhow::Result<Outcome> {
 fn log(args: &cli::Export) -> anyhow::Result<Outcome> {
     let session = &locate(&args.session)?;
     let program = "antiphon export".to_owned();
+    let mut redaction = Redaction::unless(args.no_redact);
     let exported = match &args.output {
-        Some(path) => export_log(session, path, Options { program, ..Options::default() })?,
+        Some(path) => {
+            let options = Options { program, ..Options::default() };
+            export_log(session, path, options, redaction.parts())?
+        }
         None => {
             // A log is a file; for a pipe it is made in a folder of its own and copied out.
             let folder =
@@ -58,7 +71,7 @@ fn log(args: &cli::Export) -> anyhow::Result<Outcome> {
             std::fs::create_dir_all(&folder)?;
             let path = folder.join("export.jsonl");
             let options = Options { program, level: Level::Os, ..Options::default() };
-            let exported = export_log(session, &path, options);
+            let exported = export_log(session, &path, options, redaction.parts());
             let text = std::fs::read_to_string(&path);
             std::fs::remove_dir_all(&folder)?;
             let exported = exported?;
@@ -66,6 +79,7 @@ fn log(args: &cli::Export) -> anyhow::Result<Outcome> {
             exported
         }
     };
+    redaction.report();
     if exported.events == 0 {
         let what = format!("`{}` holds no events", session.display());
         return Err(UserError::failed(what).into());

@@ -7,6 +7,7 @@ use antiphon_documents::{PhaseDetail, Standard, WriteOptions};
 use crate::cli;
 use crate::failure::{Outcome, UserError};
 use crate::opened::Opened;
+use crate::redaction::Redaction;
 
 /// What the registry calls documents.
 const DOCUMENTS: &str = "std-session";
@@ -21,7 +22,9 @@ pub(crate) fn run(args: &cli::Migrate) -> anyhow::Result<Outcome> {
     }
     let standard = args.multi.then_some(Standard::Std008);
     let options = WriteOptions { standard, phases: PhaseDetail::Advised };
-    super::document::export(&opened, options, args.output.as_deref())?;
+    // What is migrated stays where it was: it is the same document, secrets and all.
+    let mut redaction = Redaction::unless(true);
+    super::document::export(&opened, options, args.output.as_deref(), &mut redaction)?;
     // What was odd about an old document is what it was migrated for.
     Ok(Outcome::Done)
 }

@@ -8,11 +8,13 @@ use std::time::Duration;
 use antiphon_journal::{Level, Options};
 use antiphon_library::{Config, Environment, Store};
 use antiphon_recorder::{
-    Assignment, Ended, LogTarget, Policy, RecordError, Recorder, RoleEvent, Sinks, record,
+    Assignment, Ended, LogTarget, Policy, RecordError, Recorder, Redact, RoleEvent, Sinks, record,
 };
+use antiphon_redact::Counts;
 
 use crate::cli;
 use crate::failure::{Outcome, UserError};
+use crate::redaction::redactor;
 use crate::terminal::complain;
 
 pub(crate) fn run(args: &cli::Record) -> anyhow::Result<Outcome> {
@@ -39,7 +41,7 @@ pub(crate) fn run(args: &cli::Record) -> anyhow::Result<Outcome> {
             logs_dir,
             policy: policy(args.tools),
             events: args.events.as_deref().map(teller),
-            redact: None,
+            redact: (!args.no_redact && config.redaction.enabled).then(redact),
         },
     };
     match record(recorder) {
@@ -51,6 +53,16 @@ pub(crate) fn run(args: &cli::Record) -> anyhow::Result<Outcome> {
         }
         Err(error) => Err(not_started(error)),
     }
+}
+
+/// Nothing that the agent prints reaches the disk with a secret in it that a rule knows.
+fn redact() -> Redact {
+    let redactor = redactor();
+    let mut counts = Counts::default();
+    Box::new(move |line, is_json| match is_json {
+        true => redactor.redact_json(line, &mut counts).into_owned(),
+        false => redactor.redact(line, &mut counts).into_owned(),
+    })
 }
 
 fn target(environment: Environment) -> LogTarget {

@@ -28,6 +28,8 @@ fn help_of_everything() {
         "resume --help",
         "verify --help",
         "salvage --help",
+        "scan --help",
+        "redact --help",
         "formats --help",
         "install --help",
         "hook --help",

@@ -17,6 +17,7 @@ mod hostile_text;
 mod phases;
 #[cfg(unix)]
 mod record;
+mod redact;
 mod run;
 mod samples;
 mod store;

@@ -1,0 +1,253 @@
+//! Contexts: what stands there is secret, whatever its form.
+
+use crate::bytes::{Set, is_basic};
+use crate::rule::{Verdict, Window};
+use crate::{name, placeholder};
+
+/// No value that a person or a program assigns is longer.
+const VALUE_BYTES_MAX: usize = 1024;
+
+/// `password = "…"`, in the forms of JSON, YAML, shells, headers, XML, options and code.
+pub(crate) fn assigned(window: &Window<'_>) -> Verdict {
+    let suffix = Set::Dashed.run(window.rest());
+    if suffix.len() > 32 || !name::is_suffix(suffix) {
+        return Verdict::No;
+    }
+    let before = Set::Dashed.run_back(window.before);
+    let rest = window.rest().get(suffix.len()..).unwrap_or_default();
+    let Some(value) = value(rest, before.starts_with("--")) else { return Verdict::No };
+    let least = name::least_length(&format!("{before}{}{suffix}", window.keyword));
+    match least.is_some_and(|least| is_secret(value.text, least, value.is_quoted)) {
+        true => window.secret(value.text),
+        false => Verdict::No,
+    }
+}
+
+/// Whether a value under such a name is a secret.
+pub(crate) fn is_secret(value: &str, least: usize, is_quoted: bool) -> bool {
+    (least..=VALUE_BYTES_MAX).contains(&value.len())
+        && !value.contains(char::is_whitespace)
+        && !placeholder::is_value(value)
+        && placeholder::is_random(value, is_quoted)
+}
+
+struct Value<'t> {
+    text: &'t str,
+    is_quoted: bool,
+}
+
+/// The value that follows a name.
+fn value(rest: &str, is_option: bool) -> Option<Value<'_>> {
+    let mut after = rest;
+    let mut is_closed = false;
+    while let Some(next) = strip_any(after, &["\\\"", "\"", "'", "`", "]"]) {
+        after = next;
+        is_closed = true;
+    }
+    let trimmed = after.trim_start_matches([' ', '\t']);
+    let assigned = strip_any(trimmed, &[":=", "=>", "==", "="])
+        .or_else(|| trimmed.strip_prefix(':').map(without_type));
+    if let Some(assigned) = assigned {
+        return literal(assigned.trim_start_matches([' ', '\t']));
+    }
+    if let Some(text) = after.strip_prefix('>') {
+        let end = text.find('<')?;
+        return Some(Value { text: text.get(..end)?, is_quoted: true });
+    }
+    // `("X-Api-Key", "…")`, `.password("…")`, `--password …`
+    if let Some(listed) = after.strip_prefix(',').filter(|_| is_closed) {
+        return literal(listed.trim_start()).filter(|value| value.is_quoted);
+    }
+    if let Some(passed) = after.strip_prefix('(') {
+        return literal(passed).filter(|value| value.is_quoted);
+    }
+    let has_space = is_option && trimmed.len() < after.len();
+    if has_space { literal(trimmed).map(|value| Value { is_quoted: true, ..value }) } else { None }
+}
+
+fn strip_any<'t>(text: &'t str, starts: &[&str]) -> Option<&'t str> {
+    starts.iter().find_map(|start| text.strip_prefix(start))
+}
+
+/// What follows `: str =`, or the same text where no type stands.
+fn without_type(after: &str) -> &str {
+    let trimmed = after.trim_start();
+    let of_type = |c: char| c.is_ascii_alphabetic() || "&'<>[] ".contains(c);
+    let end = trimmed.find(|c| !of_type(c)).unwrap_or(trimmed.len());
+    let (written, rest) = trimmed.split_at(end.min(24));
+    let is_type = written.trim().to_ascii_lowercase().contains("str");
+    rest.strip_prefix('=').filter(|_| is_type).unwrap_or(after)
+}
+
+/// A string in quotes, or a word.
+fn literal(text: &str) -> Option<Value<'_>> {
+    for quote in ["\\\"", "\"", "'", "`"] {
+        if let Some(inner) = text.strip_prefix(quote) {
+            let near = inner.floor_char_boundary(inner.len().min(VALUE_BYTES_MAX + 4));
+            let end = inner.get(..near)?.find(quote)?;
+            return Some(Value { text: inner.get(..end)?, is_quoted: true });
+        }
+    }
+    let ends = |c: char| c.is_whitespace() || "\"'`,;&<>(){}|\\".contains(c);
+    let near = text.floor_char_boundary(text.len().min(VALUE_BYTES_MAX + 4));
+    let text = text.get(..near)?;
+    let end = text.find(ends).unwrap_or(text.len());
+    // A call, a type with arguments: code.
+    let is_code = text.get(end..)?.starts_with(['(', '<', '{']);
+    (!is_code).then_some(Value { text: text.get(..end)?, is_quoted: false })
+}
+
+/// `scheme://user:password@host`.
+pub(crate) fn url_password(window: &Window<'_>) -> Verdict {
+    let rest = window.rest();
+    let ends = |c: char| c.is_whitespace() || "/?#\"'`<>\\,;(){}|".contains(c);
+    let authority = rest.get(..rest.find(ends).unwrap_or(rest.len())).unwrap_or_default();
+    let Some((user_info, _)) = authority.rsplit_once('@') else { return Verdict::No };
+    let Some((_, password)) = user_info.split_once(':') else { return Verdict::No };
+    let is_scheme = window.before.ends_with(|c: char| c.is_ascii_alphanumeric());
+    if !is_scheme || password.len() < 4 || placeholder::is_value(password) {
+        return Verdict::No;
+    }
+    window.secret(password)
+}
+
+/// `Bearer …`, `Basic …`, and what else follows `Authorization`.
+pub(crate) fn authorization(window: &Window<'_>) -> Verdict {
+    let is_header = window.keyword.eq_ignore_ascii_case("uthorization");
+    if !is_header {
+        return match window.begins_word() {
+            true => scheme(window, window.after),
+            false => Verdict::No,
+        };
+    }
+    let rest = window.rest().trim_start_matches(|c: char| " \t\\\"'`:=,]".contains(c));
+    let verdict = scheme(window, rest);
+    if verdict != Verdict::No {
+        return verdict;
+    }
+    // `token …`, `ApiKey …`, or the key itself.
+    let word = Set::Alnum.run(rest);
+    let behind = rest.get(word.len()..).and_then(|rest| rest.strip_prefix(' '));
+    credentials(window, behind.unwrap_or(rest))
+}
+
+fn scheme(window: &Window<'_>, text: &str) -> Verdict {
+    let Some((scheme, rest)) = text.split_once(' ') else { return Verdict::No };
+    let rest = rest.trim_start();
+    if scheme.eq_ignore_ascii_case("bearer") {
+        return credentials(window, rest);
+    }
+    let run = Set::Base64.run(rest);
+    match scheme.eq_ignore_ascii_case("basic") && run.len() >= 8 && is_basic(run) {
+        true => window.secret(run),
+        false => Verdict::No,
+    }
+}
+
+fn credentials(window: &Window<'_>, text: &str) -> Verdict {
+    let of_token = |byte: u8| Set::Dotted.has(byte) || Set::Base64.has(byte) || byte == b'~';
+    let end = text.bytes().position(|byte| !of_token(byte)).unwrap_or(text.len());
+    let run = text.get(..end).unwrap_or_default();
+    if run.len() < 16 || placeholder::is_value(run) || !placeholder::is_random(run, true) {
+        return Verdict::No;
+    }
+    window.secret(run)
+}
+
+/// `"auth": "…"` in Docker's configuration: `user:password` in base64.
+pub(crate) fn docker_auth(window: &Window<'_>) -> Verdict {
+    match value(window.rest(), false) {
+        Some(value) if value.text.len() >= 12 && is_basic(value.text) => window.secret(value.text),
+        _ => Verdict::No,
+    }
+}
+
+/// `login … password …` in `.netrc`, on one line or on lines of their own.
+pub(crate) fn netrc(window: &Window<'_>) -> Verdict {
+    let line = window.before.rsplit('\n').next().unwrap_or_default();
+    let has_login = line.contains("login ");
+    let rest = window.rest().trim_end();
+    let word = rest.split_whitespace().next().unwrap_or_default();
+    let is_alone = line.trim().is_empty() && word.len() == rest.len();
+    let is_plain = word.bytes().all(|byte| byte.is_ascii_alphabetic());
+    if word.len() < 6 || placeholder::is_value(word) || !(has_login || is_alone && !is_plain) {
+        return Verdict::No;
+    }
+    window.secret(word)
+}
+
+/// `AccountKey=…` in connection strings.
+pub(crate) fn azure_key(window: &Window<'_>) -> Verdict {
+    let run = Set::Base64.run(window.rest());
+    if run.len() < 40 || placeholder::is_token(run) {
+        return Verdict::No;
+    }
+    window.secret(run)
+}
+
+/// Forty characters behind the name of AWS's secret key.
+pub(crate) fn aws_secret(window: &Window<'_>) -> Verdict {
+    let Some(value) = value(window.rest(), false) else { return Verdict::No };
+    let run = Set::Base64.run(value.text);
+    if run.len() != value.text.len()
+        || !(38..=44).contains(&run.len())
+        || placeholder::is_token(run)
+    {
+        return Verdict::No;
+    }
+    window.secret(run)
+}
+
+/// A UUID that is assigned to a name with Heroku's in it.
+pub(crate) fn heroku(window: &Window<'_>) -> Verdict {
+    let Some((_, assigned)) = window.rest().split_once(['=', ':']) else { return Verdict::No };
+    let uuid = Set::Dashed.run(assigned.trim_start_matches([' ', '"', '\'']));
+    match placeholder::is_uuid(uuid) {
+        true => window.secret(uuid),
+        false => Verdict::No,
+    }
+}
+
+/// A key of the known lengths soon behind Cloudflare's name.
+pub(crate) fn cloudflare(window: &Window<'_>) -> Verdict {
+    let is_key = |run: &&str| {
+        let is_length = matches!(run.len(), 37 | 40 | 45) && !placeholder::is_token(run);
+        is_length && placeholder::is_random(run, false)
+    };
+    nearby(window, Set::Dashed).find(is_key).map_or(Verdict::No, |run| window.secret(run))
+}
+
+/// The runs of characters close behind a keyword.
+fn nearby<'t>(window: &Window<'t>, set: Set) -> impl Iterator<Item = &'t str> {
+    const NEAR: usize = 100;
+    let rest = window.rest();
+    let rest = rest.get(..rest.floor_char_boundary(rest.len().min(NEAR))).unwrap_or_default();
+    rest.split(move |c: char| !c.is_ascii() || !set.has(c as u8)).filter(|run| !run.is_empty())
+}
+
+/// `curl -u user:password`.
+pub(crate) fn curl_user(window: &Window<'_>) -> Verdict {
+    let Some(given) = literal(window.rest().trim_start()) else { return Verdict::No };
+    let Some((user, password)) = given.text.split_once(':') else { return Verdict::No };
+    let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if user.is_empty() || password.len() < 6 || is_number(password) || password.contains('/') {
+        return Verdict::No;
+    }
+    if placeholder::is_value(password) || !window.before.contains("curl") {
+        return Verdict::No;
+    }
+    window.secret(password)
+}
+
+/// The path of a webhook: whoever has it may post.
+pub(crate) fn webhook(window: &Window<'_>) -> Verdict {
+    let of_path = |byte: u8| Set::Dashed.has(byte) || byte == b'/';
+    let rest = window.rest();
+    let end = rest.bytes().position(|byte| !of_path(byte)).unwrap_or(rest.len());
+    let path = rest.get(..end).unwrap_or_default();
+    let secret = path.rsplit('/').next().unwrap_or_default();
+    if secret.len() < 16 || placeholder::is_token(secret) {
+        return Verdict::No;
+    }
+    window.secret(path)
+}

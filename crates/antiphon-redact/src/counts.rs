@@ -1,0 +1,48 @@
+//! How many secrets of which rule were found.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// Findings, counted by rule.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Counts(BTreeMap<&'static str, u64>);
+
+impl Counts {
+    pub fn add(&mut self, rule: &'static str) {
+        *self.0.entry(rule).or_default() += 1;
+    }
+
+    pub fn merge(&mut self, other: &Self) {
+        for (&rule, count) in &other.0 {
+            *self.0.entry(rule).or_default() += count;
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub fn total(&self) -> u64 {
+        self.0.values().sum()
+    }
+
+    /// Rules by name, each with its number.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        self.0.iter().map(|(&rule, &count)| (rule, count))
+    }
+
+    pub fn by_rule(&self) -> &BTreeMap<&'static str, u64> {
+        &self.0
+    }
+}
+
+/// `2 github-token, 1 jwt`.
+impl fmt::Display for Counts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, (rule, count)) in self.iter().enumerate() {
+            let comma = if at > 0 { ", " } else { "" };
+            write!(f, "{comma}{count} {rule}")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,93 @@
+//! The keywords of all rules, found in one pass.
+
+use std::sync::LazyLock;
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
+
+use crate::rule::Rule;
+use crate::rules;
+
+/// How a marker begins. It is a keyword like any other, whose text is passed over.
+pub(crate) const MARKER: &str = "[redacted:";
+
+/// Words that begin like a keyword, stand on every line of a log and are none.
+const DECOYS: &[&str] = &["tokens", "Tokens", "tokeniz", "token_count"];
+
+/// The longest name of a rule.
+pub(crate) const NAME_BYTES_MAX: usize = 40;
+
+/// All keywords, and the rules that each of them calls.
+#[derive(Debug)]
+pub(crate) struct Keywords {
+    automaton: Option<AhoCorasick>,
+    /// By the number of the keyword: the rules, each with its own keyword, the longest first.
+    rules: Vec<Vec<(&'static Rule, &'static str)>>,
+    pub(crate) longest: usize,
+}
+
+/// A keyword in a text.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Hit<'k> {
+    pub(crate) at: usize,
+    /// None for a marker, and for what is no keyword.
+    pub(crate) rules: &'k [(&'static Rule, &'static str)],
+}
+
+pub(crate) static KEYWORDS: LazyLock<Keywords> = LazyLock::new(Keywords::new);
+
+impl Keywords {
+    fn new() -> Self {
+        let all =
+            || rules::all().flat_map(|rule| rule.keywords.iter().map(move |&word| (rule, word)));
+        let mut words: Vec<&str> = all().map(|(_, word)| word).collect();
+        words.push(MARKER);
+        words.extend(DECOYS);
+        words.sort_unstable();
+        words.dedup();
+        // The longest keyword of a place is found: it calls the rules of those that it begins with.
+        let called = |word: &&str| {
+            let is_called = |own: &str| word.starts_with(own) && !DECOYS.contains(word);
+            let mut rules: Vec<_> = all().filter(|(_, own)| is_called(own)).collect();
+            rules.sort_by_key(|(_, own)| std::cmp::Reverse(own.len()));
+            rules
+        };
+        let rules = words.iter().map(called).collect();
+        let longest = words.iter().map(|word| word.len()).max().unwrap_or_default();
+        // The words are constants, and far from too many: there is an automaton.
+        let automaton = AhoCorasick::builder()
+            .match_kind(MatchKind::LeftmostLongest)
+            .kind(Some(AhoCorasickKind::DFA))
+            .build(&words)
+            .ok();
+        Self { automaton, rules, longest }
+    }
+
+    /// The first keyword of a text from a place on.
+    pub(crate) fn next(&self, text: &str, from: usize) -> Option<Hit<'_>> {
+        let found = self.automaton.as_ref()?.find(Input::new(text).range(from..text.len()))?;
+        let rules = self.rules.get(found.pattern().as_usize())?;
+        Some(Hit { at: found.start(), rules })
+    }
+}
+
+impl Keywords {
+    /// The first keyword from a place on that calls a rule.
+    pub(crate) fn next_of_rule(&self, text: &str, mut from: usize) -> Option<usize> {
+        loop {
+            let hit = self.next(text, from)?;
+            if !hit.rules.is_empty() {
+                return Some(hit.at);
+            }
+            from = hit.at + 1;
+        }
+    }
+}
+
+/// Where the marker ends that a text begins with.
+pub(crate) fn marker_end(text: &str) -> Option<usize> {
+    let name = text.strip_prefix(MARKER)?;
+    let end = name.bytes().position(|byte| byte == b']')?;
+    let of_name = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    let is_name = end <= NAME_BYTES_MAX && name.bytes().take(end).all(of_name);
+    is_name.then_some(MARKER.len() + end + 1)
+}

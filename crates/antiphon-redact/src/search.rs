@@ -1,0 +1,212 @@
+//! The search, from left to right: what it finds, and how far it is certain.
+//!
+//! Three things make it give the same for a text in pieces, and for a text that was redacted
+//! before. A rule sees at most [`BEFORE`] bytes before its keyword and [`AFTER`] behind it, within
+//! the line; it sees nothing of what was replaced; and a marker is passed over like a secret.
+
+use std::ops::Range;
+
+use crate::bytes::Set;
+use crate::keywords::{KEYWORDS, MARKER, NAME_BYTES_MAX, marker_end};
+use crate::rule::{Form, Rule, Verdict, Window};
+use crate::token::PEM_BYTES_MAX;
+use crate::{placeholder, rules};
+
+/// What a rule sees before its keyword: at least this, and a character more where it would be cut.
+const BEFORE: usize = 64;
+/// What a rule sees from its keyword on.
+const AFTER: usize = 8 << 10;
+/// What must be there behind a keyword to be certain: a secret may hold another to its end.
+const HORIZON: usize = 2 * AFTER + 8;
+
+/// A secret in a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Span {
+    pub(crate) range: Range<usize>,
+    pub(crate) rule: &'static str,
+}
+
+/// A search under way.
+#[derive(Debug, Default)]
+pub(crate) struct Search {
+    /// Where the next keyword may begin.
+    from: usize,
+    /// What is before this was replaced or passed over.
+    floor: usize,
+}
+
+impl Search {
+    /// Finds all secrets of a text.
+    pub(crate) fn whole(text: &str) -> Vec<Span> {
+        let mut found = Vec::new();
+        Self::default().go_on(text, true, &mut found);
+        found
+    }
+
+    /// Searches on, and says up to where the text is certain: nothing before will be replaced that
+    /// is not in `found`.
+    pub(crate) fn go_on(&mut self, text: &str, is_whole: bool, found: &mut Vec<Span>) -> usize {
+        while let Some(hit) = KEYWORDS.next(text, self.from) {
+            if !is_whole && !is_certain(text, hit.at, hit.rules) {
+                // A longer keyword may have begun before this one, and not be complete.
+                return self.wait_from(text, hit.at.saturating_sub(KEYWORDS.longest));
+            }
+            match self.judge(text, hit.at, hit.rules, found) {
+                Verdict::Secret(Range { end, .. }) | Verdict::Passed(end) => {
+                    self.floor = end;
+                    self.from = end;
+                }
+                // Keywords are ASCII: the next character is one byte on.
+                Verdict::No => self.from = hit.at + 1,
+            }
+        }
+        if is_whole {
+            return text.len();
+        }
+        // The next piece may complete a keyword that begins here.
+        self.wait_from(text, text.len().saturating_sub(KEYWORDS.longest))
+    }
+
+    /// Goes on from this place when there is more; gives what is certain until then.
+    fn wait_from(&mut self, text: &str, place: usize) -> usize {
+        self.from = self.from.max(text.floor_char_boundary(place));
+        self.floor.max(text.floor_char_boundary(self.from.saturating_sub(BEFORE)))
+    }
+
+    /// Forgets the text before `certain`, of which the caller keeps nothing but what a rule may
+    /// look back to. Gives how many bytes may go.
+    pub(crate) fn forget(&mut self, text: &str, certain: usize) -> usize {
+        let gone = text.floor_char_boundary(certain.saturating_sub(BEFORE + 4));
+        self.from = self.from.saturating_sub(gone);
+        self.floor = self.floor.saturating_sub(gone);
+        gone
+    }
+
+    fn judge(
+        &self,
+        text: &str,
+        at: usize,
+        rules: &[(&'static Rule, &'static str)],
+        found: &mut Vec<Span>,
+    ) -> Verdict {
+        if let Some(end) = text.get(at..).and_then(marker_end) {
+            return Verdict::Passed(at + end);
+        }
+        for (rule, keyword) in rules {
+            let verdict = apply(rule, &window(text, self.floor, at, keyword, rule));
+            let range = match verdict {
+                Verdict::No => continue,
+                Verdict::Passed(_) => return verdict,
+                Verdict::Secret(range) => range,
+            };
+            let is_context = matches!(rule.form, Form::Context(_));
+            if range.start < self.floor || is_context && touches_marker(text, at, range.end) {
+                continue;
+            }
+            let mut span = Span { range, rule: rule.name };
+            if is_context {
+                add_tokens(text, at + 1, &mut span, found);
+            }
+            let range = span.range.clone();
+            found.push(span);
+            return Verdict::Secret(range);
+        }
+        Verdict::No
+    }
+}
+
+/// Whether a part of what a context says to be secret was replaced already: then that was it.
+fn touches_marker(text: &str, at: usize, end: usize) -> bool {
+    let bytes = text.as_bytes();
+    let part = bytes.get(at..(end + MARKER.len()).min(bytes.len())).unwrap_or_default();
+    memchr::memmem::find(part, MARKER.as_bytes()).is_some()
+}
+
+/// Between the keyword of a context and what it says to be secret may stand a token: that is found
+/// as well. And what is secret may be a token itself, which then says what it is.
+fn add_tokens(text: &str, mut from: usize, secret: &mut Span, found: &mut Vec<Span>) {
+    let mut floor = from;
+    while let Some(hit) = KEYWORDS.next(text, from).filter(|hit| hit.at < secret.range.end) {
+        from = hit.at + 1;
+        for (rule, keyword) in hit.rules {
+            if let Form::Context(_) = rule.form {
+                continue;
+            }
+            let Verdict::Secret(token) = apply(rule, &window(text, floor, hit.at, keyword, rule))
+            else {
+                continue;
+            };
+            if token.end > secret.range.start {
+                let range = &mut secret.range;
+                *range = range.start.min(token.start)..range.end.max(token.end);
+                secret.rule = rule.name;
+                return;
+            }
+            (from, floor) = (token.end, token.end);
+            found.push(Span { range: token, rule: rule.name });
+            break;
+        }
+    }
+}
+
+fn apply(rule: &Rule, window: &Window<'_>) -> Verdict {
+    match rule.form {
+        Form::Token { set, min, max } => token(window, set, min, max),
+        Form::Shape(read) | Form::Context(read) => read(window),
+    }
+}
+
+/// A keyword, and behind it a run of characters.
+fn token(window: &Window<'_>, set: Set, min: usize, max: usize) -> Verdict {
+    if !window.begins_word() {
+        return Verdict::No;
+    }
+    let run = set.run(window.rest());
+    let next = window.rest().as_bytes().get(run.len());
+    let goes_on = set.is_of_words() && next.is_some_and(|&byte| Set::Word.has(byte));
+    if run.len() < min || run.len() > max || goes_on {
+        return Verdict::No;
+    }
+    let end = window.at + window.keyword.len() + run.len();
+    match placeholder::is_token(run) {
+        true => Verdict::Passed(end),
+        false => Verdict::Secret(window.at..end),
+    }
+}
+
+fn window<'t>(
+    text: &'t str,
+    floor: usize,
+    at: usize,
+    keyword: &'static str,
+    rule: &Rule,
+) -> Window<'t> {
+    let start = floor.max(text.floor_char_boundary(at.saturating_sub(BEFORE)));
+    let reach = if rules::spans_lines(rule) { PEM_BYTES_MAX } else { AFTER };
+    let end = text.floor_char_boundary((at + reach).min(text.len()));
+    let mut after = text.get(at..end).unwrap_or_default();
+    if !rules::spans_lines(rule)
+        && let Some(line) = memchr::memchr(b'\n', after.as_bytes())
+    {
+        after = after.get(..line).unwrap_or_default();
+    }
+    let keyword = after.get(..keyword.len()).unwrap_or_default();
+    Window { before: text.get(start..at).unwrap_or_default(), after, keyword, at }
+}
+
+/// Whether more text cannot change what is said of this keyword.
+fn is_certain(text: &str, at: usize, rules: &[(&'static Rule, &'static str)]) -> bool {
+    let after = text.get(at..).unwrap_or_default();
+    if rules.is_empty() {
+        return after.len() > MARKER.len() + NAME_BYTES_MAX || marker_end(after).is_some();
+    }
+    if rules.iter().any(|(rule, _)| rules::spans_lines(rule)) {
+        return after.len() > PEM_BYTES_MAX + 4 || crate::token::pem_end(after).is_some();
+    }
+    let near = after.as_bytes().get(..AFTER).unwrap_or(after.as_bytes());
+    // A key may begin in the line, and go on behind it.
+    match memchr::memmem::find(near, b"-----BEGIN") {
+        Some(_) => after.len() >= AFTER + PEM_BYTES_MAX + 8,
+        None => after.len() >= HORIZON || memchr::memchr(b'\n', near).is_some(),
+    }
+}

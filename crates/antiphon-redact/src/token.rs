@@ -1,0 +1,189 @@
+//! Tokens whose form is more than a word and a run of characters.
+
+use crate::bytes::{Set, entropy};
+use crate::keywords::MARKER;
+use crate::placeholder;
+use crate::rule::{Verdict, Window};
+
+/// What a private key may take, from its first line to its last.
+pub(crate) const PEM_BYTES_MAX: usize = 64 << 10;
+
+/// `sk-`, and a long run in it that no name has: class names in style sheets begin the same way.
+pub(crate) fn openai(window: &Window<'_>) -> Verdict {
+    let run = Set::Dashed.run(window.rest());
+    if !window.begins_word() || run.len() < 20 {
+        return Verdict::No;
+    }
+    let digits = run.bytes().filter(u8::is_ascii_digit).count();
+    let longest = run.split(['-', '_']).map(str::len).max().unwrap_or_default();
+    if digits < 2 || longest < 16 || placeholder::is_token(run) {
+        return Verdict::Passed(window.at + window.keyword.len() + run.len());
+    }
+    Verdict::Secret(window.at..window.at + window.keyword.len() + run.len())
+}
+
+/// Three parts; the first two are JSON objects.
+pub(crate) fn jwt(window: &Window<'_>) -> Verdict {
+    let mut parts = Set::Dotted.run(window.after).split('.');
+    let (Some(head), Some(claims), Some(seal)) = (parts.next(), parts.next(), parts.next()) else {
+        return Verdict::No;
+    };
+    let is_jwt = head.len() >= 10 && claims.starts_with("eyJ") && claims.len() >= 10;
+    if !window.begins_word() || !is_jwt || seal.len() < 16 {
+        return Verdict::No;
+    }
+    let end = window.at + head.len() + claims.len() + seal.len() + 2;
+    match placeholder::is_token(seal) {
+        true => Verdict::Passed(end),
+        false => Verdict::Secret(window.at..end),
+    }
+}
+
+/// Parts with dots between them, of so many characters each.
+fn parts(window: &Window<'_>, text: &str, lengths: &[(usize, usize)]) -> Verdict {
+    let mut end = 0;
+    let mut parts = text.split('.');
+    for &(min, max) in lengths {
+        let part = Set::Dashed.run(parts.next().unwrap_or_default());
+        if part.len() < min || part.len() > max {
+            return Verdict::No;
+        }
+        end += part.len() + 1;
+    }
+    let whole = text.get(..end - 1).unwrap_or_default();
+    let prefix = window.after.len() - text.len();
+    match placeholder::is_token(whole) {
+        true => Verdict::No,
+        false => Verdict::Secret(window.at..window.at + prefix + whole.len()),
+    }
+}
+
+/// `SG.`, 22 and 43 characters.
+pub(crate) fn sendgrid(window: &Window<'_>) -> Verdict {
+    if !window.begins_word() {
+        return Verdict::No;
+    }
+    parts(window, window.rest(), &[(16, 32), (32, 64)])
+}
+
+/// The id of the bot in base64, a time, a seal. An id begins with a digit from 1 to 9, which gives
+/// the keywords; its second digit gives the third character.
+pub(crate) fn discord_bot(window: &Window<'_>) -> Verdict {
+    let third = window.rest().bytes().next().unwrap_or_default();
+    if !b"AEIMQUYcgk".contains(&third) || !window.begins_word() {
+        return Verdict::No;
+    }
+    parts(window, window.after, &[(23, 28), (6, 7), (27, 45)])
+}
+
+/// The number of the bot, and behind a colon 35 characters.
+pub(crate) fn telegram_bot(window: &Window<'_>) -> Verdict {
+    let digits = window.before.bytes().rev().take_while(u8::is_ascii_digit).count();
+    let before = window.before.get(..window.before.len() - digits).unwrap_or_default();
+    let run = Set::Dashed.run(window.rest());
+    // In the address of the interface `bot` comes before the number.
+    let begins = Window { before, ..*window }.begins_word() || before.ends_with("/bot");
+    if !(8..=10).contains(&digits) || !begins || !(32..=36).contains(&run.len()) {
+        return Verdict::No;
+    }
+    if entropy(run) < 3.0 {
+        return Verdict::No;
+    }
+    Verdict::Secret(window.at - digits..window.at + window.keyword.len() + run.len())
+}
+
+/// `key-` and 32 characters, unless more of a name comes before it.
+pub(crate) fn mailgun(window: &Window<'_>) -> Verdict {
+    let run = Set::Alnum.run(window.rest());
+    let in_name = window.before.ends_with(['-', '_']) || !window.begins_word();
+    if in_name || run.len() != 32 || placeholder::is_token(run) {
+        return Verdict::No;
+    }
+    Verdict::Secret(window.at..window.at + window.keyword.len() + run.len())
+}
+
+/// 14 characters, the keyword, and 60 or more.
+pub(crate) fn terraform(window: &Window<'_>) -> Verdict {
+    let head = Set::Alnum.run_back(window.before);
+    let run = Set::Dashed.run(window.rest());
+    if head.len() < 14 || run.len() < 60 {
+        return Verdict::No;
+    }
+    Verdict::Secret(window.at - head.len()..window.at + window.keyword.len() + run.len())
+}
+
+/// Three characters and a digit, `Q~`, and 31 to 34.
+pub(crate) fn azure_client_secret(window: &Window<'_>) -> Verdict {
+    let of_secret = |byte: &u8| Set::Dotted.has(*byte) || *byte == b'~';
+    let head = window.before.bytes().rev().take_while(of_secret).count();
+    let run = window.rest().bytes().take_while(of_secret).count();
+    let digit = window.before.ends_with(|c: char| c.is_ascii_digit());
+    if head != 4 || !digit || !(31..=34).contains(&run) {
+        return Verdict::No;
+    }
+    Verdict::Secret(window.at - head..window.at + window.keyword.len() + run)
+}
+
+/// A private key, in lines or with its line ends escaped, whole or cut off.
+pub(crate) fn private_key(window: &Window<'_>) -> Verdict {
+    let Some(header) = header_end(window.after) else { return Verdict::No };
+    let body = window.after.get(header..).unwrap_or_default();
+    if let Some(end) = pem_end(window.after)
+        && has_long_run(window.after.get(header..end).unwrap_or_default())
+    {
+        return Verdict::Secret(window.at..window.at + end);
+    }
+    let body_end = cut_off_body(body);
+    match has_long_run(body.get(..body_end).unwrap_or_default()) {
+        true => Verdict::Secret(window.at..window.at + header + body_end),
+        false => Verdict::No,
+    }
+}
+
+/// Where the first line ends, if it is a private key's.
+fn header_end(text: &str) -> Option<usize> {
+    let label = text.strip_prefix("-----BEGIN")?;
+    let end = label.find("-----")?;
+    let words = label.get(..end)?;
+    let of_label = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b' ';
+    let is_label = end < 40 && words.bytes().all(of_label) && words.contains("PRIVATE KEY");
+    is_label.then_some("-----BEGIN".len() + end + "-----".len())
+}
+
+/// Where the last line of the key ends that a text begins with.
+pub(crate) fn pem_end(text: &str) -> Option<usize> {
+    let near = text.floor_char_boundary(PEM_BYTES_MAX.min(text.len()));
+    let mut near = text.get(..near)?;
+    if let Some(marker) = near.find(MARKER) {
+        near = near.get(..marker)?;
+    }
+    let last = near.find("-----END")?;
+    let label = near.get(last + "-----END".len()..)?;
+    let end = label.find("-----")?;
+    let is_key = end < 40 && label.get(..end)?.contains("PRIVATE KEY");
+    is_key.then_some(last + "-----END".len() + end + "-----".len())
+}
+
+/// A line of a key: prose about keys has none.
+fn has_long_run(body: &str) -> bool {
+    body.split(|c: char| !c.is_ascii() || !Set::Base64.has(c as u8)).any(|run| run.len() >= 32)
+}
+
+/// How far a key without its last line goes: lines of base64, and what may stand between lines.
+fn cut_off_body(body: &str) -> usize {
+    let mut at = 0;
+    loop {
+        let rest = body.get(at..).unwrap_or_default();
+        let between = rest.trim_start_matches(|c: char| c.is_whitespace() || "+>|\"',".contains(c));
+        let between = between.strip_prefix("\\r").unwrap_or(between);
+        let between = between.strip_prefix("\\n").unwrap_or(between);
+        let line = Set::Base64.run(between).len();
+        if line < 16 && between.len() == rest.len() || line == 0 && !between.starts_with('\\') {
+            return at;
+        }
+        if line > 0 && line < 16 {
+            return at;
+        }
+        at += rest.len() - between.len() + line;
+    }
+}

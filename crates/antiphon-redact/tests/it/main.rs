@@ -1,0 +1,12 @@
+//! The redactor from outside: its corpus, its properties, and how often it cries wolf.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on should say where"
+)]
+
+mod corpus;
+mod false_alarms;
+mod left_alone;
+mod properties;

@@ -1,0 +1,78 @@
+//! `antiphon redact`: a copy without secrets.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+
+use antiphon_journal::Options;
+use antiphon_library::{LOG_FORMAT, read_text, redact_log};
+use antiphon_redact::Counts;
+use anyhow::Context;
+
+use crate::cli;
+use crate::failure::{Outcome, UserError};
+use crate::opened::find;
+use crate::redaction::redactor;
+use crate::terminal::{complain, lines};
+
+pub(crate) fn run(args: &cli::Redact) -> anyhow::Result<Outcome> {
+    let from = &args.session;
+    if !from.exists() {
+        return Err(UserError::failed(format!("there is no file `{}`", from.display())).into());
+    }
+    if is_log(from) { redact_session(from, &args.output) } else { redact_text(from, &args.output) }
+}
+
+/// Whether there is an event of ours in it.
+fn is_log(path: &Path) -> bool {
+    let opened = antiphon_library::open_usage(path);
+    opened.is_ok_and(|opened| opened.format == LOG_FORMAT && !opened.session.is_empty())
+}
+
+fn redact_session(from: &Path, to: &Path) -> anyhow::Result<Outcome> {
+    let options = Options { program: "antiphon redact".to_owned(), ..Options::default() };
+    let mut counts = Counts::default();
+    let copied = redact_log(&find(from)?, to, options, &redactor(), &mut counts)?;
+    lines(&format!("{} events written to {}", copied.events, to.display()))?;
+    report(&counts)?;
+    if copied.lost + copied.changed == 0 {
+        return Ok(Outcome::Done);
+    }
+    complain(&format!(
+        "{} lines could not be read or are missing, {} were changed after they were written",
+        copied.lost, copied.changed
+    ));
+    Ok(Outcome::BadInput)
+}
+
+fn redact_text(from: &Path, to: &Path) -> anyhow::Result<Outcome> {
+    let read = read_text(from).with_context(|| format!("cannot read `{}`", from.display()))?;
+    let Some(text) = read else {
+        let what = format!("`{}` is no text", from.display());
+        return Err(UserError::failed(what).into());
+    };
+    let mut counts = Counts::default();
+    let clean = redactor().redact_document(&text, &mut counts);
+    let file = fs::OpenOptions::new().write(true).create_new(true).open(to);
+    let mut file = file.map_err(|error| {
+        let shown = to.display();
+        match error.kind() == io::ErrorKind::AlreadyExists {
+            true => {
+                UserError::failed(format!("`{shown}` is there already")).hint("name another file")
+            }
+            false => UserError::failed(format!("cannot write `{shown}`: {error}")),
+        }
+    })?;
+    file.write_all(clean.as_bytes())?;
+    lines(&format!("{} bytes written to {}", clean.len(), to.display()))?;
+    report(&counts)?;
+    Ok(Outcome::Done)
+}
+
+fn report(counts: &Counts) -> anyhow::Result<()> {
+    if counts.is_empty() {
+        lines("no secrets found")
+    } else {
+        lines(&format!("redacted: {counts}"))
+    }
+}
