@@ -16,7 +16,7 @@ else
 endif
 	cargo build --release --package antiphon
 	@if [ -x $(SHARED)/accept/run ]; then $(SHARED)/accept/run log && $(SHARED)/accept/run agents span sub_agent tokens cost \
-	   && $(SHARED)/accept/run documents; \
+	   && $(SHARED)/accept/run documents && $(SHARED)/accept/run recorder; \
 	 else echo "skipped: the acceptance checks, which are not in this repository"; fi
 
 check: need       ## Format, lints, the repository's own rules, documentation

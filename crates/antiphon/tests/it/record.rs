@@ -186,3 +186,41 @@ fn in_a_terminal_the_agent_has_a_terminal() {
     assert_eq!(recorded.wait().unwrap().code(), Some(5), "{printed}");
     assert!(printed.contains("31 97") && printed.contains("got hello"), "{printed}");
 }
+
+#[test]
+fn a_secret_that_the_agent_prints_is_found_nowhere() {
+    let folder = folder();
+    // Built from parts, so that this file holds none.
+    let secret = format!("ghp_{}", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8");
+    let own = "correct-horse-battery-staple-9";
+    let prints = format!(
+        "echo 'plain {secret} {own}'; echo '{{\"type\":\"note\",\"text\":\"{secret}\"}}'; echo {secret} >&2\n{RESULT}"
+    );
+    let agent = agent(folder.path(), &prints);
+    let logs = folder.path().join("logs");
+    let options = ["--role", "planner", "--logs-dir", logs.to_str().unwrap()];
+    let done = record(folder.path(), &options, &agent).env("MY_API_KEY", own).output().unwrap();
+    assert!(
+        String::from_utf8_lossy(&done.stdout).contains(&secret),
+        "the agent's output is its own"
+    );
+    let session = session(folder.path());
+    let mut found = 0;
+    let mut folders = vec![folder.path().join("store"), logs];
+    while let Some(below) = folders.pop() {
+        for path in std::fs::read_dir(below).unwrap().map(|entry| entry.unwrap().path()) {
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let text = std::fs::read_to_string(&path).unwrap();
+            assert!(!text.contains(&secret) && !text.contains(own), "{}: {text}", path.display());
+            found += text.matches("[redacted:").count();
+        }
+    }
+    assert!(found >= 4, "{found}");
+    for form in ["antiphon", "std", "transcript"] {
+        let done = command().args(["export", "--as", form]).arg(&session).output().unwrap();
+        assert!(!String::from_utf8_lossy(&done.stdout).contains(&secret), "{form}");
+    }
+}
