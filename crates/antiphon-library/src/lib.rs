@@ -20,5 +20,6 @@ pub use environment::Environment;
 pub use export::{Exported, export_log};
 pub use file::{PACKED, read_text};
 pub use open::{Error, LOG_FORMAT, Opened, open, open_usage};
+pub use recorded::{Printed, printed};
 pub use redacted::redact_log;
 pub use store::{Found, Key, Origin, SessionFolder, Store, StoreError, StoredSession};

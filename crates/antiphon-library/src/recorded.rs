@@ -4,6 +4,8 @@
 //! command's own words give content and tokens; the log gives role, issue, run, times and how it
 //! ended.
 
+use std::path::Path;
+
 use antiphon_formats::{Duplicate, Sink as FormatSink, Stream, detect};
 use antiphon_journal::{Damage, Log, LogBodies, Seal, Sink as LogSink};
 use antiphon_model::{
@@ -11,7 +13,7 @@ use antiphon_model::{
     Session, Timestamp, json,
 };
 
-use crate::Error;
+use crate::{Bundle, Error};
 
 /// A session that was read from a recording, and where its words are.
 pub(crate) struct Recorded {
@@ -29,13 +31,10 @@ pub(crate) fn read(log: &Log, folded: &Session) -> Result<Option<Recorded>, Erro
     }
     let mut text = String::new();
     let mut times: Vec<Option<Timestamp>> = Vec::new();
-    for entry in folded.entries().filter(|entry| entry.kind() == EntryKind::Fragment) {
-        let raw = entry.content().and_then(|place| bodies.read(place).ok()).unwrap_or_default();
-        if is_record(&raw) {
-            text.push_str(&raw);
-            text.push('\n');
-            times.push(entry.at());
-        }
+    for Printed { line, at } in records(folded, &bodies) {
+        text.push_str(&line);
+        text.push('\n');
+        times.push(at);
     }
     let head_end = text.char_indices().nth(64 << 10).map_or(text.len(), |(at, _)| at);
     let Some(format) = text.get(..head_end).and_then(detect) else { return Ok(None) };
@@ -63,6 +62,35 @@ pub(crate) fn read(log: &Log, folded: &Session) -> Result<Option<Recorded>, Erro
     memory.push(text.into_bytes());
     let bodies = RecordedBodies { log: bodies, stream, memory: MemoryBodies::new(memory) };
     Ok(Some(Recorded { session, bodies, duplicates }))
+}
+
+/// A line of JSON that a recorded command printed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Printed {
+    pub line: String,
+    pub at: Option<Timestamp>,
+}
+
+/// What the command of a recording printed, as far as it is JSON; nothing, if this is no recording.
+pub fn printed(path: &Path) -> Result<Option<Vec<Printed>>, Error> {
+    if Bundle::find(path)?.is_some() {
+        return Ok(None);
+    }
+    let log = Log::find(path)?;
+    let (session, _) = log.fold()?;
+    let bodies = LogBodies::new(&log);
+    Ok(is_recording(&session, &bodies).then(|| records(&session, &bodies).collect()))
+}
+
+fn records<'s>(
+    session: &'s Session,
+    bodies: &'s LogBodies,
+) -> impl Iterator<Item = Printed> + use<'s> {
+    let fragments = session.entries().filter(|entry| entry.kind() == EntryKind::Fragment);
+    fragments.filter_map(|entry| {
+        let line = bodies.read(entry.content()?).ok()?;
+        is_record(&line).then(|| Printed { line, at: entry.at() })
+    })
 }
 
 /// A recording says which command it is of.

@@ -2,35 +2,90 @@
 
 #![expect(clippy::indexing_slicing, reason = "a `Value` gives null for a member that it has not")]
 
-use antiphon_model::{BodyError, Entry, EntryKind, Role, Timestamp};
+use antiphon_model::{BodyError, Entry, EntryKind, Role, Session, Timestamp};
 use antiphon_views::Reading;
 use serde_json::{Value, json};
 
 use super::{Header, Outcome, Transcript, footer};
 use crate::Assignment;
 
-/// Writes a session as a transcript.
+/// Writes a session as a transcript. `printed` is what its command printed, line by line, if it was
+/// recorded: then this is the transcript that was written while it ran.
 pub fn export(
     reading: &Reading<'_>,
     session_id: &str,
+    printed: Option<&[(Timestamp, String)]>,
     transcript: Transcript,
 ) -> Result<String, BodyError> {
     let session = reading.session;
+    let span = session.time_span();
+    let (first, last) = span.unwrap_or((Timestamp::from_millis(0), Timestamp::from_millis(0)));
+    let mut out = String::new();
+    match printed {
+        Some(printed) => as_printed(&mut out, printed, session, session_id, transcript),
+        None => from_events(&mut out, reading, (session_id, first), transcript)?,
+    }
+    let info = session.info();
+    if info.ended {
+        let outcome = match info.outcome.as_deref() {
+            Some("completed") => Outcome::Completed,
+            Some("cancelled") => Outcome::Cancelled,
+            _ => Outcome::Failed,
+        };
+        let reason = info.reason.as_deref().filter(|reason| *reason == "timeout");
+        let at = info.ended_by.and_then(|event| session.entry(event).at());
+        out.push_str(&footer(outcome, reason, at.unwrap_or(last)));
+    }
+    Ok(out)
+}
+
+fn assignment(session: &Session) -> Assignment {
     let info = session.info();
     let own = |text: &Option<Box<str>>| text.as_deref().map(str::to_owned);
-    let assignment = Assignment {
+    Assignment {
         role: own(&info.role),
         issue: own(&info.issue),
         spec_paths: info.spec_paths.iter().map(|path| path.to_string()).collect(),
         run_id: own(&info.run_id),
         task_id: own(&info.task_id),
-    };
-    let (first, last) = session
-        .time_span()
-        .unwrap_or_else(|| (Timestamp::from_millis(0), Timestamp::from_millis(0)));
-    let header = Header { assignment: &assignment, session_id, started: first };
-    let mut out = header.to_text();
-    let mut now = first;
+    }
+}
+
+/// What was printed before the agent said who it is comes after the header, as it did then.
+fn as_printed(
+    out: &mut String,
+    printed: &[(Timestamp, String)],
+    session: &Session,
+    session_id: &str,
+    transcript: Transcript,
+) {
+    let assignment = assignment(session);
+    let messages: Vec<(Timestamp, Value, &str)> = printed
+        .iter()
+        .map(|(at, line)| (*at, serde_json::from_str(line).unwrap_or_default(), line.as_str()))
+        .collect();
+    let init = messages
+        .iter()
+        .find_map(|(at, message, _)| super::session_id(message).map(|id| (*at, id.to_owned())));
+    let first = messages.first().map(|(at, ..)| *at);
+    let (started, id) =
+        init.unwrap_or_else(|| (first.unwrap_or(Timestamp::from_millis(0)), session_id.to_owned()));
+    out.push_str(&Header { assignment: &assignment, session_id: &id, started }.to_text());
+    for (at, message, line) in &messages {
+        out.push_str(&transcript.message(message, line, *at));
+    }
+}
+
+fn from_events(
+    out: &mut String,
+    reading: &Reading<'_>,
+    (session_id, started): (&str, Timestamp),
+    transcript: Transcript,
+) -> Result<(), BodyError> {
+    let session = reading.session;
+    let assignment = assignment(session);
+    out.push_str(&Header { assignment: &assignment, session_id, started }.to_text());
+    let mut now = started;
     let mut has_init = false;
     for entry in session.entries() {
         now = entry.at().unwrap_or(now).max(now);
@@ -42,16 +97,7 @@ pub fn export(
         }
         out.push_str(&transcript.message(&message, &message.to_string(), now));
     }
-    if info.ended {
-        let outcome = match info.outcome.as_deref() {
-            Some("completed") => Outcome::Completed,
-            Some("cancelled") => Outcome::Cancelled,
-            _ => Outcome::Failed,
-        };
-        let reason = info.reason.as_deref().filter(|reason| *reason == "timeout");
-        out.push_str(&footer(outcome, reason, last));
-    }
-    Ok(out)
+    Ok(())
 }
 
 fn init(reading: &Reading<'_>) -> Value {

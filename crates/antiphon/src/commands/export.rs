@@ -39,7 +39,12 @@ fn transcript(args: &cli::Export) -> anyhow::Result<Outcome> {
     let opened = Opened::read(&args.session)?;
     let form = Transcript { policy: super::record::policy(args.tools) };
     let mut redaction = Redaction::unless(args.no_redact);
-    let text = antiphon_recorder::export(&opened.reading(), &opened.id(), form)?;
+    let printed = antiphon_library::printed(&locate(&args.session)?)?;
+    let printed: Option<Vec<_>> = printed.map(|lines| {
+        lines.into_iter().filter_map(|printed| Some((printed.at?, printed.line))).collect()
+    });
+    let text =
+        antiphon_recorder::export(&opened.reading(), &opened.id(), printed.as_deref(), form)?;
     let text = redaction.text(text);
     redaction.report();
     match &args.output {

@@ -224,3 +224,26 @@ fn a_secret_that_the_agent_prints_is_found_nowhere() {
         assert!(!String::from_utf8_lossy(&done.stdout).contains(&secret), "{form}");
     }
 }
+
+#[test]
+fn the_transcript_of_a_recording_is_the_one_that_was_written() {
+    let folder = folder();
+    let agent = agent(
+        folder.path(),
+        &format!("echo '{{\"type\":\"system\",\"subtype\":\"status\"}}'; echo no JSON\n{RESULT}"),
+    );
+    let logs = folder.path().join("logs");
+    let options = ["--role", "planner", "--spec", "a.md", "--logs-dir", logs.to_str().unwrap()];
+    assert!(record(folder.path(), &options, &agent).status().unwrap().success());
+    let path = std::fs::read_dir(logs).unwrap().next().unwrap().unwrap().path();
+    let written = std::fs::read_to_string(&path).unwrap();
+    let exported = command()
+        .args(["export", "--as", "transcript"])
+        .arg(session(folder.path()))
+        .output()
+        .unwrap();
+    assert_eq!(String::from_utf8(exported.stdout).unwrap(), written);
+    // And it is a session in itself.
+    let calls = json(folder.path(), &["view", "calls", "--json"], &path);
+    assert_eq!(calls[0]["tool_name"], "Read");
+}
