@@ -12,7 +12,7 @@ mod usage;
 
 use crate::line::Object;
 use crate::merge::merge;
-use crate::{Format, Sink, Stream};
+use crate::{Format, Kept, Sink, Stream};
 
 pub(crate) use usage::usage;
 
@@ -24,6 +24,13 @@ pub(crate) const FORMAT: Format = Format {
     beside: "agent-",
     belongs,
     names: crate::none,
+    kept: Some(Kept {
+        variable: "CLAUDE_CONFIG_DIR",
+        folder: ".claude",
+        below: &["projects"],
+        is_main: |name| name.ends_with(".jsonl") && !name.starts_with("agent-"),
+        deletes_after_days: Some(30),
+    }),
     lines: None,
     read,
 };

@@ -23,7 +23,7 @@ mod twins;
 use std::collections::BTreeSet;
 
 use crate::line::Object;
-use crate::{Format, Sink, Stream};
+use crate::{Format, Kept, Sink, Stream};
 
 pub(crate) use tokens::{Count, Tokens};
 
@@ -35,6 +35,13 @@ pub(crate) const FORMAT: Format = Format {
     beside: "rollout-",
     belongs,
     names,
+    kept: Some(Kept {
+        variable: "CODEX_HOME",
+        folder: ".codex",
+        below: &["sessions", "archived_sessions"],
+        is_main: |name| name.starts_with("rollout-") && name.ends_with(".jsonl"),
+        deletes_after_days: None,
+    }),
     lines: None,
     read,
 };

@@ -57,6 +57,21 @@ pub struct Lines {
     pub problems: Vec<Problem>,
 }
 
+/// Where an agent keeps its sessions.
+#[derive(Debug)]
+pub struct Kept {
+    /// Names the agent's folder, if it is set.
+    pub variable: &'static str,
+    /// The agent's folder in the user's home, if it is not.
+    pub folder: &'static str,
+    /// Where sessions lie below it.
+    pub below: &'static [&'static str],
+    /// Whether a file of that name is a session, and no part of another.
+    pub is_main: fn(name: &str) -> bool,
+    /// After how many days without a change the agent deletes a session.
+    pub deletes_after_days: Option<u32>,
+}
+
 /// A format that can be read.
 pub struct Format {
     /// One name per format.
@@ -75,6 +90,8 @@ pub struct Format {
     /// The ends of the names of files that a text names as made from it, whatever folder they lie
     /// in; [`belongs`](Self::belongs) still has to agree.
     pub names: fn(text: &str) -> Vec<String>,
+    /// Where the agent keeps its sessions; nothing, if it keeps none.
+    pub kept: Option<Kept>,
     /// How a file that is one document becomes a stream of lines; nothing, where it is a stream.
     pub lines: Option<fn(text: &str) -> Lines>,
     /// Reads a session; the first stream is its main file.

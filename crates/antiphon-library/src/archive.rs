@@ -27,6 +27,7 @@ use crate::bundle::{Beside, Bundle, Member, list};
 use crate::store::make_folders;
 use crate::{Error, Key, Store};
 use copy::Step;
+pub(crate) use copy::replace;
 
 /// Whose files a folder holds.
 pub(crate) const STATE_FILE: &str = "session.json";

@@ -176,6 +176,11 @@ impl Bundle {
         self.files.iter().map(|member| &*member.path)
     }
 
+    /// The texts of its files, or what they became.
+    pub fn texts(&self) -> impl Iterator<Item = &str> {
+        self.texts.iter().map(String::as_str)
+    }
+
     pub(crate) fn into_streams(self) -> Vec<Vec<u8>> {
         self.texts.into_iter().map(String::into_bytes).collect()
     }

@@ -10,7 +10,9 @@ mod file;
 mod open;
 mod recorded;
 mod redacted;
+mod search;
 mod store;
+mod sync;
 
 pub use archive::{Copied, Source};
 pub use bundle::{Bundle, is_outdated};
@@ -22,4 +24,6 @@ pub use file::{PACKED, read_text};
 pub use open::{Error, LOG_FORMAT, Opened, open, open_usage};
 pub use recorded::{Printed, printed};
 pub use redacted::redact_log;
+pub use search::{Answer, Hit, Query, search};
 pub use store::{Found, Key, Origin, SessionFolder, Store, StoreError, StoredSession};
+pub use sync::{SourceFolder, Synced, source_folders};

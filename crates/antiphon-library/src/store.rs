@@ -12,6 +12,7 @@ mod digest;
 mod find;
 mod key;
 
+use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -117,7 +118,7 @@ impl Store {
     /// Every session, the one that changed last first. Of each only the beginning and the end are
     /// read. A store that is not there has none.
     pub fn sessions(&self) -> Vec<StoredSession> {
-        self.places().iter().filter_map(StoredSession::read).collect()
+        merged(self.places().iter().filter_map(StoredSession::read))
     }
 
     /// The sessions' places, in the same order.
@@ -130,6 +131,24 @@ impl Store {
         places.sort_by(|a, b| b.changed_at.cmp(&a.changed_at).then_with(|| a.path.cmp(&b.path)));
         places
     }
+}
+
+/// A run that was recorded and copied is one session: the agent's own file gives its content, the
+/// recording its role, issue, run and how it ended.
+fn merged(sessions: impl Iterator<Item = StoredSession>) -> Vec<StoredSession> {
+    let mut rows: Vec<StoredSession> = Vec::new();
+    let mut by_id: BTreeMap<String, usize> = BTreeMap::new();
+    for session in sessions {
+        let known = by_id.get(&session.session_id).and_then(|&at| rows.get_mut(at));
+        match known {
+            Some(row) if row.origin != session.origin => row.merge(session),
+            _ => {
+                by_id.insert(session.session_id.clone(), rows.len());
+                rows.push(session);
+            }
+        }
+    }
+    rows
 }
 
 fn recorded(path: PathBuf) -> Option<Place> {

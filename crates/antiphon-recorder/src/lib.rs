@@ -1,7 +1,7 @@
 //! Events while they happen: a command is run, and what it prints is kept, without its noticing.
 //!
 //! **Forward first, record second.** What the command prints is passed on by threads that do
-//! nothing else; a copy goes into a queue that never waits ([`queue`]). One thread, the scribe,
+//! nothing else; a copy goes into a queue that never waits. One thread, the scribe,
 //! takes from it and writes the log, the transcript and the events. If the disk hangs, the queue
 //! fills, what does not fit is counted, and the command goes on.
 //!

@@ -51,6 +51,7 @@ pub(crate) struct Scribe {
     pub(crate) formatter: Transcript,
     pub(crate) redact: Redact,
     pub(crate) events: EventSender<RoleEvent>,
+    command: Vec<String>,
     file: Option<TranscriptFile>,
     early: Vec<String>,
     session_id: Option<String>,
@@ -75,6 +76,7 @@ impl Scribe {
             formatter: Transcript::default(),
             redact,
             events,
+            command: Vec::new(),
             file: None,
             early: Vec::new(),
             session_id: None,
@@ -99,7 +101,8 @@ impl Scribe {
         let begun = SystemClock.now();
         self.tell(Stage::Requested, begun);
         let command: Vec<String> = command.iter().map(|word| (self.redact)(word, false)).collect();
-        self.log.started(&self.assignment.clone(), &command, begun);
+        self.log.started(&self.assignment, &command, None, begun);
+        self.command = command;
         let (mut stdout, mut stderr) = (Lines::default(), Lines::default());
         let mut ended = None;
         loop {
@@ -178,6 +181,7 @@ impl Scribe {
         }
         let header = Header { assignment: &self.assignment, session_id: &session_id, started: at };
         let header = header.to_text();
+        self.log.started(&self.assignment, &self.command, Some(&session_id), at);
         self.session_id = Some(session_id);
         self.write(&header);
         for record in std::mem::take(&mut self.early) {

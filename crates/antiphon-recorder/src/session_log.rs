@@ -42,8 +42,16 @@ impl SessionLog {
         Self { target, is_wanted, writer: None, lost: 0, failure: None }
     }
 
-    pub(crate) fn started(&mut self, assignment: &Assignment, command: &[String], at: Timestamp) {
+    /// Said at the beginning, and again when the agent has told its own id.
+    pub(crate) fn started(
+        &mut self,
+        assignment: &Assignment,
+        command: &[String],
+        session_id: Option<&str>,
+        at: Timestamp,
+    ) {
         let mut event = Members::of_event("session_started");
+        event.text("session_id", session_id);
         let program = command.first().map(|program| program.rsplit('/').next().unwrap_or(program));
         event.text("program", program);
         let title: String = command.join(" ").chars().take(TITLE_CHARS).collect();
@@ -59,7 +67,7 @@ impl SessionLog {
         extra.list("command", command.iter().map(String::as_str));
         event.members("extra", &extra);
         self.append(event, at);
-        if let Some(run) = &assignment.run_id {
+        if let Some(run) = assignment.run_id.as_ref().filter(|_| session_id.is_none()) {
             self.run_status(run, "running", at);
         }
     }

@@ -59,6 +59,13 @@ pub(crate) enum Command {
     Validate(Validate),
     /// Write an older session document in the current shape
     Migrate(Migrate),
+    /// Find the sessions of every agent on this machine, and keep what is new of them
+    Sync(Sync),
+    /// Find words in everything that was said and done, in all sessions that are kept
+    #[command(after_help = "\
+Words must all be there; \"a phrase\" must stand so. Filters: tool:Bash file:src/x.rs agent:codex
+project:web role:user since:2026-03-01 until:2026-04-01 is:error. The newest come first.")]
+    Search(Search),
     /// Run an agent and record what it does; it does not notice
     #[command(after_help = "\
 Examples:
@@ -545,6 +552,8 @@ pub(crate) enum ExportFormat {
     Std008,
     /// A transcript, as `record` writes it
     Transcript,
+    /// The agent's own file, byte for byte
+    Native,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -555,6 +564,32 @@ pub(crate) enum PhaseDetail {
     Always,
     /// None, not even recorded ones
     Never,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Sync {
+    /// Only this agent's
+    #[arg(long, value_name = "AGENT")]
+    pub(crate) agent: Option<String>,
+    /// Go on, and keep what is new as it comes
+    #[arg(long)]
+    pub(crate) watch: bool,
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Search {
+    /// What to look for
+    #[arg(required = true)]
+    pub(crate) query: Vec<String>,
+    /// How many places at most
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub(crate) limit: usize,
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -623,8 +658,9 @@ pub(crate) struct Migrate {
 
 #[derive(Debug, Args)]
 pub(crate) struct Stats {
-    /// Sessions, or folders of them; sub-agents' files are counted with their session
-    #[arg(required = true, value_name = "PATH")]
+    /// Sessions, or folders of them; sub-agents' files are counted with their session. Without any,
+    /// all that are kept
+    #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
     /// What a row is
     #[arg(long, value_enum, default_value_t = By::Model)]

@@ -15,8 +15,10 @@ mod redact;
 mod resume;
 mod salvage;
 mod scan;
+mod search;
 mod show;
 mod stats;
+mod sync;
 mod tail;
 mod validate;
 mod verify;
@@ -45,6 +47,8 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Some(Command::Scan(args)) => scan::run(&args),
         Some(Command::Redact(args)) => redact::run(&args),
         Some(Command::Validate(args)) => validate::run(&args),
+        Some(Command::Sync(args)) => sync::run(&args),
+        Some(Command::Search(args)) => search::run(&args),
         Some(Command::Record(args)) => record::run(&args),
         Some(Command::Migrate(args)) => migrate::run(&args),
         Some(Command::Formats(args)) => formats::run(&args),

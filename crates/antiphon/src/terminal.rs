@@ -52,6 +52,22 @@ pub(crate) fn document(text: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Gives bytes to whoever reads stdout; not to a terminal, which would act on them. Whether it did.
+pub(crate) fn bytes(bytes: &[u8]) -> anyhow::Result<bool> {
+    if io::stdout().is_terminal() {
+        return Ok(false);
+    }
+    let mut out = io::stdout().lock();
+    out.write_all(bytes)?;
+    out.flush()?;
+    Ok(true)
+}
+
+/// Shows how far something has come, in place of what it showed before.
+pub(crate) fn progress(text: &str) {
+    let _ = io::stderr().lock().write_all(format!("\r\u{1b}[K{}", escape(text)).as_bytes());
+}
+
 /// Says something on stderr. If even that fails there is nobody left to tell.
 pub(crate) fn complain(text: &str) {
     let _ = io::stderr().lock().write_all(format!("{}\n", escape(text)).as_bytes());

@@ -107,7 +107,7 @@ fn end_of_lines(source: &mut File, from: u64, to: u64) -> io::Result<u64> {
 }
 
 /// Writes a small file so that it is there whole, or as it was before.
-pub(super) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}.new", process::id()));
     let new = path.with_file_name(name);

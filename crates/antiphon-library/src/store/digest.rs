@@ -82,6 +82,23 @@ impl StoredSession {
     }
 }
 
+impl StoredSession {
+    /// Takes in what another row of the same session knows.
+    pub(super) fn merge(&mut self, other: Self) {
+        let (mut copied, recorded) = match self.origin {
+            Origin::Archived => (self.clone(), other),
+            Origin::Recorded => (other, self.clone()),
+        };
+        copied.role = copied.role.or(recorded.role);
+        copied.issue = copied.issue.or(recorded.issue);
+        copied.run_id = copied.run_id.or(recorded.run_id);
+        copied.outcome = recorded.outcome.or(copied.outcome);
+        copied.ended |= recorded.ended;
+        copied.changed_at = copied.changed_at.max(recorded.changed_at);
+        *self = copied;
+    }
+}
+
 struct Digest {
     session: Session,
     format: &'static str,

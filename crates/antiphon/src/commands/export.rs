@@ -17,6 +17,7 @@ pub(crate) fn run(args: &cli::Export) -> anyhow::Result<Outcome> {
     let standard = match args.format {
         cli::ExportFormat::Antiphon => return log(args),
         cli::ExportFormat::Transcript => return transcript(args),
+        cli::ExportFormat::Native => return native(args),
         cli::ExportFormat::Std => None,
         cli::ExportFormat::Std001 => Some(Standard::Std001),
         cli::ExportFormat::Std008 => Some(Standard::Std008),
@@ -33,6 +34,38 @@ pub(crate) fn run(args: &cli::Export) -> anyhow::Result<Outcome> {
         super::document::export(&opened, options, args.output.as_deref(), &mut redaction)?;
     redaction.report();
     Ok(outcome)
+}
+
+/// The bytes that the agent wrote, secrets and all.
+fn native(args: &cli::Export) -> anyhow::Result<Outcome> {
+    let session = locate(&args.session)?;
+    let Some(bundle) = antiphon_library::Bundle::find(&session)? else {
+        let what = "this session was recorded here: its log is all there is";
+        return Err(UserError::failed(what).hint("`export --as antiphon` gives that").into());
+    };
+    let main = bundle.files().next().map(std::path::Path::to_owned).unwrap_or(session);
+    let bytes = std::fs::read(&main)?;
+    let secrets =
+        antiphon_redact::Redactor::default().find_document(&String::from_utf8_lossy(&bytes));
+    if !secrets.is_empty() {
+        let count = terminal::count(secrets.len(), "secret");
+        terminal::complain(&format!("{count} in it: these are the agent's own bytes"));
+    }
+    match &args.output {
+        Some(path) => {
+            let file = std::fs::OpenOptions::new().write(true).create_new(true).open(path);
+            let mut file = file.map_err(|error| {
+                UserError::failed(format!("cannot write `{}`: {error}", path.display()))
+            })?;
+            file.write_all(&bytes)?;
+        }
+        None if terminal::bytes(&bytes)? => {}
+        None => {
+            let what = "an agent's own bytes are not shown in a terminal";
+            return Err(UserError::usage(what).hint("name a file with `-o`").into());
+        }
+    }
+    Ok(Outcome::Done)
 }
 
 fn transcript(args: &cli::Export) -> anyhow::Result<Outcome> {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use antiphon_library::{Environment, Store};
 use antiphon_views::{Group, Prices, Stats, Totals};
 
 use crate::cli;
@@ -17,6 +18,10 @@ pub(crate) fn run(args: &cli::Stats) -> anyhow::Result<Outcome> {
     let mut files = Vec::new();
     for path in &args.paths {
         find_sessions(path, &mut files)?;
+    }
+    if args.paths.is_empty() {
+        let store = Store::open_default(&Environment::of_process())?;
+        files.extend(store.sessions().into_iter().map(|session| session.path));
     }
     let group = match args.by {
         cli::By::Model => Group::Model,

@@ -14,6 +14,7 @@ mod documents;
 mod home;
 mod hooks;
 mod hostile_text;
+mod library;
 mod phases;
 #[cfg(unix)]
 mod record;

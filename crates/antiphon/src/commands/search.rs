@@ -1,0 +1,37 @@
+//! `antiphon search`: words in everything that was said and done.
+
+use antiphon_library::{Environment, Query, Store, search};
+
+use crate::cli;
+use crate::failure::{Outcome, UserError};
+use crate::terminal::{self, Page, Style, complain};
+
+pub(crate) fn run(args: &cli::Search) -> anyhow::Result<Outcome> {
+    let query = Query::parse(&args.query.join(" ")).map_err(UserError::usage)?;
+    let store = Store::open_default(&Environment::of_process())?;
+    let answer = search(&store.sessions(), &query, args.limit);
+    if args.json {
+        terminal::json(&answer.hits)?;
+    } else {
+        let mut page = Page::new();
+        for hit in &answer.hits {
+            let short: String = hit.session.chars().take(8).collect();
+            page.add(Style::Name, &short).plain("  ");
+            page.faint(&format!("{}  {}", hit.role, hit.tool.as_deref().unwrap_or_default()));
+            page.faint(&hit.timestamp.map(|at| format!("  {at}")).unwrap_or_default()).end()?;
+            page.plain(&format!("  {}", hit.snippet)).end()?;
+        }
+        page.finish()?;
+    }
+    if answer.is_partial && !answer.hits.is_empty() {
+        complain("nothing has all of these words; shown is what has some");
+    }
+    if answer.is_cut && !args.json {
+        complain(&format!("there may be more: `--limit {}`", args.limit * 2));
+    }
+    if answer.hits.is_empty() {
+        complain("nothing found");
+        return Ok(Outcome::No);
+    }
+    Ok(Outcome::Done)
+}

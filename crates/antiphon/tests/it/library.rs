@@ -1,0 +1,142 @@
+//! The library: sessions found, kept, listed, searched, counted.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::run::{Done, command, folder};
+
+/// A home in which Claude Code has kept a session with sub-agents.
+fn home(folder: &Path) -> PathBuf {
+    let project = folder.join("home/.claude/projects/-repo");
+    std::fs::create_dir_all(&project).unwrap();
+    crate::agents::family(&project)
+}
+
+fn antiphon(folder: &Path, words: &[&str]) -> Done {
+    let mut asked = command();
+    asked.env("HOME", folder.join("home")).env("ANTIPHON_HOME", folder.join("store"));
+    asked.env_remove("CLAUDE_CONFIG_DIR").env_remove("CODEX_HOME").env_remove("XDG_DATA_HOME");
+    let done = asked.args(words).output().unwrap();
+    Done {
+        out: String::from_utf8(done.stdout).unwrap(),
+        err: String::from_utf8(done.stderr).unwrap(),
+        exit: done.status.code().unwrap(),
+    }
+}
+
+fn json(folder: &Path, words: &[&str]) -> Value {
+    let done = antiphon(folder, words);
+    serde_json::from_str(&done.out).unwrap()
+}
+
+#[test]
+fn what_was_kept_stays_when_its_source_is_gone() {
+    let folder = folder();
+    let main = home(folder.path());
+    let first = json(folder.path(), &["sync", "--json"]);
+    assert_eq!((&first["found"], &first["copied"]), (&1.into(), &1.into()));
+    let again = json(folder.path(), &["sync", "--json"]);
+    assert_eq!((&again["found"], &again["copied"]), (&1.into(), &0.into()), "nothing is new");
+    let totals = json(folder.path(), &["stats", "--json"])["totals"].clone();
+    assert!(totals["output"].as_u64().unwrap() > 0);
+    let bytes = std::fs::read_to_string(&main).unwrap();
+
+    std::fs::remove_dir_all(folder.path().join("home/.claude")).unwrap();
+    assert_eq!(json(folder.path(), &["sync", "--json"])["found"], 0);
+    let listed = json(folder.path(), &["ls", "--json"]);
+    assert_eq!(listed.as_array().unwrap().len(), 1, "sub-agents are no sessions of their own");
+    assert_eq!(json(folder.path(), &["stats", "--json"])["totals"], totals);
+    let id = listed[0]["id"].as_str().unwrap();
+    let native = antiphon(folder.path(), &["export", id, "--as", "native"]);
+    assert_eq!(native.out, bytes, "byte for byte");
+}
+
+#[test]
+fn what_is_new_is_added_and_what_was_rewritten_is_another_generation() {
+    let folder = folder();
+    let main = home(folder.path());
+    antiphon(folder.path(), &["sync"]);
+    let text = std::fs::read_to_string(&main).unwrap();
+    let more = format!("{text}{}", text.lines().last().unwrap().replace("\"r3\"", "\"r4\"") + "\n");
+    std::fs::write(&main, &more).unwrap();
+    assert_eq!(json(folder.path(), &["sync", "--json"])["copied"], 1);
+    let cut: String = text.lines().take(2).map(|line| format!("{line}\n")).collect();
+    std::fs::write(&main, &cut).unwrap();
+    assert_eq!(json(folder.path(), &["sync", "--json"])["copied"], 1);
+    let generations = std::fs::read_dir(folder.path().join("store/archive/claude-code")).unwrap();
+    let session = generations.map(|entry| entry.unwrap().path()).next().unwrap();
+    let name = main.file_name().unwrap();
+    assert_eq!(std::fs::read_to_string(session.join("000001").join(name)).unwrap(), more);
+    assert_eq!(std::fs::read_to_string(session.join("000002").join(name)).unwrap(), cut);
+}
+
+#[test]
+fn words_are_found_wherever_they_stand() {
+    let folder = folder();
+    home(folder.path());
+    antiphon(folder.path(), &["sync"]);
+    let found = |query: &str| -> Vec<String> {
+        let hits = json(folder.path(), &["search", query, "--json"]);
+        hits.as_array()
+            .unwrap()
+            .iter()
+            .map(|hit| hit["message_id"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    assert_eq!(found("\"build it\""), ["u1"], "a prompt");
+    assert_eq!(
+        found("FOUND"),
+        ["b3", "c2"],
+        "a sub-agent's words and a tool's output, newest first"
+    );
+    assert_eq!(found("\"fn main\""), ["r1"], "a phrase");
+    assert_eq!(found("x.rs tool:read"), ["a1"], "a tool's input");
+    assert_eq!(found("is:error interrupted"), ["r3"]);
+    assert!(found("where did the agents say interrupted").contains(&"r3".to_owned()), "a question");
+    let none = antiphon(folder.path(), &["search", "zqnowhere", "--json"]);
+    assert_eq!((none.exit, none.out.trim()), (1, "[]"));
+    let wrong = antiphon(folder.path(), &["search", "since:soon"]);
+    assert_eq!(wrong.exit, 2, "{wrong}");
+}
+
+#[test]
+fn two_syncs_at_once_do_no_harm() {
+    let folder = folder();
+    let main = home(folder.path());
+    let path = folder.path().to_owned();
+    let syncs: Vec<_> = (0..4)
+        .map(|_| {
+            let path = path.clone();
+            std::thread::spawn(move || antiphon(&path, &["sync"]).exit)
+        })
+        .collect();
+    assert!(syncs.into_iter().all(|sync| sync.join().unwrap() == 0));
+    antiphon(folder.path(), &["sync"]);
+    let native = antiphon(folder.path(), &["export", "latest", "--as", "native"]);
+    assert_eq!(native.out, std::fs::read_to_string(main).unwrap());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_run_that_was_recorded_and_kept_is_one_session() {
+    let folder = folder();
+    let main = home(folder.path());
+    let id = main.file_stem().unwrap().to_str().unwrap();
+    let script = folder.path().join("agent.sh");
+    let init = format!(
+        r#"{{"type":"system","subtype":"init","session_id":"{id}","model":"m","apiKeySource":"none"}}"#
+    );
+    std::fs::write(&script, format!("echo '{init}'\n")).unwrap();
+    let agent = script.to_str().unwrap();
+    let recorded = antiphon(folder.path(), &["record", "--role", "reviewer", "--", "sh", agent]);
+    assert_eq!(recorded.exit, 0, "{recorded}");
+    antiphon(folder.path(), &["sync"]);
+    let listed = json(folder.path(), &["ls", "--json"]);
+    assert_eq!(listed.as_array().unwrap().len(), 1, "{listed:#}");
+    assert_eq!(
+        (&listed[0]["role"], &listed[0]["outcome"]),
+        (&"reviewer".into(), &"completed".into())
+    );
+    assert_eq!(listed[0]["origin"], "archived");
+}
