@@ -9,7 +9,7 @@ use std::sync::PoisonError;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use aho_corasick::AhoCorasick;
-use antiphon_model::{Detail, Entry, EntryKind, Role, Timestamp};
+use antiphon_model::{CallIx, Detail, Entry, EntryKind, Role, Timestamp};
 use antiphon_views::Reading;
 use serde::Serialize;
 
@@ -282,13 +282,11 @@ fn passes(reading: &Reading<'_>, entry: Entry<'_>, query: &Query) -> bool {
     let is_in_time = query.since.is_none_or(|since| entry.at().is_some_and(|at| at >= since))
         && query.until.is_none_or(|until| entry.at().is_some_and(|at| at < until));
     let has_role = query.role.as_ref().is_none_or(|role| entry.kind().as_str() == role);
-    let has_tool = query
-        .tool
-        .as_ref()
-        .is_none_or(|tool| tool_of(reading, entry).is_some_and(|it| it.to_lowercase() == *tool));
+    let has_tool = query.tool.as_ref().is_none_or(|tool| {
+        calls_of(entry).any(|ix| reading.session.tool_name(ix).to_lowercase() == *tool)
+    });
     let has_file = query.file.as_ref().is_none_or(|file| {
-        let calls = entry.calls().map(|(ix, _)| ix).chain(entry.call());
-        calls.into_iter().any(|ix| {
+        calls_of(entry).any(|ix| {
             let arguments = reading.session.call(ix).arguments;
             let text = reading.bodies.read(arguments).unwrap_or_default();
             text.to_lowercase().contains(file)
@@ -297,11 +295,14 @@ fn passes(reading: &Reading<'_>, entry: Entry<'_>, query: &Query) -> bool {
     is_in_time && has_role && has_tool && has_file && (!query.is_error || entry.is_error())
 }
 
-fn tool_of(reading: &Reading<'_>, entry: Entry<'_>) -> Option<String> {
+/// The calls that an entry makes, and the one that it is a result of.
+fn calls_of(entry: Entry<'_>) -> impl Iterator<Item = CallIx> {
     let is_result = entry.kind() == EntryKind::Message(Role::Tool);
-    let made = entry.calls().map(|(ix, _)| ix).next();
-    let call = made.or_else(|| entry.call().filter(|_| is_result))?;
-    Some(reading.session.tool_name(call).to_owned())
+    entry.calls().map(|(ix, _)| ix).chain(entry.call().filter(|_| is_result))
+}
+
+fn tool_of(reading: &Reading<'_>, entry: Entry<'_>) -> Option<String> {
+    calls_of(entry).next().map(|ix| reading.session.tool_name(ix).to_owned())
 }
 
 /// The surroundings of the first word, on one line.
