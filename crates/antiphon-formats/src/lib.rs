@@ -11,9 +11,12 @@ mod claude_stream;
 mod codex;
 mod codex_exec;
 mod codex_tui;
+mod gemini;
+mod gemini_stream;
 mod line;
 mod merge;
 mod script;
+mod spread;
 mod std_session;
 mod transcript;
 
@@ -111,6 +114,8 @@ pub const FORMATS: &[Format] = &[
     codex::FORMAT,
     codex_exec::FORMAT,
     codex_tui::FORMAT,
+    gemini::FORMAT,
+    gemini_stream::FORMAT,
     std_session::FORMAT,
     transcript::FORMAT,
 ];

@@ -35,13 +35,13 @@ impl<'a> Script<'a> {
         kind: EventKind<'a>,
     ) -> usize {
         let line = record.line.number;
-        let id = match self.by_line.get_mut(&line) {
-            Some((first, count)) => {
+        let own = own.filter(|own| !self.used.contains(*own)).map(Cow::Borrowed);
+        let id = match (own, self.by_line.get_mut(&line)) {
+            (None, Some((first, count))) => {
                 *count += 1;
                 Cow::Owned(format!("{first}#{count}"))
             }
-            None => {
-                let own = own.filter(|own| !self.used.contains(*own)).map(Cow::Borrowed);
+            (own, _) => {
                 let id = own.unwrap_or_else(|| Cow::Owned(format!("{}:{line}", self.name)));
                 self.by_line.insert(line, (id.clone(), 1));
                 id

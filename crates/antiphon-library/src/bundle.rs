@@ -1,8 +1,8 @@
 //! A session's files: the main one, and those that belong to it.
 //!
 //! Which do is the format's to say, by name and by how a file begins; where to look is said here:
-//! beside the main file, in the folder that is named after it, and, where sessions lie in folders
-//! by day, in those of later days.
+//! beside the main file, in the folder that is named after it or that the format knows by its name,
+//! and, where sessions lie in folders by day, in those of later days.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -205,6 +205,11 @@ fn companions(main: &Path, format: &Format, which: Beside) -> Vec<Member> {
         Beside::All | Beside::ChangedSince(_) => beside(folder, &stem, main, format, which),
     };
     let mut folders = vec![folder.join(&stem)];
+    let others = list(folder).into_iter().filter(|path| file_name(path) != stem);
+    folders.extend(others.filter(|path| {
+        let name = format!("{}/", file_name(path));
+        (format.belongs)(&stem, &name, "") && path.is_dir() && !path.is_symlink()
+    }));
     while let Some(below) = folders.pop() {
         for path in list(&below) {
             if path.is_dir() && !path.is_symlink() {

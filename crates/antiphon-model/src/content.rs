@@ -44,7 +44,11 @@ fn part_text(part: &str) -> Cow<'_, str> {
     }
     match json::member(part, "type").and_then(json::text) {
         Some(kind) => Cow::Owned(format!("[{kind}]")),
-        None => Cow::Borrowed(part),
+        // Some services give a thought a subject and a description.
+        None => json::member(part, "description")
+            .and_then(json::text)
+            .filter(|_| json::member(part, "subject").is_some())
+            .unwrap_or(Cow::Borrowed(part)),
     }
 }
 
@@ -60,6 +64,7 @@ mod tests {
         assert_eq!(plain_text(parts), "see\n[image]\nand\n{\"x\":1}");
         assert_eq!(plain_text("12"), "12");
         assert_eq!(plain_text(r#"{"type":"image"}"#), "[image]");
+        assert_eq!(plain_text(r#"[{"subject":"Plan","description":"look"}]"#), "look");
         assert_eq!(plain_text(r#"{"odd":1}"#), r#"{"odd":1}"#);
     }
 }

@@ -1,0 +1,60 @@
+//! Gemini CLI chats: `chats/session-<time>-<id>.jsonl`, and the document that older versions wrote.
+//!
+//! A message is written again, whole, whenever something is added to it: the last line with its id
+//! counts, at the place of the first. A call's result stands within the message that made the call.
+//! `$set` changes what the chat says of itself, and may put other messages in the place of all;
+//! `$rewindTo` takes a message and all after it back, whose tokens were spent all the same.
+//! Sub-agents lie in `<session id>/<id>.jsonl`; the call that made one names it (`agentId`).
+
+mod chat;
+mod message;
+mod session;
+
+use crate::line::Object;
+use crate::{Format, Lines, Sink, Stream, spread};
+
+pub(crate) const FORMAT: Format = Format {
+    name: "gemini",
+    what: "Gemini CLI chats, with sub-agents",
+    versions: "0.1 to 0.61",
+    detect,
+    beside: "",
+    belongs,
+    names: crate::none,
+    lines: Some(lines),
+    read,
+};
+
+const PROGRAM: &str = "gemini-cli";
+
+/// What tells of the chat stands first, or around the messages.
+fn detect(head: &[&str]) -> bool {
+    let members = spread::members(head);
+    let has = |name: &str| members.iter().any(|(key, _)| key == name);
+    let lists = head.iter().any(|line| line.contains("\"messages\""));
+    let is_stream = head
+        .iter()
+        .find_map(|line| Object::parse(line))
+        .is_some_and(|first| first.id("sessionId").is_some());
+    let is_head = has("sessionId") && has("projectHash") && !has("type");
+    is_head && (lists || is_stream)
+}
+
+fn lines(text: &str) -> Lines {
+    spread::spread(text, "messages")
+}
+
+/// A chat's name ends in the beginning of its id, and the folder of its sub-agents is named by all
+/// of it.
+fn belongs(stem: &str, name: &str, _: &str) -> bool {
+    let Some((folder, file)) = name.split_once('/') else { return false };
+    let is_ours = folder.get(..8).is_some_and(|id| stem.ends_with(id)) || folder == stem;
+    is_ours && !file.contains('/') && (file.is_empty() || file.ends_with(".jsonl"))
+}
+
+fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
+    session::read(streams, sink);
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,143 @@
+//! One message: what was said and called, and what came back.
+
+use std::borrow::Cow;
+
+use antiphon_model::{Body, EventKind, Message, Role, ToolCall, Usage, is_blank};
+
+use crate::claude_code::block::add_content;
+use crate::line::{Object, Record, elements};
+use crate::script::{Script, blank};
+
+/// A call that a message makes.
+pub(super) struct Made<'a> {
+    pub(super) call: Cow<'a, str>,
+    /// The chat of the agent that it made.
+    pub(super) agent: Option<Cow<'a, str>>,
+    /// What the agent is called.
+    pub(super) name: Option<Cow<'a, str>>,
+}
+
+/// What an agent says, with its calls and their results. Gives the calls.
+pub(super) fn answer<'a>(
+    script: &mut Script<'a>,
+    (record, own): (&Record<'a>, Option<&'a str>),
+    agent: &Cow<'a, str>,
+    tokens: Option<Usage>,
+) -> Vec<Made<'a>> {
+    let object = &record.object;
+    let mut message = blank(agent.clone(), Role::Assistant);
+    message.model = object.text("model");
+    message.usage = tokens;
+    let thoughts = object.raw("thoughts").filter(|raw| !is_blank(raw));
+    message.reasoning = thoughts.map(|raw| record.body(only_thought(raw).unwrap_or(raw)));
+    let said = object.raw("content").filter(|raw| !is_blank(raw)).or_else(|| object.raw("parts"));
+    say(record, &mut message, said);
+    let calls: Vec<Object<'a>> = elements(object.raw("toolCalls").unwrap_or_default())
+        .into_iter()
+        .filter_map(Object::parse)
+        .collect();
+    message.tool_calls.extend(calls.iter().filter_map(|call| called(record, call)));
+    script.push(record, own, EventKind::Message(message));
+    let mut made = Vec::new();
+    for call in &calls {
+        let Some(id) = call.text("id") else { continue };
+        returned(script, record, agent, (call, id.clone()));
+        let agent = call.text("agentId");
+        made.push(Made { call: id, agent, name: call.text("displayName").or(call.text("name")) });
+    }
+    made
+}
+
+/// Text, one part, or a list of parts.
+pub(super) fn say<'a>(record: &Record<'a>, message: &mut Message<'a>, content: Option<&'a str>) {
+    let Some(content) = content.filter(|raw| !is_blank(raw)) else { return };
+    if !content.starts_with('[') {
+        return add_content(message, record.body(text_of(content)));
+    }
+    for part in elements(content).into_iter().filter(|part| !is_blank(part)) {
+        add_content(message, record.body(text_of(part)));
+    }
+}
+
+/// A part's text, if it is one.
+fn text_of(part: &str) -> &str {
+    Object::parse(part).and_then(|part| part.raw("text")).unwrap_or(part)
+}
+
+/// What was thought, where it is one thought.
+fn only_thought(raw: &str) -> Option<&str> {
+    match elements(raw).as_slice() {
+        [thought] => Object::parse(thought)?.raw("description"),
+        _ => None,
+    }
+}
+
+fn called<'a>(record: &Record<'a>, call: &Object<'a>) -> Option<ToolCall<'a>> {
+    Some(ToolCall {
+        id: call.text("id")?,
+        name: call.text("name").unwrap_or_default(),
+        arguments: call.raw("args").map(|arguments| record.body(arguments)),
+        category: None,
+        description: call.object("args").and_then(|arguments| arguments.text("description")),
+        raw_command: None,
+    })
+}
+
+/// A call that has a result, or has ended without one.
+fn returned<'a>(
+    script: &mut Script<'a>,
+    record: &Record<'a>,
+    agent: &Cow<'a, str>,
+    (call, id): (&Object<'a>, Cow<'a, str>),
+) {
+    let status = call.id("status").unwrap_or_default();
+    let has_ended = matches!(status, "success" | "error" | "cancelled");
+    let shown = call.raw("resultDisplay").filter(|raw| !is_blank(raw));
+    let result = call.raw("result").filter(|raw| !is_blank(raw));
+    if !has_ended && result.is_none() {
+        return;
+    }
+    let mut message = blank(agent.clone(), Role::Tool);
+    message.tool_call_id = Some(id);
+    message.name = call.text("name");
+    message.is_error = matches!(status, "error" | "cancelled").then_some(true);
+    match result {
+        Some(result) if result.starts_with('[') => {
+            for part in elements(result) {
+                add_content(&mut message, output(record, part));
+            }
+        }
+        Some(result) => message.content = Some(output(record, result)),
+        None => message.content = shown.map(|shown| record.body(shown)),
+    }
+    message.result = shown.map(|shown| record.body(shown));
+    let at = script.push(record, None, EventKind::Message(message));
+    if let Some(event) = script.events.get_mut(at) {
+        event.at = call.time("timestamp").or(event.at);
+    }
+}
+
+/// What a call gave back: the words, where they are wrapped as the service wants them.
+pub(crate) fn output<'a>(record: &Record<'a>, part: &'a str) -> Body<'a> {
+    let response = Object::parse(part)
+        .and_then(|part| part.object("functionResponse"))
+        .and_then(|response| response.raw("response"));
+    let words = response
+        .and_then(Object::parse)
+        .and_then(|response| ["output", "error"].iter().find_map(|name| response.raw(name)));
+    record.body(words.or(response).unwrap_or_else(|| text_of(part)))
+}
+
+/// Input includes what came from a cache; thoughts are not in the output; what a tool of the
+/// service put into the prompt is counted apart.
+pub(super) fn usage(tokens: &Object<'_>) -> Usage {
+    let count = |name| tokens.number(name).unwrap_or_default();
+    let (cached, thoughts) = (count("cached"), count("thoughts"));
+    Usage {
+        input: count("input").saturating_sub(cached).saturating_add(count("tool")),
+        output: count("output").saturating_add(thoughts),
+        reasoning: thoughts,
+        cache_read: cached,
+        ..Usage::default()
+    }
+}

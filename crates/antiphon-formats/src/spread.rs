@@ -1,0 +1,101 @@
+//! A document whose records lie in one list, as lines: what stands around the list, then each
+//! record.
+//!
+//! A document that was cut has what came before the cut.
+
+use antiphon_model::json::{self, Members};
+use antiphon_model::{Place, Problem, Severity};
+
+use crate::Lines;
+use crate::line::Object;
+
+/// The lines of a document whose records are in the list `name`. Text that is lines already stays
+/// as it is.
+pub(crate) fn spread(text: &str, name: &str) -> Lines {
+    let document = text.trim_start_matches('\u{feff}').trim();
+    if is_stream(document, name) {
+        return Lines { text: text.to_owned(), problems: Vec::new() };
+    }
+    let error = json::check(document).err();
+    let mut around = Members::default();
+    let mut list = None;
+    let mut told = 0;
+    let _ = json::members(document, |key, value| {
+        told = end_of(document, value);
+        if key == name {
+            list = Some(value);
+        } else {
+            around.raw(key, &json::compact(value));
+        }
+    });
+    // A list that was cut is no member yet.
+    let list = list.or_else(|| error.as_ref().and_then(|_| begun(document, told, name)));
+    let mut out = around.object();
+    out.push('\n');
+    let _ = json::elements(list.unwrap_or("[]"), |record| {
+        out.push_str(&json::compact(record));
+        out.push('\n');
+    });
+    let problems = error.iter().map(not_json).collect();
+    Lines { text: out, problems }
+}
+
+/// The members of a document's outermost object that are whole in its beginning.
+pub(crate) fn members(head: &[&str]) -> Vec<(String, String)> {
+    let text = head.join("\n");
+    let mut members = Vec::new();
+    let _ = json::members(text.trim_start_matches('\u{feff}'), |key, value| {
+        members.push((key.to_owned(), value.to_owned()));
+    });
+    members
+}
+
+/// Whether the first line is an object, and either the list is not in it or more lines follow.
+fn is_stream(document: &str, name: &str) -> bool {
+    let (first, rest) = document.split_once('\n').unwrap_or((document, ""));
+    let Some(object) = Object::parse(first.trim()) else { return false };
+    !rest.trim().is_empty() || !object.has(name)
+}
+
+/// The list of that name, which begins after what was told.
+fn begun<'t>(document: &'t str, told: usize, name: &str) -> Option<&'t str> {
+    let (_, rest) = document.get(told..)?.split_once(&format!("\"{name}\""))?;
+    let list = rest.trim_start().strip_prefix(':')?.trim_start();
+    list.starts_with('[').then_some(list)
+}
+
+fn end_of(document: &str, value: &str) -> usize {
+    (value.as_ptr() as usize).wrapping_sub(document.as_ptr() as usize) + value.len()
+}
+
+fn not_json(error: &json::SyntaxError) -> Problem {
+    let (severity, code, place) = (Severity::Error, "not-json", Place::NONE);
+    Problem { severity, code, line: error.line as u64, message: error.to_string(), place }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_document_becomes_lines() {
+        let lines =
+            spread("{\n \"a\": 1,\n \"m\": [ {\"b\": 2}, {\"c\": [3, 4]} ],\n \"d\": {}\n}", "m");
+        assert_eq!(lines.text, "{\"a\":1,\"d\":{}}\n{\"b\":2}\n{\"c\":[3,4]}\n");
+        assert!(lines.problems.is_empty());
+    }
+
+    #[test]
+    fn a_document_that_was_cut_has_what_came_before() {
+        let lines = spread("{\"a\": 1, \"m\": [{\"b\": 2}, {\"c\": [3", "m");
+        assert_eq!(lines.text, "{\"a\":1}\n{\"b\":2}\n");
+        assert_eq!(lines.problems.len(), 1);
+    }
+
+    #[test]
+    fn lines_stay_as_they_are() {
+        for text in ["{\"a\":1}\n{\"b\":2}\n", "{\"m\":[]}\n{\"b\":2}\n", "{\"a\":1}\n"] {
+            assert_eq!(spread(text, "m").text, text);
+        }
+    }
+}
