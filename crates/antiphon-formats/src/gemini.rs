@@ -11,7 +11,7 @@ mod message;
 mod session;
 
 use crate::line::Object;
-use crate::{Format, Lines, Sink, Stream, spread};
+use crate::{Format, Kept, Lines, Sink, Stream, spread};
 
 pub(crate) const FORMAT: Format = Format {
     name: "gemini",
@@ -21,6 +21,14 @@ pub(crate) const FORMAT: Format = Format {
     beside: "",
     belongs,
     names: crate::none,
+    kept: Some(Kept {
+        variable: "",
+        folder: ".gemini",
+        below: &["tmp"],
+        // The older ones are documents, which are written anew; those are not kept yet.
+        is_main: |name| name.starts_with("session-") && name.ends_with(".jsonl"),
+        deletes_after_days: Some(30),
+    }),
     lines: Some(lines),
     read,
 };

@@ -63,7 +63,7 @@ pub struct Lines {
 /// Where an agent keeps its sessions.
 #[derive(Debug)]
 pub struct Kept {
-    /// Names the agent's folder, if it is set.
+    /// Names the agent's folder, if it is set; empty, if there is none.
     pub variable: &'static str,
     /// The agent's folder in the user's home, if it is not.
     pub folder: &'static str,
