@@ -45,11 +45,20 @@ fn detect(head: &[&str]) -> bool {
         .find_map(|line| Object::parse(line))
         .is_some_and(|first| first.id("sessionId").is_some());
     let is_head = has("sessionId") && has("projectHash") && !has("type");
-    is_head && (lists || is_stream)
+    is_head && (lists || is_stream) || is_saved(head)
+}
+
+/// A conversation that somebody saved (`/chat save`) is what the service was sent.
+fn is_saved(head: &[&str]) -> bool {
+    let keys = crate::std_session::top_level::keys(head);
+    let has = |name: &str| keys.iter().any(|key| key == name);
+    let is_ours = has("authType") || has("lastUpdated");
+    has("history") && is_ours && head.iter().any(|line| line.contains("\"parts\""))
 }
 
 fn lines(text: &str) -> Lines {
-    spread::spread(text, "messages")
+    let is_saved = is_saved(&crate::head_lines(text));
+    spread::spread(text, if is_saved { "history" } else { "messages" })
 }
 
 /// A chat's name ends in the beginning of its id, and the folder of its sub-agents is named by all

@@ -123,6 +123,7 @@ impl<'a> Run<'a> {
         message.content = object.raw("content").map(|content| record.body(content));
         if role == Role::User {
             message.source = Some(Cow::Borrowed("external"));
+            self.script.prompted(message.content);
             self.script.push(record, None, EventKind::Message(message));
             return;
         }

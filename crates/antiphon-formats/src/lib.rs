@@ -11,10 +11,12 @@ mod claude_stream;
 mod codex;
 mod codex_exec;
 mod codex_tui;
+mod copilot;
 mod gemini;
 mod gemini_stream;
 mod line;
 mod merge;
+mod pi;
 mod script;
 mod spread;
 mod std_session;
@@ -114,8 +116,10 @@ pub const FORMATS: &[Format] = &[
     codex::FORMAT,
     codex_exec::FORMAT,
     codex_tui::FORMAT,
+    copilot::FORMAT,
     gemini::FORMAT,
     gemini_stream::FORMAT,
+    pi::FORMAT,
     std_session::FORMAT,
     transcript::FORMAT,
 ];

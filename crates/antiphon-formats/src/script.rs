@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use antiphon_model::{
-    AgentCreated, Event, EventKind, Message, Role, SessionStarted, Timestamp, Unknown,
+    AgentCreated, Body, Event, EventKind, Message, Role, SessionStarted, Timestamp, Unknown, json,
 };
 
 use crate::Sink;
@@ -78,6 +78,16 @@ impl<'a> Script<'a> {
     ) -> usize {
         let unknown = Unknown { event_type: Cow::Borrowed(kind), agent };
         self.push(record, own, EventKind::Unknown(unknown))
+    }
+
+    /// What a person said first is what the session is about.
+    pub(crate) fn prompted(&mut self, said: Option<Body<'a>>) {
+        if let Some(Event { kind: EventKind::SessionStarted(session), .. }) =
+            self.events.first_mut()
+            && session.prompt.is_none()
+        {
+            session.prompt = said.and_then(|body| json::text(body.json));
+        }
     }
 
     pub(crate) fn message_at(&mut self, at: usize) -> Option<&mut Message<'a>> {

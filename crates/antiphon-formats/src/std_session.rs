@@ -17,7 +17,7 @@ mod message;
 mod phase;
 mod status;
 mod step;
-mod top_level;
+pub(crate) mod top_level;
 
 use std::collections::BTreeMap;
 

@@ -129,8 +129,12 @@ impl Live {
         let position = |end: &Option<EventIx>| {
             end.and_then(|wanted| self.entries.iter().position(|&event| event == wanted))
         };
+        // An entry that is no part of the context has one after it, mostly.
+        let later = |end: &Option<EventIx>| {
+            end.map(|wanted| self.entries.iter().take_while(|&&event| event < wanted).count())
+        };
         let (from, to) = match selection {
-            Selection::Range(from, to) => (position(from), position(to)),
+            Selection::Range(from, to) => (position(from).or_else(|| later(from)), position(to)),
             Selection::These(_) => (None, None),
         };
         move |at, event| match selection {

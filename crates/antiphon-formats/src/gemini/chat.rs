@@ -60,6 +60,9 @@ impl<'a> Chat<'a> {
             self.parts.push(Part::Other(record, "chat"));
         } else if let Some(id) = object.id("id").filter(|_| object.raw("type").is_some()) {
             self.message(record, id);
+        } else if object.raw("role").is_some() && object.raw("parts").is_some() {
+            self.live.push(self.parts.len());
+            self.parts.push(Part::Message(vec![record]));
         } else {
             let kind = object.id("type").unwrap_or("line");
             self.parts.push(Part::Other(record, kind));

@@ -8,6 +8,8 @@ use crate::claude_code::block::add_content;
 use crate::line::{Object, Record, elements};
 use crate::script::{Script, blank};
 
+type Agent<'a> = Cow<'a, str>;
+
 /// A call that a message makes.
 pub(super) struct Made<'a> {
     pub(super) call: Cow<'a, str>,
@@ -21,7 +23,7 @@ pub(super) struct Made<'a> {
 pub(super) fn answer<'a>(
     script: &mut Script<'a>,
     (record, own): (&Record<'a>, Option<&'a str>),
-    agent: &Cow<'a, str>,
+    agent: &Agent<'a>,
     tokens: Option<Usage>,
 ) -> Vec<Made<'a>> {
     let object = &record.object;
@@ -87,7 +89,7 @@ fn called<'a>(record: &Record<'a>, call: &Object<'a>) -> Option<ToolCall<'a>> {
 fn returned<'a>(
     script: &mut Script<'a>,
     record: &Record<'a>,
-    agent: &Cow<'a, str>,
+    agent: &Agent<'a>,
     (call, id): (&Object<'a>, Cow<'a, str>),
 ) {
     let status = call.id("status").unwrap_or_default();

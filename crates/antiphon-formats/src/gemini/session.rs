@@ -60,9 +60,9 @@ impl<'a> Told<'a> {
             teller.part(part, sink);
         }
         let Teller { agent, script, made, .. } = teller;
-        let model = script.events.iter().find_map(|event| match &event.kind {
-            EventKind::Message(message) => message.model.clone(),
-            _ => None,
+        let model = script.events.iter().find_map(|event| {
+            let EventKind::Message(message) = &event.kind else { return None };
+            message.model.clone()
         });
         Self { agent, events: script.events, made, model }
     }
@@ -87,9 +87,9 @@ impl<'a> Teller<'a, '_> {
         session.session_id = chat.session_id.map(Cow::Borrowed);
         session.title = chat.title.clone();
         session.cwd = chat.cwd.clone();
-        session.prompt = chat.parts.iter().find_map(|part| match part {
-            Part::Message(versions) => prompt(versions.last()?),
-            _ => None,
+        session.prompt = chat.parts.iter().find_map(|part| {
+            let Part::Message(versions) = part else { return None };
+            prompt(versions.last()?)
         });
         let started = EventKind::SessionStarted(session);
         let at = self.script.push_as(first, Cow::Borrowed("session"), started);
@@ -136,7 +136,7 @@ impl<'a> Teller<'a, '_> {
         let object = &record.object;
         let own = object.id("id").filter(|id| self.ids.insert(id));
         let before = self.script.events.len();
-        match object.id("type").unwrap_or_default() {
+        match object.id("type").or(object.id("role")).unwrap_or_default() {
             "gemini" | "model" => {
                 let tokens = versions.iter().rev().find_map(|it| it.object.object("tokens"));
                 let tokens = tokens.as_ref().map(usage);
@@ -174,10 +174,12 @@ fn prompt<'a>(record: &Record<'a>) -> Option<Cow<'a, str>> {
     message.content.filter(|_| is_user).and_then(|body| json::text(body.json))
 }
 
+/// The file that has the call which made an agent, the call, and what the agent is called.
+type Maker<'a> = (usize, Cow<'a, str>, Option<Cow<'a, str>>);
+
 /// Brings the chats into one order, each agent under the call that made it.
 fn finish<'a>(told: Vec<Told<'a>>, sink: &mut dyn Sink<'a>) {
-    let mut makers: BTreeMap<Cow<'a, str>, (usize, Cow<'a, str>, Option<Cow<'a, str>>)> =
-        BTreeMap::new();
+    let mut makers: BTreeMap<Cow<'a, str>, Maker<'a>> = BTreeMap::new();
     for (at, chat) in told.iter().enumerate() {
         for made in &chat.made {
             if let Some(agent) = &made.agent {

@@ -31,6 +31,11 @@ fn sub_agents_hang_under_their_calls() {
 }
 
 #[test]
+fn a_saved_conversation_has_words_only() {
+    assert_eq!(check("saved"), [0; 5]);
+}
+
+#[test]
 fn a_document_may_stop_anywhere() {
     let whole =
         std::fs::read_to_string(fixture::root().join("gemini/document/input.json")).unwrap();

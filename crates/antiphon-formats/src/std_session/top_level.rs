@@ -4,7 +4,7 @@
 //! keys and nothing else.
 
 /// The keys at the first level of the object that these lines begin with.
-pub(super) fn keys(head: &[&str]) -> Vec<String> {
+pub(crate) fn keys(head: &[&str]) -> Vec<String> {
     let mut keys = Vec::new();
     let mut depth = 0_usize;
     let mut text: Option<String> = None;

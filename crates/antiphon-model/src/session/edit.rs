@@ -38,12 +38,15 @@ impl ContextEdit {
 }
 
 impl Selection {
-    /// A list of ids, or a range `{"from", "to"}`.
+    /// A list of ids, a range `{"from", "to"}`, or one id: from that entry on.
     fn parse(session: &Session, raw: &str) -> Self {
         let named = |raw: &str| json::word(raw).and_then(|id| event(session, &id));
         let mut ids = BTreeSet::new();
         if json::elements(raw, |id| ids.extend(named(id))).is_ok() {
             return Self::These(ids);
+        }
+        if raw.starts_with('"') {
+            return Self::Range(named(raw), None);
         }
         let end = |name| json::member(raw, name).and_then(named);
         Self::Range(end("from"), end("to"))

@@ -1,0 +1,381 @@
+//! Copilot CLI sessions: `session-state/<id>/events.jsonl`, in older versions `<id>.jsonl`.
+//!
+//! A line is an event with its `data`. A message names its calls, and each call is told again when
+//! it begins. A sub-agent's lines name the call that made it (`parentToolCallId`). A message has
+//! its output tokens; all the others come as totals by model when the program ends, and go to the
+//! last message of that model. After a crash there are none.
+
+mod tokens;
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
+use antiphon_model::{
+    Body, ContextAction, ContextEdited, EventKind, Message, Role, SessionEnded, Timestamp,
+    ToolCall, is_blank,
+};
+
+use crate::line::{Object, Record, elements, records};
+use crate::script::{Script, blank, created, started};
+use crate::{Duplicate, Format, Sink, Stream};
+use tokens::Tokens;
+
+pub(crate) const FORMAT: Format = Format {
+    name: "copilot",
+    what: "GitHub Copilot CLI sessions",
+    versions: "0.0.420 to 1.0.77",
+    detect,
+    beside: "",
+    belongs: |_, _, _| false,
+    names: crate::none,
+    lines: None,
+    read,
+};
+
+type Agent<'a> = Cow<'a, str>;
+
+const MAIN: Cow<'static, str> = Cow::Borrowed("main");
+
+/// What the kinds of its lines begin with.
+const KINDS: [&str; 7] =
+    ["session.", "user.", "assistant.", "tool.execution", "system.", "hook.", "subagent."];
+
+fn detect(head: &[&str]) -> bool {
+    head.iter().filter_map(|line| Object::parse(line)).any(|object| {
+        let kind = object.id("type").unwrap_or_default();
+        let is_ours = KINDS.iter().any(|beginning| kind.starts_with(beginning));
+        is_ours && object.object("data").is_some() && object.raw("id").is_some()
+    })
+}
+
+fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
+    for (number, stream) in (0..).zip(streams) {
+        let mut run = Run::new(stream.name);
+        for record in records(stream, number) {
+            match record {
+                Ok(record) => run.line(&record, sink),
+                Err(problem) => sink.problem(problem),
+            }
+        }
+        run.settle();
+        run.script.finish(sink);
+    }
+}
+
+/// A call that was made.
+#[derive(Debug, Clone)]
+struct Made<'a> {
+    event: usize,
+    agent: Cow<'a, str>,
+    name: Option<Cow<'a, str>>,
+    began: Option<Timestamp>,
+}
+
+/// A stream while it is read.
+struct Run<'a> {
+    script: Script<'a>,
+    has_begun: bool,
+    model: Option<Cow<'a, str>>,
+    calls: BTreeMap<Cow<'a, str>, Made<'a>>,
+    /// The agents that were made, by the calls that made them.
+    agents: BTreeSet<Cow<'a, str>>,
+    /// What was thought before the next thing is said.
+    thought: Option<(Record<'a>, Body<'a>)>,
+    tokens: Tokens<'a>,
+    /// Where the program ended last.
+    ended: Option<Record<'a>>,
+}
+
+impl<'a> Run<'a> {
+    fn new(name: &'a str) -> Self {
+        Self {
+            script: Script::new(name),
+            has_begun: false,
+            model: None,
+            calls: BTreeMap::new(),
+            agents: BTreeSet::new(),
+            thought: None,
+            tokens: Tokens::default(),
+            ended: None,
+        }
+    }
+
+    fn line(&mut self, record: &Record<'a>, sink: &mut dyn Sink<'a>) {
+        let data = record.object.object("data").unwrap_or_default();
+        let kind = record.object.id("type").unwrap_or("line");
+        let is_first = !self.has_begun;
+        if is_first {
+            self.begin(record, &data);
+        }
+        let named = ["selectedModel", "newModel"].iter().find_map(|name| data.text(name));
+        self.model = named.or(self.model.take());
+        let agent = self.agent_of(record, &data);
+        if kind != "assistant.message" {
+            self.flush_thought(&agent);
+        }
+        match kind {
+            "session.start" if is_first => {}
+            "user.message" => self.told(record, &data, &agent, Role::User),
+            "system.message" => self.told(record, &data, &agent, Role::System),
+            "system.notification" => {
+                self.message(record, said(record, &data, &agent, Role::User, "system"));
+            }
+            "assistant.reasoning" => {
+                let content = data.raw("content").filter(|raw| !is_blank(raw));
+                match content {
+                    Some(content) => self.thought = Some((record.clone(), record.body(content))),
+                    None => self.keep(record, kind, agent),
+                }
+            }
+            "assistant.message" => self.answer(record, &data, &agent, sink),
+            "tool.execution_start" => self.called(record, &data, &agent, sink),
+            "tool.execution_complete" => self.returned(record, &data, &agent),
+            "subagent.started" => self.made(record, &data),
+            "session.compaction_complete" => self.compacted(record, &data, agent),
+            "session.truncation" => self.edit(record, ContextAction::Truncate, agent),
+            "session.shutdown" => {
+                self.keep(record, kind, agent);
+                self.tokens.end(&mut self.script, record, &data);
+                self.ended = Some(record.clone());
+            }
+            other => {
+                self.ended = self.ended.take().filter(|_| other != "session.resume");
+                self.keep(record, other, agent);
+            }
+        }
+    }
+
+    /// The first line is the session's beginning, whatever it is.
+    fn begin(&mut self, record: &Record<'a>, data: &Object<'a>) {
+        self.has_begun = true;
+        let context = data.object("context").unwrap_or_default();
+        let mut session = started("copilot-cli");
+        session.session_id = data.text("sessionId");
+        session.version = data.text("copilotVersion");
+        session.cwd = context.text("cwd");
+        session.branch = context.text("branch");
+        let session = EventKind::SessionStarted(session);
+        self.script.push_as(record, Cow::Borrowed("session"), session);
+        let mut agent = created(MAIN);
+        agent.name = Some(Cow::Borrowed("Copilot CLI"));
+        agent.adapter_id = Some(Cow::Borrowed("copilot-cli"));
+        agent.language_model = data.text("selectedModel");
+        let agent = EventKind::AgentCreated(agent);
+        self.script.push_as(record, Cow::Borrowed("created:main"), agent);
+    }
+
+    /// Whose line it is. A sub-agent is called as the call that made it.
+    fn agent_of(&mut self, record: &Record<'a>, data: &Object<'a>) -> Cow<'a, str> {
+        let Some(call) = data.text("parentToolCallId") else { return MAIN };
+        self.create(record, &call, None);
+        call
+    }
+
+    fn made(&mut self, record: &Record<'a>, data: &Object<'a>) {
+        let Some(call) = data.text("toolCallId") else {
+            return self.keep(record, "subagent.started", MAIN);
+        };
+        if !self.create(record, &call, Some(data)) {
+            self.keep(record, "subagent.started", call);
+        }
+    }
+
+    /// Whether the agent is new.
+    fn create(&mut self, record: &Record<'a>, call: &Agent<'a>, data: Option<&Object<'a>>) -> bool {
+        if !self.agents.insert(call.clone()) {
+            return false;
+        }
+        let maker = self.calls.get(call);
+        let mut agent = created(call.clone());
+        agent.parent_id = Some(maker.map_or(MAIN, |maker| maker.agent.clone()));
+        agent.tool_call_id = Some(call.clone());
+        agent.name = data.and_then(|data| data.text("agentDisplayName"));
+        agent.agent_type = data.and_then(|data| data.text("agentName"));
+        self.script.push(record, record.object.id("id"), EventKind::AgentCreated(agent));
+        true
+    }
+
+    fn told(&mut self, record: &Record<'a>, data: &Object<'a>, agent: &Agent<'a>, role: Role) {
+        let is_human = role == Role::User && *agent == MAIN;
+        let source = if is_human { "external" } else { "system" };
+        let message = said(record, data, agent, role, source);
+        self.script.prompted(message.content.filter(|_| is_human));
+        self.message(record, message);
+    }
+
+    fn answer(
+        &mut self,
+        record: &Record<'a>,
+        data: &Object<'a>,
+        agent: &Agent<'a>,
+        sink: &mut dyn Sink<'a>,
+    ) {
+        let mut message = blank(agent.clone(), Role::Assistant);
+        let content = data.raw("content").filter(|raw| !is_blank(raw));
+        message.content = content.map(|content| record.body(content));
+        message.model = data.text("model").or_else(|| self.model.clone());
+        message.request_id = data.text("requestId");
+        let thought = data.raw("reasoningText").filter(|raw| !is_blank(raw));
+        let before = self.thought.take();
+        message.reasoning = thought.map(|thought| record.body(thought));
+        if message.reasoning.is_none() {
+            message.reasoning = before.as_ref().map(|(_, thought)| *thought);
+        }
+        let model = message.model.clone();
+        let calls: Vec<Object<'a>> = elements(data.raw("toolRequests").unwrap_or_default())
+            .into_iter()
+            .filter_map(Object::parse)
+            .collect();
+        message.tool_calls.extend(calls.iter().filter_map(|call| request(record, call, "name")));
+        let event = self.message(record, message);
+        for call in &calls {
+            self.note(call, event, agent, "name", None);
+        }
+        if let (Some(_), Some((earlier, _))) = (thought, before) {
+            self.twin(&earlier, event, "the message has what was thought", sink);
+        }
+        let output = data.number("outputTokens");
+        self.tokens.said(&mut self.script, event, model, output);
+    }
+
+    fn note(
+        &mut self,
+        call: &Object<'a>,
+        event: usize,
+        agent: &Agent<'a>,
+        name: &str,
+        began: Option<Timestamp>,
+    ) {
+        let Some(id) = call.text("toolCallId") else { return };
+        let made = Made { event, agent: agent.clone(), name: call.text(name), began };
+        self.calls.insert(id, made);
+    }
+
+    /// A call begins. Its message has told it, mostly.
+    fn called(
+        &mut self,
+        record: &Record<'a>,
+        data: &Object<'a>,
+        agent: &Agent<'a>,
+        sink: &mut dyn Sink<'a>,
+    ) {
+        let began = record.object.time("timestamp");
+        let known = data.text("toolCallId").and_then(|id| self.calls.get_mut(&id));
+        if let Some(made) = known {
+            made.began = began;
+            let event = made.event;
+            return self.twin(record, event, "the message that calls has told the call", sink);
+        }
+        let Some(call) = request(record, data, "toolName") else {
+            return self.keep(record, "tool.execution_start", agent.clone());
+        };
+        let mut message = blank(agent.clone(), Role::Assistant);
+        message.tool_calls.push(call);
+        let event = self.message(record, message);
+        self.note(data, event, agent, "toolName", began);
+    }
+
+    fn returned(&mut self, record: &Record<'a>, data: &Object<'a>, agent: &Agent<'a>) {
+        let made = data.text("toolCallId").and_then(|id| self.calls.get(&id)).cloned();
+        let agent = made.as_ref().map_or(agent, |made| &made.agent).clone();
+        let mut message = blank(agent, Role::Tool);
+        let result = data.object("result");
+        let content = result.as_ref().and_then(|result| result.raw("content"));
+        let error = data.object("error").and_then(|error| error.raw("message"));
+        let output = content.or(error).or(data.raw("error")).or(data.raw("result"));
+        message.content = output.map(|output| record.body(output));
+        message.result = data.raw("result").map(|result| record.body(result));
+        message.is_error = (data.raw("success") == Some("false")).then_some(true);
+        message.tool_call_id = data.text("toolCallId");
+        message.started_at = made.as_ref().and_then(|made| made.began);
+        message.name = made.and_then(|made| made.name);
+        self.message(record, message);
+    }
+
+    fn compacted(&mut self, record: &Record<'a>, data: &Object<'a>, agent: Cow<'a, str>) {
+        let summary = data.raw("summaryContent").filter(|raw| !is_blank(raw));
+        let Some(summary) = summary.filter(|_| data.raw("success") != Some("false")) else {
+            return self.keep(record, "session.compaction_complete", agent);
+        };
+        self.edit(record, ContextAction::Compact, agent.clone());
+        let mut message = blank(agent, Role::User);
+        message.source = Some(Cow::Borrowed("system"));
+        message.content = Some(record.body(summary));
+        self.message(record, message);
+    }
+
+    fn edit(&mut self, record: &Record<'a>, action: ContextAction, agent: Cow<'a, str>) {
+        let (kept, dropped, kept_first, summary_ref) = (None, None, None, None);
+        let edit = ContextEdited { agent, action, kept, dropped, kept_first, summary_ref };
+        self.script.push(record, record.object.id("id"), EventKind::ContextEdited(edit));
+    }
+
+    fn flush_thought(&mut self, agent: &Agent<'a>) {
+        let Some((record, thought)) = self.thought.take() else { return };
+        let reasoning = Some(thought);
+        let message = Message { reasoning, ..blank(agent.clone(), Role::Assistant) };
+        self.message(&record, message);
+    }
+
+    fn message(&mut self, record: &Record<'a>, message: Message<'a>) -> usize {
+        self.script.push(record, record.object.id("id"), EventKind::Message(message))
+    }
+
+    fn twin(
+        &self,
+        record: &Record<'a>,
+        event: usize,
+        reason: &'static str,
+        sink: &mut dyn Sink<'a>,
+    ) {
+        sink.duplicate(Duplicate {
+            message_id: self.script.id_at(event).unwrap_or_default().to_owned(),
+            line: record.line.number,
+            place: record.line.place,
+            reason,
+        });
+    }
+
+    fn keep(&mut self, record: &Record<'a>, kind: &'a str, agent: Cow<'a, str>) {
+        self.script.unknown(record, record.object.id("id"), (Some(agent), kind));
+    }
+
+    fn settle(&mut self) {
+        self.flush_thought(&MAIN);
+        let Some(record) = self.ended.take() else { return };
+        let data = record.object.object("data").unwrap_or_default();
+        let failed = data.id("shutdownType").is_some_and(|kind| kind == "error");
+        let outcome = Some(Cow::Borrowed(if failed { "failed" } else { "completed" }));
+        let error = data.text("errorReason");
+        let ended = SessionEnded { outcome, reason: None, error, declared: None };
+        self.script.push(&record, None, EventKind::SessionEnded(ended));
+    }
+}
+
+fn said<'a>(
+    record: &Record<'a>,
+    data: &Object<'a>,
+    agent: &Agent<'a>,
+    role: Role,
+    source: &'static str,
+) -> Message<'a> {
+    let mut message = blank(agent.clone(), role);
+    message.source = Some(Cow::Borrowed(source));
+    message.content = data.raw("content").map(|content| record.body(content));
+    message
+}
+
+fn request<'a>(record: &Record<'a>, call: &Object<'a>, name: &str) -> Option<ToolCall<'a>> {
+    let arguments = call.object("arguments");
+    Some(ToolCall {
+        id: call.text("toolCallId")?,
+        name: call.text(name).unwrap_or_default(),
+        arguments: call.raw("arguments").map(|arguments| record.body(arguments)),
+        category: None,
+        description: arguments.and_then(|arguments| arguments.text("description")),
+        raw_command: None,
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,309 @@
+//! Pi sessions: `sessions/--<path>--/<time>_<id>.jsonl`.
+//!
+//! The entries are a tree: each names the one before it, and an entry that follows an older one
+//! has left a branch behind. A compaction names the first entry that stays. Versions before 2 have
+//! no ids, and are a list. A fork is a file of its own that repeats the entries it began with, and
+//! names the file that it comes from.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use antiphon_model::{
+    Body, ContextAction, ContextEdited, Event, EventKind, Message, Role, ToolCall, Usage, is_blank,
+};
+
+use crate::claude_code::block::add_content;
+use crate::line::{Object, Record, elements, records};
+use crate::script::{Script, blank, created, started};
+use crate::{Format, Sink, Stream};
+
+pub(crate) const FORMAT: Format = Format {
+    name: "pi",
+    what: "Pi sessions",
+    versions: "1 to 3 of the session file",
+    detect,
+    beside: "",
+    belongs: |_, _, _| false,
+    names: crate::none,
+    lines: None,
+    read,
+};
+
+const MAIN: Cow<'static, str> = Cow::Borrowed("main");
+
+/// The first line is the session's; without it, entries that hold messages.
+fn detect(head: &[&str]) -> bool {
+    let mut objects = head.iter().filter_map(|line| Object::parse(line));
+    let is_session = |object: &Object<'_>| {
+        object.id("type") == Some("session") && object.raw("id").is_some() && object.has("cwd")
+    };
+    let is_entry = |object: &Object<'_>| {
+        let role = object.object("message").and_then(|message| message.id("role"));
+        let is_tree = object.has("parentId") && object.raw("id").is_some();
+        object.id("type") == Some("message") && is_tree && role.is_some()
+    };
+    objects.any(|object| is_session(&object) || is_entry(&object))
+}
+
+fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
+    for (number, stream) in (0..).zip(streams) {
+        let mut run = Run::new(stream.name);
+        for record in records(stream, number) {
+            match record {
+                Ok(record) => run.line(&record),
+                Err(problem) => sink.problem(problem),
+            }
+        }
+        run.script.finish(sink);
+    }
+}
+
+/// A stream while it is read.
+struct Run<'a> {
+    script: Script<'a>,
+    has_begun: bool,
+    /// By an entry's id: the message that stands for it, or for the last one before it.
+    stands: BTreeMap<&'a str, Option<usize>>,
+    /// The latest message.
+    latest: Option<usize>,
+}
+
+impl<'a> Run<'a> {
+    fn new(name: &'a str) -> Self {
+        let script = Script::new(name);
+        Self { script, has_begun: false, stands: BTreeMap::new(), latest: None }
+    }
+
+    fn line(&mut self, record: &Record<'a>) {
+        let object = &record.object;
+        let is_first = !self.has_begun;
+        if is_first {
+            self.begin(record);
+        }
+        let before = self.script.events.len();
+        match object.id("type").unwrap_or("line") {
+            "session" if is_first => {}
+            "message" => self.message(record),
+            "custom_message" => {
+                let content = object.raw("content");
+                self.told(record, (Role::User, "system"), content);
+            }
+            "compaction" => self.compacted(record),
+            "branch_summary" => self.told(record, (Role::User, "system"), object.raw("summary")),
+            "session_info" => {
+                self.name(object);
+                self.keep(record, "session_info");
+            }
+            other => self.keep(record, other),
+        }
+        let said = self.script.events.len() - 1;
+        let is_new = said >= before && self.script.message_at(said).is_some();
+        if let Some(id) = object.id("id").filter(|_| !is_first) {
+            let parent = object.id("parentId").and_then(|parent| self.stands.get(parent)?.as_ref());
+            let stands = if is_new { Some(said) } else { parent.copied() };
+            self.stands.insert(id, stands);
+        }
+        if is_new {
+            self.latest = Some(said);
+        }
+    }
+
+    /// The first line is the session's beginning, whatever it is.
+    fn begin(&mut self, record: &Record<'a>) {
+        self.has_begun = true;
+        let object = &record.object;
+        let mut session = started("pi");
+        if object.id("type") == Some("session") {
+            session.session_id = object.text("id");
+            session.cwd = object.text("cwd");
+        }
+        let session = EventKind::SessionStarted(session);
+        self.script.push_as(record, Cow::Borrowed("session"), session);
+        let mut agent = created(MAIN);
+        agent.name = Some(Cow::Borrowed("Pi"));
+        agent.adapter_id = Some(Cow::Borrowed("pi"));
+        agent.language_model = object.text("modelId");
+        let agent = EventKind::AgentCreated(agent);
+        self.script.push_as(record, Cow::Borrowed("created:main"), agent);
+    }
+
+    fn name(&mut self, object: &Object<'a>) {
+        if let Some(Event { kind: EventKind::SessionStarted(session), .. }) =
+            self.script.events.first_mut()
+        {
+            session.title = object.text("name").or(session.title.take());
+        }
+    }
+
+    fn message(&mut self, record: &Record<'a>) {
+        let Some(said) = record.object.object("message") else {
+            return self.keep(record, "message");
+        };
+        match said.id("role").unwrap_or_default() {
+            "user" => {
+                self.told(record, (Role::User, "external"), said.raw("content"));
+                let last = self.script.events.len() - 1;
+                let content = self.script.message_at(last).and_then(|message| message.content);
+                self.script.prompted(content);
+            }
+            "assistant" => self.answer(record, &said),
+            "toolResult" => self.returned(record, &said),
+            "bashExecution" => self.executed(record, &said),
+            "custom" => self.told(record, (Role::User, "system"), said.raw("content")),
+            "branchSummary" | "compactionSummary" => {
+                self.told(record, (Role::User, "system"), said.raw("summary"));
+            }
+            _ => self.keep(record, "message"),
+        }
+    }
+
+    fn told(
+        &mut self,
+        record: &Record<'a>,
+        (role, source): (Role, &'static str),
+        content: Option<&'a str>,
+    ) {
+        let mut message = blank(MAIN, role);
+        message.source = Some(Cow::Borrowed(source));
+        say(record, &mut message, content);
+        self.push(record, message);
+    }
+
+    fn answer(&mut self, record: &Record<'a>, said: &Object<'a>) {
+        let mut message = blank(MAIN, Role::Assistant);
+        message.model = said.text("model");
+        // A service at home may number its answers, and begin anew.
+        message.request_id = said.text("responseId").filter(|id| id.len() >= 24);
+        message.is_error = (said.id("stopReason") == Some("error")).then_some(true);
+        say(record, &mut message, said.raw("content"));
+        if message.content.is_none() {
+            let error = said.raw("errorMessage").filter(|raw| !is_blank(raw));
+            message.content = error.map(|error| record.body(error));
+        }
+        if let Some(tokens) = said.object("usage") {
+            message.usage = Some(usage(&tokens));
+            let cost = tokens.object("cost").and_then(|cost| cost.raw("total")?.parse().ok());
+            message.cost_usd = cost.filter(|cost: &f64| *cost > 0.0);
+        }
+        self.push(record, message);
+    }
+
+    fn returned(&mut self, record: &Record<'a>, said: &Object<'a>) {
+        let mut message = blank(MAIN, Role::Tool);
+        message.tool_call_id = said.text("toolCallId");
+        message.name = said.text("toolName");
+        message.is_error = said.flag("isError").then_some(true);
+        message.content = said.raw("content").map(|content| record.body(content));
+        let details = said.raw("details").filter(|raw| !is_blank(raw));
+        message.result = details.map(|details| record.body(details));
+        self.push(record, message);
+    }
+
+    /// A command that the person ran: the agent is told it, unless it is kept from it.
+    fn executed(&mut self, record: &Record<'a>, said: &Object<'a>) {
+        if said.flag("excludeFromContext") {
+            return self.keep(record, "bashExecution");
+        }
+        let mut message = blank(MAIN, Role::User);
+        message.source = Some(Cow::Borrowed("external"));
+        for part in [said.raw("command"), said.raw("output")].into_iter().flatten() {
+            add_content(&mut message, record.body(part));
+        }
+        self.push(record, message);
+    }
+
+    /// What went is replaced by a summary; what stays begins with an entry that is named.
+    fn compacted(&mut self, record: &Record<'a>) {
+        let object = &record.object;
+        let edit = ContextEdited {
+            agent: MAIN,
+            action: ContextAction::Compact,
+            kept: self.kept(record),
+            dropped: None,
+            kept_first: None,
+            summary_ref: None,
+        };
+        self.script.push(record, object.id("id"), EventKind::ContextEdited(edit));
+        if object.raw("summary").is_some() {
+            self.told(record, (Role::User, "system"), object.raw("summary"));
+        }
+    }
+
+    /// The entry that stays first.
+    fn kept(&self, record: &Record<'a>) -> Option<Body<'a>> {
+        let known = record.object.id("firstKeptEntryId");
+        known.filter(|id| self.stands.contains_key(id))?;
+        record.object.raw("firstKeptEntryId").map(|id| record.body(id))
+    }
+
+    fn push(&mut self, record: &Record<'a>, mut message: Message<'a>) {
+        message.previous_id = self.left_behind(&record.object);
+        self.script.push(record, record.object.id("id"), EventKind::Message(message));
+    }
+
+    /// The message that this one follows, where that is not the latest: the rest was left.
+    fn left_behind(&self, object: &Object<'a>) -> Option<Cow<'a, str>> {
+        let latest = self.latest?;
+        let parent = (*self.stands.get(object.id("parentId")?)?)?;
+        let id = self.script.id_at(parent).filter(|_| parent < latest)?;
+        Some(Cow::Owned(id.to_owned()))
+    }
+
+    fn keep(&mut self, record: &Record<'a>, kind: &'a str) {
+        self.script.unknown(record, record.object.id("id"), (Some(MAIN), kind));
+    }
+}
+
+/// Text, or blocks: texts, thoughts, calls, images.
+fn say<'a>(record: &Record<'a>, message: &mut Message<'a>, content: Option<&'a str>) {
+    let Some(content) = content.filter(|raw| !is_blank(raw)) else { return };
+    if !content.starts_with('[') {
+        return add_content(message, record.body(content));
+    }
+    for raw in elements(content) {
+        let block = Object::parse(raw).unwrap_or_default();
+        match block.id("type").unwrap_or_default() {
+            "text" => {
+                let text = block.raw("text").filter(|raw| !is_blank(raw));
+                text.into_iter().for_each(|text| add_content(message, record.body(text)));
+            }
+            "thinking" => {
+                let thought = block.raw("thinking").filter(|raw| !is_blank(raw));
+                if message.reasoning.is_none() {
+                    message.reasoning = thought.map(|thought| record.body(thought));
+                } else {
+                    thought.into_iter().for_each(|it| add_content(message, record.body(it)));
+                }
+            }
+            "toolCall" => message.tool_calls.extend(call(record, &block)),
+            _ => add_content(message, record.body(raw)),
+        }
+    }
+}
+
+fn call<'a>(record: &Record<'a>, block: &Object<'a>) -> Option<ToolCall<'a>> {
+    let arguments = block.object("arguments");
+    Some(ToolCall {
+        id: block.text("id")?,
+        name: block.text("name").unwrap_or_default(),
+        arguments: block.raw("arguments").map(|arguments| record.body(arguments)),
+        category: None,
+        description: arguments.and_then(|arguments| arguments.text("description")),
+        raw_command: None,
+    })
+}
+
+/// Input is without what came from a cache; output is with what was thought.
+fn usage(tokens: &Object<'_>) -> Usage {
+    let count = |name| tokens.number(name).unwrap_or_default();
+    Usage {
+        input: count("input"),
+        output: count("output"),
+        cache_read: count("cacheRead"),
+        cache_write: count("cacheWrite"),
+        ..Usage::default()
+    }
+}
+
+#[cfg(test)]
+mod tests;
