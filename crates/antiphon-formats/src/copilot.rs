@@ -28,6 +28,7 @@ pub(crate) const FORMAT: Format = Format {
     beside: "",
     belongs: |_, _, _| false,
     names: crate::none,
+    kept: None,
     lines: None,
     read,
 };

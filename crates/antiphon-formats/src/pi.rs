@@ -26,6 +26,13 @@ pub(crate) const FORMAT: Format = Format {
     belongs: |_, _, _| false,
     names: crate::none,
     lines: None,
+    kept: Some(crate::Kept {
+        variable: "",
+        folder: ".pi/agent",
+        below: &["sessions"],
+        is_main: |name| name.ends_with(".jsonl"),
+        deletes_after_days: None,
+    }),
     read,
 };
 
