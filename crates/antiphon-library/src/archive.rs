@@ -12,9 +12,10 @@
 //! ```
 //!
 //! A copy is always a beginning of its source, so its own length says where to go on, and after a
-//! crash nothing can disagree with it.
+//! crash nothing can disagree with it. What nobody adds to is packed ([`pack`]).
 
 mod copy;
+pub(crate) mod pack;
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
@@ -71,6 +72,20 @@ impl Store {
     /// Copies what is new of a session's files, until `deadline` if there is one. It never waits
     /// for another process.
     pub fn archive(&self, source: &Source, deadline: Option<Instant>) -> Result<Copied, Error> {
+        self.copy(source, deadline, false)
+    }
+
+    /// The same with all the time it takes, and then packs the copy.
+    pub(crate) fn archive_packed(&self, source: &Source) -> Result<Copied, Error> {
+        self.copy(source, None, true)
+    }
+
+    fn copy(
+        &self,
+        source: &Source,
+        deadline: Option<Instant>,
+        packs: bool,
+    ) -> Result<Copied, Error> {
         let key = Key::of(source.agent, &source.session_id);
         let folder = self.archive_folder(source.agent, &key);
         make_folders(&folder).map_err(|error| cannot_write(&folder, error))?;
@@ -85,6 +100,9 @@ impl Store {
                     copying.want()?;
                     return Ok(Copied::Unfinished);
                 }
+            }
+            if packs {
+                copying.pack()?;
             }
             drop(lock);
             if !copying.is_wanted() {
@@ -110,7 +128,13 @@ pub(crate) fn main_file(folder: &Path) -> Option<PathBuf> {
     let mut generations = generations(folder);
     generations.sort_unstable_by(|a, b| b.cmp(a));
     let files = generations.into_iter().map(|number| generation(folder, number).join(name));
-    files.into_iter().find(|file| file.is_file())
+    // A source that its agent has packed has that in its name.
+    let plain = |file: PathBuf| match file.extension().is_some_and(|it| it == "zst") {
+        true => file.with_extension(""),
+        false => file,
+    };
+    let forms = files.map(plain).flat_map(|file| [pack::packed(&file), file].into_iter().rev());
+    forms.into_iter().find(|file| file.is_file())
 }
 
 struct Copying<'a> {
@@ -158,6 +182,22 @@ impl Copying<'_> {
         Ok(step != Step::OutOfTime && (state.looked_beside || self.deadline.is_none()))
     }
 
+    /// Packs every file of every generation.
+    fn pack(&self) -> Result<(), Error> {
+        let mut folders: Vec<PathBuf> =
+            generations(self.folder).into_iter().map(|it| generation(self.folder, it)).collect();
+        while let Some(folder) = folders.pop() {
+            for path in list(&folder) {
+                if path.is_dir() {
+                    folders.push(path);
+                } else if path.extension().is_some_and(|ending| ending == "jsonl") {
+                    pack::pack(&path).map_err(|error| cannot_write(&path, error))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Looking into all files takes its time. Where there is little, only those that changed since
     /// they were all looked into.
     fn beside(&self, looked_at: Option<SystemTime>) -> Beside {
@@ -170,7 +210,10 @@ impl Copying<'_> {
 
     fn copy_into(&self, number: u32, members: &[Member], bytes: &mut u64) -> Result<Step, Error> {
         let into = generation(self.folder, number);
-        let len = |path: &Path| fs::metadata(path).map_or(0, |metadata| metadata.len());
+        let len = |path: &Path| {
+            let plain = fs::metadata(path).or_else(|_| fs::metadata(pack::packed(path)));
+            plain.map_or(0, |metadata| metadata.len())
+        };
         for member in members {
             let path = into.join(&member.name);
             let parent = path.parent().unwrap_or(&into);

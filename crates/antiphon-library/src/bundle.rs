@@ -219,6 +219,10 @@ fn companions(main: &Path, format: &Format, which: Beside) -> Vec<Member> {
             let relative = path.strip_prefix(folder).unwrap_or(&path);
             let parts = relative.iter().map(|part| part.to_string_lossy());
             let name = parts.collect::<Vec<_>>().join("/");
+            let name = name.strip_suffix(PACKED).map_or(name.clone(), str::to_owned);
+            if is_outdated(&path) {
+                continue;
+            }
             if (format.belongs)(&stem, &name, "") {
                 found.push(Member { name, path });
             }

@@ -67,6 +67,20 @@ impl Text {
     }
 }
 
+/// The bytes of a file, unpacked where it was packed.
+pub fn read_bytes(path: &Path) -> io::Result<Vec<u8>> {
+    let bytes = fs::read(path)?;
+    if !bytes.starts_with(&ZSTD_MAGIC) {
+        return Ok(bytes);
+    }
+    let mut unpacked = Vec::new();
+    match unpack(&bytes, MOST_BYTES, &mut unpacked)? {
+        None => Ok(unpacked),
+        Some(Stopped::Packed(error) | Stopped::Unreadable(error)) => Err(error),
+        Some(Stopped::TooLong) => Err(io::ErrorKind::FileTooLarge.into()),
+    }
+}
+
 /// The text of any file, unpacked; none of what is no text.
 pub fn read_text(path: &Path) -> io::Result<Option<String>> {
     const HEAD_BYTES: usize = 8 << 10;

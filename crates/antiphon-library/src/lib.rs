@@ -20,7 +20,7 @@ pub use collector::{CollectorError, CompleteSpan, SpanCollector, StartSpan};
 pub use config::{CONFIG_FILE, Config, ConfigError, Logging, Redaction};
 pub use environment::Environment;
 pub use export::{Exported, export_log};
-pub use file::{PACKED, read_text};
+pub use file::{PACKED, read_bytes, read_text};
 pub use open::{Error, LOG_FORMAT, Opened, open, open_usage};
 pub use recorded::{Printed, printed};
 pub use redacted::redact_log;

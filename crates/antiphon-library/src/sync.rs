@@ -125,7 +125,7 @@ impl Store {
         if fs::read_to_string(&stamp_file).is_ok_and(|known| known == stamp) {
             return Ok(None);
         }
-        let copied = self.archive(source, None)?;
+        let copied = self.archive_packed(source)?;
         if copied == Copied::All {
             // What has changed meanwhile has another stamp, and is looked at next time.
             archive::replace(&stamp_file, stamp.as_bytes())

@@ -24,15 +24,18 @@ const DOCUMENT_BYTES_MAX: u64 = 1 << 20;
 
 /// Brings a copy up to date.
 pub(super) fn file(from: &Path, to: &Path, deadline: Option<Instant>) -> io::Result<Step> {
-    match from.extension().is_some_and(|ending| ending == "jsonl") {
-        true => lines(from, to, deadline),
-        false => document(from, to),
+    match from.extension().and_then(|ending| ending.to_str()) {
+        Some("jsonl") => lines(from, to, deadline),
+        // What the agent has packed itself is kept as it is.
+        Some("zst") => whole(from, &super::pack::packed(to)),
+        _ => document(from, to),
     }
 }
 
 /// Appends the whole lines that the copy lacks. One that is being written is taken next time.
 fn lines(from: &Path, to: &Path, deadline: Option<Instant>) -> io::Result<Step> {
     let Some(mut source) = open(from)? else { return Ok(Step::Done) };
+    super::pack::unpack(to)?;
     let mut options = OpenOptions::new();
     let mut copy = private(options.read(true).append(true).create(true)).open(to)?;
     let copied = copy.metadata()?.len();
@@ -54,6 +57,17 @@ fn lines(from: &Path, to: &Path, deadline: Option<Instant>) -> io::Result<Step> 
             return Ok(Step::OutOfTime);
         }
     }
+}
+
+/// Takes a file that is only ever written whole.
+fn whole(from: &Path, to: &Path) -> io::Result<Step> {
+    let Some(mut source) = open(from)? else { return Ok(Step::Done) };
+    let mut bytes = Vec::new();
+    source.read_to_end(&mut bytes)?;
+    if fs::read(to).ok().as_ref() != Some(&bytes) {
+        replace(to, &bytes)?;
+    }
+    Ok(Step::Done)
 }
 
 /// Takes a small document whole, as it last was. Half a document is left for the next time.

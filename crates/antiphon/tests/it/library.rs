@@ -39,6 +39,9 @@ fn what_was_kept_stays_when_its_source_is_gone() {
     let again = json(folder.path(), &["sync", "--json"]);
     assert_eq!((&again["found"], &again["copied"]), (&1.into(), &0.into()), "nothing is new");
     let totals = json(folder.path(), &["stats", "--json"])["totals"].clone();
+    let home = folder.path().join("home/.claude");
+    let there = json(folder.path(), &["stats", home.to_str().unwrap(), "--json"]);
+    assert_eq!(totals, there["totals"], "sub-agents too");
     assert!(totals["output"].as_u64().unwrap() > 0);
     let bytes = std::fs::read_to_string(&main).unwrap();
 
@@ -58,7 +61,8 @@ fn what_is_new_is_added_and_what_was_rewritten_is_another_generation() {
     let main = home(folder.path());
     antiphon(folder.path(), &["sync"]);
     let text = std::fs::read_to_string(&main).unwrap();
-    let more = format!("{text}{}", text.lines().last().unwrap().replace("\"r3\"", "\"r4\"") + "\n");
+    let last = text.lines().last().unwrap().replace("\"r3\"", "\"r4\"");
+    let more = format!("{text}{}\n", last.replace("interrupted", &"interrupted ".repeat(900)));
     std::fs::write(&main, &more).unwrap();
     assert_eq!(json(folder.path(), &["sync", "--json"])["copied"], 1);
     let cut: String = text.lines().take(2).map(|line| format!("{line}\n")).collect();
@@ -67,7 +71,11 @@ fn what_is_new_is_added_and_what_was_rewritten_is_another_generation() {
     let generations = std::fs::read_dir(folder.path().join("store/archive/claude-code")).unwrap();
     let session = generations.map(|entry| entry.unwrap().path()).next().unwrap();
     let name = main.file_name().unwrap();
-    assert_eq!(std::fs::read_to_string(session.join("000001").join(name)).unwrap(), more);
+    // The longer one is packed.
+    let mut packed = session.join("000001").join(name).into_os_string();
+    packed.push(".zst");
+    let unpacked = zstd::decode_all(std::fs::File::open(packed).unwrap()).unwrap();
+    assert_eq!(String::from_utf8(unpacked).unwrap(), more);
     assert_eq!(std::fs::read_to_string(session.join("000002").join(name)).unwrap(), cut);
 }
 
