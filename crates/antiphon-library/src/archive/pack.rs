@@ -1,8 +1,9 @@
 //! Copies that are packed: zstd in frames of a megabyte, so that an end can be read without the
 //! rest.
 //!
-//! Behind the last frame stands one that a decoder passes over. It says where the last frame begins.
-//! A file that goes on growing is unpacked first; where both forms are there, the plain one counts.
+//! Behind the last frame stands one that a decoder passes over. It says where the last frame
+//! begins. A file that goes on growing is unpacked first; where both forms are there, the plain one
+//! counts.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
