@@ -6,6 +6,7 @@
 //!
 //! To add one: write its module, and its row in [`FORMATS`]. `docs/adding-a-format.md` tells more.
 
+mod chain;
 mod claude_code;
 mod claude_stream;
 mod codex;
@@ -17,6 +18,7 @@ mod gemini_stream;
 mod line;
 mod merge;
 mod pi;
+mod qwen;
 mod script;
 mod spread;
 mod std_session;
@@ -103,6 +105,7 @@ pub const FORMATS: &[Format] = &[
     gemini::FORMAT,
     gemini_stream::FORMAT,
     pi::FORMAT,
+    qwen::FORMAT,
     std_session::FORMAT,
     transcript::FORMAT,
 ];
