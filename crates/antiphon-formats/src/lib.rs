@@ -17,6 +17,8 @@ mod gemini;
 mod gemini_stream;
 mod line;
 mod merge;
+mod opencode;
+mod opencode_run;
 mod pi;
 mod qwen;
 mod script;
@@ -104,6 +106,8 @@ pub const FORMATS: &[Format] = &[
     copilot::FORMAT,
     gemini::FORMAT,
     gemini_stream::FORMAT,
+    opencode::FORMAT,
+    opencode_run::FORMAT,
     pi::FORMAT,
     qwen::FORMAT,
     std_session::FORMAT,
