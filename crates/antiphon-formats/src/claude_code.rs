@@ -39,12 +39,13 @@ pub(crate) const FORMAT: Format = Format {
 const PROGRAM: &str = "claude-code";
 
 fn detect(head: &[&str]) -> bool {
-    head.iter().any(|line| Object::parse(line).is_some_and(|object| is_ours(&object)))
+    let is_ours = |line: &&str| Object::parse(line).is_some_and(|object| is_ours(&object));
+    // Qwen Code has the same envelope around another vendor's message.
+    head.iter().any(is_ours) && !head.iter().any(|line| crate::qwen::is_ours(line))
 }
 
 fn is_ours(object: &Object<'_>) -> bool {
     let Some(kind) = object.id("type") else { return false };
-    // Qwen Code has the same envelope around another vendor's message.
     if object.object("message").is_some_and(|message| message.raw("parts").is_some()) {
         return false;
     }

@@ -13,6 +13,8 @@ mod session;
 use crate::line::Object;
 use crate::{Format, Kept, Lines, Sink, Stream, spread};
 
+pub(crate) use message::output;
+
 pub(crate) const FORMAT: Format = Format {
     name: "gemini",
     what: "Gemini CLI chats, with sub-agents",

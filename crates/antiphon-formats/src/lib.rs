@@ -6,6 +6,7 @@
 //!
 //! To add one: write its module, and its row in [`FORMATS`]. `docs/adding-a-format.md` tells more.
 
+mod chain;
 mod claude_code;
 mod claude_stream;
 mod codex;
@@ -16,7 +17,10 @@ mod gemini;
 mod gemini_stream;
 mod line;
 mod merge;
+mod opencode;
+mod opencode_run;
 mod pi;
+mod qwen;
 mod script;
 mod spread;
 mod std_session;
@@ -119,7 +123,10 @@ pub const FORMATS: &[Format] = &[
     copilot::FORMAT,
     gemini::FORMAT,
     gemini_stream::FORMAT,
+    opencode::FORMAT,
+    opencode_run::FORMAT,
     pi::FORMAT,
+    qwen::FORMAT,
     std_session::FORMAT,
     transcript::FORMAT,
 ];

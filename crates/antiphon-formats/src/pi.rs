@@ -6,12 +6,12 @@
 //! names the file that it comes from.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
 use antiphon_model::{
     Body, ContextAction, ContextEdited, Event, EventKind, Message, Role, ToolCall, Usage, is_blank,
 };
 
+use crate::chain::Chain;
 use crate::claude_code::block::add_content;
 use crate::line::{Object, Record, elements, records};
 use crate::script::{Script, blank, created, started};
@@ -69,16 +69,13 @@ fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
 struct Run<'a> {
     script: Script<'a>,
     has_begun: bool,
-    /// By an entry's id: the message that stands for it, or for the last one before it.
-    stands: BTreeMap<&'a str, Option<usize>>,
-    /// The latest message.
-    latest: Option<usize>,
+    chain: Chain<'a>,
 }
 
 impl<'a> Run<'a> {
     fn new(name: &'a str) -> Self {
         let script = Script::new(name);
-        Self { script, has_begun: false, stands: BTreeMap::new(), latest: None }
+        Self { script, has_begun: false, chain: Chain::default() }
     }
 
     fn line(&mut self, record: &Record<'a>) {
@@ -105,14 +102,8 @@ impl<'a> Run<'a> {
         }
         let said = self.script.events.len() - 1;
         let is_new = said >= before && self.script.message_at(said).is_some();
-        if let Some(id) = object.id("id").filter(|_| !is_first) {
-            let parent = object.id("parentId").and_then(|parent| self.stands.get(parent)?.as_ref());
-            let stands = if is_new { Some(said) } else { parent.copied() };
-            self.stands.insert(id, stands);
-        }
-        if is_new {
-            self.latest = Some(said);
-        }
+        let id = object.id("id").filter(|_| !is_first);
+        self.chain.add(id, object.id("parentId"), is_new.then_some(said));
     }
 
     /// The first line is the session's beginning, whatever it is.
@@ -239,21 +230,15 @@ impl<'a> Run<'a> {
     /// The entry that stays first.
     fn kept(&self, record: &Record<'a>) -> Option<Body<'a>> {
         let known = record.object.id("firstKeptEntryId");
-        known.filter(|id| self.stands.contains_key(id))?;
+        known.filter(|id| self.chain.has(id))?;
         record.object.raw("firstKeptEntryId").map(|id| record.body(id))
     }
 
     fn push(&mut self, record: &Record<'a>, mut message: Message<'a>) {
-        message.previous_id = self.left_behind(&record.object);
+        let previous = self.chain.left_behind(record.object.id("parentId"));
+        let previous = previous.and_then(|at| self.script.id_at(at)).map(str::to_owned);
+        message.previous_id = previous.map(Cow::Owned);
         self.script.push(record, record.object.id("id"), EventKind::Message(message));
-    }
-
-    /// The message that this one follows, where that is not the latest: the rest was left.
-    fn left_behind(&self, object: &Object<'a>) -> Option<Cow<'a, str>> {
-        let latest = self.latest?;
-        let parent = (*self.stands.get(object.id("parentId")?)?)?;
-        let id = self.script.id_at(parent).filter(|_| parent < latest)?;
-        Some(Cow::Owned(id.to_owned()))
     }
 
     fn keep(&mut self, record: &Record<'a>, kind: &'a str) {

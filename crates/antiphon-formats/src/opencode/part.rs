@@ -1,0 +1,91 @@
+//! Parts of a message: calls, their results, tokens.
+
+use std::borrow::Cow;
+
+use antiphon_model::{AgentCreated, Message, Role, Timestamp, ToolCall, Usage, is_blank};
+
+use crate::line::{Object, Record};
+use crate::script::{blank, created};
+
+/// A call.
+pub(crate) fn call<'a>(record: &Record<'a>, part: &Object<'a>) -> Option<ToolCall<'a>> {
+    let state = part.object("state").unwrap_or_default();
+    Some(ToolCall {
+        id: part.text("callID")?,
+        name: part.text("tool").unwrap_or_default(),
+        arguments: state.raw("input").map(|input| record.body(input)),
+        category: None,
+        description: state.object("input").and_then(|input| input.text("description")),
+        raw_command: None,
+    })
+}
+
+/// What a call gave back, if it has ended, and when.
+pub(crate) fn result<'a>(
+    record: &Record<'a>,
+    part: &Object<'a>,
+    agent: Cow<'a, str>,
+) -> Option<(Message<'a>, Option<Timestamp>)> {
+    let state = part.object("state")?;
+    let failed = match state.id("status")? {
+        "completed" => false,
+        "error" => true,
+        _ => return None,
+    };
+    let mut message = blank(agent, Role::Tool);
+    message.tool_call_id = Some(part.text("callID")?);
+    message.name = part.text("tool");
+    let said = state.raw(if failed { "error" } else { "output" });
+    message.content = said.map(|said| record.body(said));
+    let facts = state.raw("metadata").filter(|raw| !is_blank(raw));
+    message.result = facts.map(|facts| record.body(facts));
+    message.is_error = failed.then_some(true);
+    let time = state.object("time").unwrap_or_default();
+    message.started_at = millis(&time, "start");
+    Some((message, millis(&time, "end")))
+}
+
+/// The child session that a call made.
+pub(crate) fn child<'a>(record: &Record<'a>, part: &Object<'a>) -> Option<AgentCreated<'a>> {
+    let state = part.object("state")?;
+    let session = state.object("metadata")?.text("sessionId")?;
+    let input = state.object("input").unwrap_or_default();
+    let mut agent = created(session);
+    agent.parent_id = Some(Cow::Borrowed("main"));
+    agent.tool_call_id = part.text("callID");
+    agent.name = input.text("description");
+    agent.agent_type = input.text("subagent_type");
+    agent.task = input.raw("prompt").map(|prompt| record.body(prompt));
+    Some(agent)
+}
+
+pub(crate) fn millis(object: &Object<'_>, name: &str) -> Option<Timestamp> {
+    i64::try_from(object.number(name)?).ok().map(Timestamp::from_millis)
+}
+
+/// Input is without what came from a cache. Whether what was thought is a part of the output is
+/// up to the version; the total tells, and without one it is.
+pub(crate) fn usage(tokens: &Object<'_>) -> Usage {
+    let count = |name| tokens.number(name).unwrap_or_default();
+    let cache = tokens.object("cache").unwrap_or_default();
+    let cached = |name| cache.number(name).unwrap_or_default();
+    let (output, reasoning) = (count("output"), count("reasoning"));
+    let (read, write) = (cached("read"), cached("write"));
+    let known = [count("input"), output, read, write].into_iter().fold(0, u64::saturating_add);
+    let is_apart =
+        reasoning > output || (reasoning > 0 && count("total") == known.saturating_add(reasoning));
+    Usage {
+        input: count("input"),
+        output: if is_apart { output.saturating_add(reasoning) } else { output },
+        reasoning,
+        cache_read: read,
+        cache_write: write,
+        ..Usage::default()
+    }
+}
+
+/// What a message or a step cost, if that is known.
+pub(crate) fn cost(facts: &Object<'_>) -> Option<f64> {
+    let cost: f64 = facts.raw("cost")?.parse().ok()?;
+    (cost > 0.0).then_some(cost)
+}
