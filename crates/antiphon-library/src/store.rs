@@ -8,6 +8,7 @@
 //!
 //! No string from a session ever becomes a path: a key is a hash.
 
+mod cached;
 mod digest;
 mod find;
 mod key;
@@ -119,6 +120,15 @@ impl Store {
     /// read. A store that is not there has none.
     pub fn sessions(&self) -> Vec<StoredSession> {
         merged(self.places().iter().filter_map(StoredSession::read))
+    }
+
+    /// Writes down what a list says of a session that was just copied.
+    pub(crate) fn note_digest(&self, folder: &Path) {
+        if let Some(place) = archived(folder)
+            && let Some(session) = StoredSession::read_anew(&place)
+        {
+            cached::write(&place, &session);
+        }
     }
 
     /// The sessions' places, in the same order.

@@ -52,6 +52,10 @@ pub struct StoredSession {
 impl StoredSession {
     /// `None` for what cannot be read, and for a log in which nothing was said yet.
     pub(super) fn read(place: &Place) -> Option<Self> {
+        super::cached::read(place).or_else(|| Self::read_anew(place))
+    }
+
+    pub(super) fn read_anew(place: &Place) -> Option<Self> {
         let Digest { session, format, events } = match place.origin {
             Origin::Recorded => of_log(&place.path)?,
             Origin::Archived => of_file(&place.path)?,
