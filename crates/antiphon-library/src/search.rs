@@ -134,9 +134,12 @@ fn scan(
         .iter()
         .filter(|word| word.bytes().all(|it| it.is_ascii_graphic() && !b"\"\\/".contains(&it)))
         .collect();
-    let finder = AhoCorasick::builder().ascii_case_insensitive(true).build(&plain).ok();
-    let filter =
-        Prefilter { finder, words: plain.len(), wants_all, has_others: plain.len() < words.len() };
+    // One finder a word: each skips ahead by its rarest letters.
+    let finder = |word: &&String| {
+        AhoCorasick::builder().ascii_case_insensitive(true).build([word.as_str()]).ok()
+    };
+    let finders: Vec<AhoCorasick> = plain.iter().filter_map(finder).collect();
+    let filter = Prefilter { has_others: finders.len() < words.len(), finders, wants_all };
     let next = AtomicUsize::new(0);
     let found: Mutex<Vec<(usize, Vec<Hit>)>> = Mutex::default();
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
@@ -169,33 +172,22 @@ fn scan(
     hits
 }
 
+/// Words that can be looked for in bytes.
 struct Prefilter {
-    finder: Option<AhoCorasick>,
-    words: usize,
+    finders: Vec<AhoCorasick>,
     wants_all: bool,
+    /// There are words that cannot.
     has_others: bool,
 }
 
 impl Prefilter {
-    /// Whether bytes may hold what is looked for.
-    fn may_hold<'t>(&self, texts: impl Iterator<Item = &'t [u8]>) -> bool {
-        let Some(finder) = self.finder.as_ref().filter(|_| self.words > 0) else { return true };
-        let mut seen = vec![false; self.words];
-        for text in texts {
-            for found in finder.find_overlapping_iter(text) {
-                if let Some(seen) = seen.get_mut(found.pattern().as_usize()) {
-                    *seen = true;
-                }
-                let enough = match self.wants_all {
-                    true => seen.iter().all(|it| *it),
-                    false => true,
-                };
-                if enough {
-                    return true;
-                }
-            }
+    /// Whether these texts may hold what is looked for.
+    fn may_hold(&self, texts: &[&[u8]]) -> bool {
+        let mut found = self.finders.iter().map(|it| texts.iter().any(|text| it.is_match(*text)));
+        match self.wants_all {
+            true => found.all(|it| it),
+            false => self.has_others || found.any(|it| it),
         }
-        !self.wants_all && self.has_others
     }
 }
 
@@ -247,12 +239,12 @@ fn in_session(
 
 fn may_hold(path: &Path, filter: &Prefilter) -> Result<bool, Error> {
     match Bundle::find(path)? {
-        Some(bundle) => Ok(filter.may_hold(bundle.texts().map(str::as_bytes))),
+        Some(bundle) => Ok(filter.may_hold(&bundle.texts().map(str::as_bytes).collect::<Vec<_>>())),
         None => {
             let log = antiphon_journal::Log::find(path)?;
             let texts: Vec<Vec<u8>> =
                 log.segments().filter_map(|segment| std::fs::read(segment).ok()).collect();
-            Ok(filter.may_hold(texts.iter().map(Vec::as_slice)))
+            Ok(filter.may_hold(&texts.iter().map(Vec::as_slice).collect::<Vec<_>>()))
         }
     }
 }
