@@ -6,7 +6,9 @@
 //!
 //! To add one: write its module, and its row in [`FORMATS`]. `docs/adding-a-format.md` tells more.
 
+mod atif;
 mod chain;
+mod chat;
 mod claude_code;
 mod claude_stream;
 mod codex;
@@ -17,6 +19,7 @@ mod gemini;
 mod gemini_stream;
 mod line;
 mod merge;
+mod openai_chat;
 mod opencode;
 mod opencode_run;
 mod pi;
@@ -24,6 +27,7 @@ mod qwen;
 mod script;
 mod spread;
 mod std_session;
+mod swe_agent;
 mod transcript;
 
 use antiphon_model::{Event, Place, Problem};
@@ -127,6 +131,9 @@ pub const FORMATS: &[Format] = &[
     opencode_run::FORMAT,
     pi::FORMAT,
     qwen::FORMAT,
+    atif::FORMAT,
+    swe_agent::FORMAT,
+    openai_chat::FORMAT,
     std_session::FORMAT,
     transcript::FORMAT,
 ];

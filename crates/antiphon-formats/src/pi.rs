@@ -38,18 +38,11 @@ pub(crate) const FORMAT: Format = Format {
 
 const MAIN: Cow<'static, str> = Cow::Borrowed("main");
 
-/// The first line is the session's; without it, entries that hold messages.
+/// The first line is the session's. Others have the same entries under another beginning.
 fn detect(head: &[&str]) -> bool {
-    let mut objects = head.iter().filter_map(|line| Object::parse(line));
-    let is_session = |object: &Object<'_>| {
+    head.iter().filter_map(|line| Object::parse(line)).any(|object| {
         object.id("type") == Some("session") && object.raw("id").is_some() && object.has("cwd")
-    };
-    let is_entry = |object: &Object<'_>| {
-        let role = object.object("message").and_then(|message| message.id("role"));
-        let is_tree = object.has("parentId") && object.raw("id").is_some();
-        object.id("type") == Some("message") && is_tree && role.is_some()
-    };
-    objects.any(|object| is_session(&object) || is_entry(&object))
+    })
 }
 
 fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {

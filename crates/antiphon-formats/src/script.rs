@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use antiphon_model::{
-    AgentCreated, Body, Event, EventKind, Message, Role, SessionStarted, Timestamp, Unknown, json,
+    AgentCreated, Body, Event, EventKind, Message, Role, SessionStarted, Timestamp, Unknown,
+    plain_text,
 };
 
 use crate::Sink;
@@ -86,7 +87,7 @@ impl<'a> Script<'a> {
             self.events.first_mut()
             && session.prompt.is_none()
         {
-            session.prompt = said.and_then(|body| json::text(body.json));
+            session.prompt = said.map(|body| plain_text(body.json));
         }
     }
 

@@ -46,7 +46,10 @@ fn detect(head: &[&str]) -> bool {
     let has = |key: &str| keys.iter().any(|it| it == key);
     let is_line_of_another = has("event_type") || has("type") || has("uuid") || has("message_id");
     let content = ["tool_calls", "phases", "steps", "user_prompt", "task_title"];
-    has("session_id") && content.into_iter().any(has) && !is_line_of_another
+    has("session_id")
+        && content.into_iter().any(has)
+        && !is_line_of_another
+        && !crate::atif::is_ours(head)
 }
 
 /// Reads the lines that a document became, and brings its agents into one order.

@@ -1,0 +1,257 @@
+//! ATIF trajectories, Harbor's interchange format: one document.
+//!
+//! A step is what a person, the system or the agent said, with the agent's calls and what was
+//! observed. Steps that a continuation copies spent nothing here. Sub-agents' trajectories lie
+//! within the document; the result of the call that made one refers to it.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use antiphon_model::{EventKind, Role, ToolCall, Usage, is_blank};
+
+use crate::line::{Object, Record, elements, records};
+use crate::merge::{Voice, merge};
+use crate::script::{Script, blank, created, started};
+use crate::{Format, Lines, Sink, Stream, spread};
+
+pub(crate) const FORMAT: Format = Format {
+    name: "atif",
+    what: "ATIF trajectories",
+    versions: "1.0 to 1.8",
+    detect,
+    beside: "",
+    belongs: |_, _, _| false,
+    names: crate::none,
+    lines: Some(lines),
+    kept: None,
+    read,
+};
+
+fn detect(head: &[&str]) -> bool {
+    is_ours(head)
+}
+
+/// Whether the outermost object says so.
+pub(crate) fn is_ours(head: &[&str]) -> bool {
+    let is_version =
+        |(key, value): &(String, String)| key == "schema_version" && value.starts_with("\"ATIF-v");
+    spread::members(head).iter().any(is_version)
+}
+
+fn lines(text: &str) -> Lines {
+    spread::spread(text, "steps")
+}
+
+fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
+    let mut voices = Vec::new();
+    for (number, stream) in (0..).zip(streams) {
+        let mut main = Tell::new(stream.name, Cow::Borrowed("main"));
+        let mut embedded = Vec::new();
+        for record in records(stream, number) {
+            match record {
+                Ok(record) if record.object.raw("step_id").is_some() => {
+                    main.step(&record, &record.object);
+                }
+                Ok(record) if !main.has_begun => {
+                    main.begin(&record);
+                    embedded.push(record);
+                }
+                Ok(record) => main.keep(&record),
+                Err(problem) => sink.problem(problem),
+            }
+        }
+        let made = std::mem::take(&mut main.made);
+        main.settle(embedded.first().map(|record| &record.object));
+        voices.push(Voice { events: main.script.events, ..Voice::default() });
+        for record in &embedded {
+            let list = record.object.raw("subagent_trajectories").unwrap_or_default();
+            for (at, trajectory) in (1..).zip(elements(list)) {
+                let Some(trajectory) = Object::parse(trajectory) else { continue };
+                voices.push(sub_agent(stream.name, record, (at, &trajectory), &made));
+            }
+        }
+    }
+    merge(voices, sink);
+}
+
+fn sub_agent<'a>(
+    name: &'a str,
+    record: &Record<'a>,
+    (at, trajectory): (usize, &Object<'a>),
+    made: &BTreeMap<Cow<'a, str>, Cow<'a, str>>,
+) -> Voice<'a> {
+    let own = trajectory.text("trajectory_id").or_else(|| trajectory.text("session_id"));
+    let id = own.unwrap_or_else(|| Cow::Owned(format!("trajectory-{at}")));
+    let call = made.get(&id).cloned();
+    let facts = trajectory.object("agent").unwrap_or_default();
+    let mut agent = created(id.clone());
+    agent.parent_id = Some(Cow::Borrowed("main"));
+    agent.tool_call_id = call.clone();
+    agent.name = facts.text("name");
+    agent.language_model = facts.text("model_name");
+    let mut tell = Tell::new(name, id.clone());
+    tell.has_begun = true;
+    tell.model = facts.text("model_name");
+    let creation = Cow::Owned(format!("created:{at}:{id}"));
+    tell.script.push_as(record, creation, EventKind::AgentCreated(agent));
+    for step in elements(trajectory.raw("steps").unwrap_or_default()) {
+        tell.step(record, &Object::parse(step).unwrap_or_default());
+    }
+    tell.settle(None);
+    // Its lines are the document's, and so are their numbers.
+    for event in &mut tell.script.events {
+        if let Some(own) = event.message_id.take() {
+            event.message_id = Some(Cow::Owned(format!("{at}:{own}")));
+        }
+    }
+    let started_by = call.map(Cow::into_owned);
+    Voice { events: tell.script.events, started_by, ..Voice::default() }
+}
+
+struct Tell<'a> {
+    script: Script<'a>,
+    agent: Cow<'a, str>,
+    has_begun: bool,
+    model: Option<Cow<'a, str>>,
+    answer: Option<usize>,
+    has_tokens: bool,
+    /// By trajectory: the call that made it.
+    made: BTreeMap<Cow<'a, str>, Cow<'a, str>>,
+}
+
+impl<'a> Tell<'a> {
+    fn new(name: &'a str, agent: Cow<'a, str>) -> Self {
+        Self {
+            script: Script::new(name),
+            agent,
+            has_begun: false,
+            model: None,
+            answer: None,
+            has_tokens: false,
+            made: BTreeMap::new(),
+        }
+    }
+
+    fn begin(&mut self, record: &Record<'a>) {
+        self.has_begun = true;
+        let facts = record.object.object("agent").unwrap_or_default();
+        self.model = facts.text("model_name");
+        let mut session = started("atif");
+        session.session_id = record.object.text("session_id");
+        session.program = facts.text("name").or(session.program);
+        session.version = facts.text("version");
+        let session = EventKind::SessionStarted(session);
+        self.script.push_as(record, Cow::Borrowed("session"), session);
+        let mut agent = created(self.agent.clone());
+        agent.name = facts.text("name");
+        agent.language_model = self.model.clone();
+        let agent = EventKind::AgentCreated(agent);
+        self.script.push_as(record, Cow::Borrowed("created:main"), agent);
+    }
+
+    fn step(&mut self, record: &Record<'a>, step: &Object<'a>) {
+        let (role, source) = match step.id("source").unwrap_or_default() {
+            "user" => (Role::User, Some("external")),
+            "agent" => (Role::Assistant, None),
+            "system" => (Role::System, Some("system")),
+            _ => return self.keep(record),
+        };
+        let mut message = blank(self.agent.clone(), role);
+        message.source = source.map(Cow::Borrowed);
+        let said = step.raw("message").filter(|raw| !is_blank(raw));
+        message.content = said.map(|said| record.body(said));
+        if role == Role::User && self.agent == "main" {
+            self.script.prompted(message.content);
+        }
+        if role == Role::Assistant {
+            message.model = step.text("model_name").or_else(|| self.model.clone());
+            let thought = step.raw("reasoning_content").filter(|raw| !is_blank(raw));
+            message.reasoning = thought.map(|thought| record.body(thought));
+            for call in elements(step.raw("tool_calls").unwrap_or_default()) {
+                message.tool_calls.extend(Object::parse(call).and_then(|it| called(record, &it)));
+            }
+            let metrics = step.object("metrics").filter(|_| !step.flag("is_copied_context"));
+            if let Some(metrics) = metrics {
+                message.usage =
+                    Some(usage(&metrics, ["prompt_tokens", "completion_tokens", "cached_tokens"]));
+                self.has_tokens = true;
+                let cost = metrics.raw("cost_usd").and_then(|cost| cost.parse().ok());
+                message.cost_usd = cost.filter(|cost: &f64| *cost > 0.0);
+            }
+        }
+        let at = self.script.push(record, None, EventKind::Message(message));
+        if let Some(event) = self.script.events.get_mut(at) {
+            event.at = step.time("timestamp").or(event.at);
+        }
+        if role == Role::Assistant {
+            self.answer = Some(at);
+        }
+        let observed = step.object("observation").unwrap_or_default();
+        for result in elements(observed.raw("results").unwrap_or_default()) {
+            self.observed(record, step, &Object::parse(result).unwrap_or_default());
+        }
+    }
+
+    fn observed(&mut self, record: &Record<'a>, step: &Object<'a>, result: &Object<'a>) {
+        let call = result.text("source_call_id");
+        let role = if call.is_some() { Role::Tool } else { Role::User };
+        let mut message = blank(self.agent.clone(), role);
+        // What nobody called for is what the surroundings show.
+        message.source = call.is_none().then_some(Cow::Borrowed("system"));
+        let content = result.raw("content").filter(|raw| !is_blank(raw));
+        message.content = content.map(|content| record.body(content));
+        for reference in elements(result.raw("subagent_trajectory_ref").unwrap_or_default()) {
+            let reference = Object::parse(reference).unwrap_or_default();
+            let id = reference.text("trajectory_id").or_else(|| reference.text("session_id"));
+            self.made.extend(id.zip(call.clone()));
+        }
+        message.tool_call_id = call;
+        let at = self.script.push(record, None, EventKind::Message(message));
+        if let Some(event) = self.script.events.get_mut(at) {
+            event.at = step.time("timestamp").or(event.at);
+        }
+    }
+
+    fn keep(&mut self, record: &Record<'a>) {
+        self.script.unknown(record, None, (Some(self.agent.clone()), "step"));
+    }
+
+    /// The totals, where no step has tokens.
+    fn settle(&mut self, document: Option<&Object<'a>>) {
+        let Some(totals) = document.and_then(|it| it.object("final_metrics")) else { return };
+        let names = ["total_prompt_tokens", "total_completion_tokens", "total_cached_tokens"];
+        let total = usage(&totals, names);
+        if self.has_tokens || total.is_zero() {
+            return;
+        }
+        if let Some(message) = self.answer.and_then(|at| self.script.message_at(at)) {
+            message.usage = Some(total);
+        }
+    }
+}
+
+fn called<'a>(record: &Record<'a>, call: &Object<'a>) -> Option<ToolCall<'a>> {
+    let arguments = call.object("arguments");
+    Some(ToolCall {
+        id: call.text("tool_call_id")?,
+        name: call.text("function_name").unwrap_or_default(),
+        arguments: call.raw("arguments").map(|arguments| record.body(arguments)),
+        category: None,
+        description: arguments.and_then(|arguments| arguments.text("description")),
+        raw_command: None,
+    })
+}
+
+/// The prompt includes what came from a cache.
+fn usage(metrics: &Object<'_>, [prompt, completion, cached]: [&str; 3]) -> Usage {
+    let count = |name: &str| metrics.number(name).unwrap_or_default();
+    Usage {
+        input: count(prompt).saturating_sub(count(cached)),
+        output: count(completion),
+        cache_read: count(cached),
+        ..Usage::default()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,113 @@
+//! Conversations as the chat services take them: a line for each (`{"messages": […]}`), or one list
+//! of messages. They have no times, no ids, and mostly no tokens.
+//!
+//! Each conversation is an agent's.
+
+use std::borrow::Cow;
+
+use antiphon_model::{EventKind, Role, json};
+
+use crate::line::{Object, Record, elements, records};
+use crate::script::{Script, created, started};
+use crate::{Format, Lines, Sink, Stream, chat};
+
+pub(crate) const FORMAT: Format = Format {
+    name: "openai-chat",
+    what: "conversations as chat services take them (`messages`)",
+    versions: "messages with `tool_calls` or `function_call`",
+    detect,
+    beside: "",
+    belongs: |_, _, _| false,
+    names: crate::none,
+    lines: Some(lines),
+    kept: None,
+    read,
+};
+
+fn detect(head: &[&str]) -> bool {
+    let first = head.iter().find(|line| !line.trim().is_empty());
+    let first = first.map(|line| line.trim_start_matches('\u{feff}').trim()).unwrap_or_default();
+    if first.starts_with('[') {
+        return is_list(&head.join("\n"));
+    }
+    let Some(object) = Object::parse(first) else { return false };
+    let foreign = ["info", "sessionId", "session_id", "trajectory_format", "type", "sessionID"];
+    let is_foreign = foreign.iter().any(|name| object.has(name));
+    !is_foreign && object.raw("messages").is_some_and(is_list)
+}
+
+/// A list, as far as it goes, whose first element is a message.
+fn is_list(raw: &str) -> bool {
+    let mut first = None;
+    let _ = json::elements(raw.trim_start_matches('\u{feff}').trim(), |element| {
+        first.get_or_insert(element);
+    });
+    let message = first.and_then(Object::parse).unwrap_or_default();
+    let says = ["content", "tool_calls", "function_call"].iter().any(|name| message.has(name));
+    let roles = ["system", "developer", "user", "assistant", "tool", "function"];
+    says && message.id("role").is_some_and(|role| roles.contains(&role))
+}
+
+/// A list becomes a line.
+fn lines(text: &str) -> Lines {
+    let list = text.trim_start_matches('\u{feff}').trim();
+    if !list.starts_with('[') {
+        return Lines { text: text.to_owned(), problems: Vec::new() };
+    }
+    let mut lines = crate::spread::spread(&format!("{{\"messages\":{list}}}"), "messages");
+    let messages: Vec<&str> = lines.text.lines().skip(1).collect();
+    lines.text = format!("{{\"messages\":[{}]}}\n", messages.join(","));
+    lines
+}
+
+fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
+    for (number, stream) in (0..).zip(streams) {
+        let mut script = Script::new(stream.name);
+        for record in records(stream, number) {
+            match record {
+                Ok(record) => tell(&mut script, &record),
+                Err(problem) => sink.problem(problem),
+            }
+        }
+        script.finish(sink);
+    }
+}
+
+fn tell<'a>(script: &mut Script<'a>, record: &Record<'a>) {
+    let is_first = script.events.is_empty();
+    if is_first {
+        let session = EventKind::SessionStarted(started("openai-chat"));
+        script.push_as(record, Cow::Borrowed("session"), session);
+    }
+    let name: Cow<'a, str> = match is_first {
+        true => Cow::Borrowed("main"),
+        false => Cow::Owned(format!("line-{}", record.line.number)),
+    };
+    let mut agent = created(name.clone());
+    agent.language_model = record.object.text("model");
+    let id = Cow::Owned(format!("created:{name}"));
+    script.push_as(record, id, EventKind::AgentCreated(agent));
+    let mut last = None;
+    for raw in elements(record.object.raw("messages").unwrap_or_default()) {
+        let said = Object::parse(raw).unwrap_or_default();
+        let Some(mut message) = chat::message(record, &said, name.clone()) else {
+            script.unknown(record, None, (Some(name.clone()), "message"));
+            continue;
+        };
+        if message.role == Role::Assistant {
+            message.model = record.object.text("model");
+        }
+        let is_prompt = message.role == Role::User;
+        script.prompted(message.content.filter(|_| is_prompt));
+        let is_answer = message.role == Role::Assistant;
+        let at = script.push(record, None, EventKind::Message(message));
+        last = if is_answer { Some(at) } else { last };
+    }
+    let tokens = record.object.object("usage");
+    if let (Some(tokens), Some(message)) = (tokens, last.and_then(|at| script.message_at(at))) {
+        message.usage = Some(chat::usage(&tokens));
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,168 @@
+//! SWE-agent trajectories (`.traj`) and those of mini-swe-agent: one document.
+//!
+//! What was said is the `history` (or `messages`). An agent without calls names its action; what
+//! comes next is what that gave back. Tokens and cost are totals of the run, but for newer
+//! mini-swe-agents, which keep the service's answers. There are no times.
+
+use std::borrow::Cow;
+
+use antiphon_model::{EventKind, Message, Role, ToolCall, is_blank};
+
+use crate::line::{Object, Record, records};
+use crate::script::{Script, created, started};
+use crate::std_session::top_level;
+use crate::{Format, Lines, Sink, Stream, chat, spread};
+
+pub(crate) const FORMAT: Format = Format {
+    name: "swe-agent",
+    what: "SWE-agent and mini-swe-agent trajectories",
+    versions: "0.4 to 1.1, mini 1.1",
+    detect,
+    beside: "",
+    belongs: |_, _, _| false,
+    names: crate::none,
+    lines: Some(lines),
+    kept: None,
+    read,
+};
+
+const MAIN: Cow<'static, str> = Cow::Borrowed("main");
+
+fn detect(head: &[&str]) -> bool {
+    let keys = top_level::keys(head);
+    let has = |name: &str| keys.iter().any(|key| key == name);
+    let says = |word: &str| head.iter().any(|line| line.contains(word));
+    let is_foreign = has("sessionId") || has("session_id") || says("\"parts\"");
+    let is_run = has("trajectory") && says("\"action\"") && says("\"observation\"");
+    let is_history = has("history") && says("\"role\"") && says("\"message_type\"");
+    let is_mini = has("messages") && (has("trajectory_format") || says("\"mini_version\""));
+    !is_foreign && (is_run || is_history || is_mini)
+}
+
+fn lines(text: &str) -> Lines {
+    let head: Vec<&str> = text.lines().collect();
+    let is_mini = !top_level::keys(&head).iter().any(|key| key == "history");
+    spread::spread(text, if is_mini { "messages" } else { "history" })
+}
+
+fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
+    for (number, stream) in (0..).zip(streams) {
+        let mut run = Run::new(stream.name);
+        for record in records(stream, number) {
+            match record {
+                Ok(record) => run.line(&record),
+                Err(problem) => sink.problem(problem),
+            }
+        }
+        run.settle();
+        run.script.finish(sink);
+    }
+}
+
+struct Run<'a> {
+    script: Script<'a>,
+    info: Option<Object<'a>>,
+    /// The call that an action is, until something is given back.
+    open: Option<Cow<'a, str>>,
+    answer: Option<usize>,
+    has_tokens: bool,
+}
+
+impl<'a> Run<'a> {
+    fn new(name: &'a str) -> Self {
+        let script = Script::new(name);
+        Self { script, info: None, open: None, answer: None, has_tokens: false }
+    }
+
+    fn line(&mut self, record: &Record<'a>) {
+        let object = &record.object;
+        if self.script.events.is_empty() {
+            self.begin(record);
+            if object.raw("role").is_none() {
+                return;
+            }
+        }
+        let Some(mut message) = chat::message(record, object, MAIN) else {
+            self.script.unknown(record, None, (Some(MAIN), object.id("role").unwrap_or("line")));
+            return;
+        };
+        match message.role {
+            Role::Assistant => self.answered(record, message),
+            Role::User => {
+                let is_demo =
+                    object.flag("is_demo") || object.id("message_type") == Some("demonstration");
+                if let Some(call) = self.open.take() {
+                    message.role = Role::Tool;
+                    message.source = None;
+                    message.tool_call_id = Some(call);
+                } else if is_demo {
+                    message.source = Some(Cow::Borrowed("system"));
+                } else {
+                    self.script.prompted(message.content);
+                }
+                self.script.push(record, None, EventKind::Message(message));
+            }
+            Role::Tool | Role::System | Role::Other => {
+                self.script.push(record, None, EventKind::Message(message));
+            }
+        }
+    }
+
+    /// The first line is the run's beginning, whatever it is.
+    fn begin(&mut self, record: &Record<'a>) {
+        let object = &record.object;
+        self.info = object.object("info");
+        let info = self.info.clone().unwrap_or_default();
+        let is_mini = object.has("trajectory_format") || info.has("mini_version");
+        let mut session = started(if is_mini { "mini-swe-agent" } else { "swe-agent" });
+        session.version = info.text(if is_mini { "mini_version" } else { "swe_agent_version" });
+        let session = EventKind::SessionStarted(session);
+        self.script.push_as(record, Cow::Borrowed("session"), session);
+        let mut agent = created(MAIN);
+        agent.name = Some(Cow::Borrowed(if is_mini { "mini-swe-agent" } else { "SWE-agent" }));
+        let agent = EventKind::AgentCreated(agent);
+        self.script.push_as(record, Cow::Borrowed("created:main"), agent);
+    }
+
+    fn answered(&mut self, record: &Record<'a>, mut message: Message<'a>) {
+        let object = &record.object;
+        let action = object.raw("action").filter(|raw| !is_blank(raw));
+        if let Some(action) = action.filter(|_| message.tool_calls.is_empty()) {
+            let id: Cow<'a, str> = Cow::Owned(format!("action:{}", record.line.number));
+            self.open = Some(id.clone());
+            message.tool_calls.push(ToolCall {
+                id,
+                name: Cow::Borrowed("action"),
+                arguments: Some(record.body(action)),
+                category: None,
+                description: None,
+                raw_command: None,
+            });
+        }
+        let response = object.object("extra").and_then(|extra| extra.object("response"));
+        if let Some(response) = response {
+            message.model = response.text("model");
+            let tokens = response.object("usage").map(|tokens| chat::usage(&tokens));
+            self.has_tokens |= tokens.is_some();
+            message.usage = tokens;
+        }
+        self.answer = Some(self.script.push(record, None, EventKind::Message(message)));
+    }
+
+    /// The totals of the run, where its messages have no tokens.
+    fn settle(&mut self) {
+        let stats = self.info.as_ref().and_then(|info| info.object("model_stats"));
+        let Some(stats) = stats.filter(|_| !self.has_tokens) else { return };
+        let count = |name| stats.number(name).unwrap_or_default();
+        let (input, output) = (count("tokens_sent"), count("tokens_received"));
+        let usage = antiphon_model::Usage { input, output, ..Default::default() };
+        let cost = stats.raw("instance_cost").and_then(|cost| cost.parse().ok());
+        if let Some(message) = self.answer.and_then(|at| self.script.message_at(at)) {
+            message.usage = (!usage.is_zero()).then_some(usage);
+            message.cost_usd = cost.filter(|cost: &f64| *cost > 0.0);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
