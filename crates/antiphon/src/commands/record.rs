@@ -59,9 +59,19 @@ pub(crate) fn run(args: &cli::Record) -> anyhow::Result<Outcome> {
 fn redact() -> Redact {
     let redactor = redactor();
     let mut counts = Counts::default();
-    Box::new(move |line, is_json| match is_json {
-        true => redactor.redact_json(line, &mut counts).into_owned(),
-        false => redactor.redact(line, &mut counts).into_owned(),
+    let mut is_in_key = false;
+    Box::new(move |line, is_json| {
+        if is_json {
+            return redactor.redact_json(line, &mut counts).into_owned();
+        }
+        // A key that is printed as text goes over many lines, none of which looks like one.
+        let begins = line.contains("-----BEGIN ") && line.contains("PRIVATE KEY-----");
+        let ends = line.contains("-----END ") && line.contains("PRIVATE KEY-----");
+        if begins || is_in_key {
+            is_in_key = !ends;
+            return "[redacted:private-key]".to_owned();
+        }
+        redactor.redact(line, &mut counts).into_owned()
     })
 }
 

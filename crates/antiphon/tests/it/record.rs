@@ -193,9 +193,12 @@ fn a_secret_that_the_agent_prints_is_found_nowhere() {
     // Built from parts, so that this file holds none.
     let secret = format!("ghp_{}", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8");
     let own = "correct-horse-battery-staple-9";
+    let key = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASC";
+    let block = format!("-----BEGIN {0}-----\n{key}\n-----END {0}-----", "PRIVATE KEY");
     let prints = format!(
         "echo 'plain {secret} {own}'; echo '{{\"type\":\"note\",\"text\":\"{secret}\"}}'; echo {secret} >&2\n{RESULT}"
     );
+    let prints = format!("echo '{block}'\n{prints}");
     let agent = agent(folder.path(), &prints);
     let logs = folder.path().join("logs");
     let options = ["--role", "planner", "--logs-dir", logs.to_str().unwrap()];
@@ -214,7 +217,8 @@ fn a_secret_that_the_agent_prints_is_found_nowhere() {
                 continue;
             }
             let text = std::fs::read_to_string(&path).unwrap();
-            assert!(!text.contains(&secret) && !text.contains(own), "{}: {text}", path.display());
+            let is_clean = [&*secret, own, key].iter().all(|it| !text.contains(it));
+            assert!(is_clean, "{}: {text}", path.display());
             found += text.matches("[redacted:").count();
         }
     }
