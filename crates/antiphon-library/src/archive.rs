@@ -87,6 +87,9 @@ impl Store {
         packs: bool,
     ) -> Result<Copied, Error> {
         let key = Key::of(source.agent, &source.session_id);
+        if self.is_forgotten(&key) {
+            return Ok(Copied::All);
+        }
         let folder = self.archive_folder(source.agent, &key);
         make_folders(&folder).map_err(|error| cannot_write(&folder, error))?;
         let copying = Copying { folder: &folder, source, deadline };

@@ -119,7 +119,12 @@ impl Store {
     /// Every session, the one that changed last first. Of each only the beginning and the end are
     /// read. A store that is not there has none.
     pub fn sessions(&self) -> Vec<StoredSession> {
-        merged(self.places().iter().filter_map(StoredSession::read))
+        merged(self.rows().into_iter())
+    }
+
+    /// The same, with a row for each copy and each recording.
+    pub(crate) fn rows(&self) -> Vec<StoredSession> {
+        self.places().iter().filter_map(StoredSession::read).collect()
     }
 
     /// Writes down what a list says of a session that was just copied.

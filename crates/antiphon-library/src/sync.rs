@@ -79,6 +79,11 @@ fn sessions(folder: &SourceFolder) -> Vec<Source> {
     found
 }
 
+/// The main files of the sessions in a folder.
+pub fn main_files(folder: &SourceFolder) -> Vec<PathBuf> {
+    sessions(folder).into_iter().map(|source| source.file).collect()
+}
+
 impl Store {
     /// Copies what is new of every session, on as many threads as there are processors. `each` is
     /// told after each session how many are done, of how many.
@@ -119,7 +124,11 @@ impl Store {
 
     /// Copies a session, unless it is as it was.
     fn keep(&self, source: &Source) -> Result<Option<Copied>, Error> {
-        let folder = self.archive_folder(source.agent, &Key::of(source.agent, &source.session_id));
+        let key = Key::of(source.agent, &source.session_id);
+        if self.is_forgotten(&key) {
+            return Ok(None);
+        }
+        let folder = self.archive_folder(source.agent, &key);
         let stamp = stamp(&source.file);
         let stamp_file = folder.join("stamp");
         if fs::read_to_string(&stamp_file).is_ok_and(|known| known == stamp) {

@@ -66,6 +66,10 @@ pub(crate) enum Command {
 Words must all be there; \"a phrase\" must stand so. Filters: tool:Bash file:src/x.rs agent:codex
 project:web role:user since:2026-03-01 until:2026-04-01 is:error. The newest come first.")]
     Search(Search),
+    /// Say what is where, and what agents will delete
+    Doctor(Doctor),
+    /// Remove a session that is kept, for good, after showing what goes
+    Forget(Forget),
     /// Run an agent and record what it does; it does not notice
     #[command(after_help = "\
 Examples:
@@ -590,6 +594,22 @@ pub(crate) struct Search {
     /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Doctor {
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Forget {
+    /// The session: its id, or how that begins
+    pub(crate) session: String,
+    /// Do not ask
+    #[arg(long)]
+    pub(crate) yes: bool,
 }
 
 #[derive(Debug, Args)]

@@ -3,8 +3,10 @@
 mod annotate;
 mod append;
 mod demo;
+mod doctor;
 mod document;
 mod export;
+mod forget;
 mod formats;
 mod hook;
 mod install;
@@ -49,6 +51,8 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Some(Command::Validate(args)) => validate::run(&args),
         Some(Command::Sync(args)) => sync::run(&args),
         Some(Command::Search(args)) => search::run(&args),
+        Some(Command::Doctor(args)) => doctor::run(&args),
+        Some(Command::Forget(args)) => forget::run(&args),
         Some(Command::Record(args)) => record::run(&args),
         Some(Command::Migrate(args)) => migrate::run(&args),
         Some(Command::Formats(args)) => formats::run(&args),

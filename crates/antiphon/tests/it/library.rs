@@ -148,3 +148,31 @@ fn a_run_that_was_recorded_and_kept_is_one_session() {
     );
     assert_eq!(listed[0]["origin"], "archived");
 }
+
+#[test]
+fn what_was_forgotten_does_not_come_back() {
+    let folder = folder();
+    home(folder.path());
+    antiphon(folder.path(), &["sync"]);
+    let id = json(folder.path(), &["ls", "--json"])[0]["id"].as_str().unwrap().to_owned();
+    assert_eq!(antiphon(folder.path(), &["forget", &id]).exit, 2, "nobody can be asked");
+    let done = antiphon(folder.path(), &["forget", &id, "--yes"]);
+    assert_eq!(done.exit, 0, "{done}");
+    antiphon(folder.path(), &["sync"]);
+    assert_eq!(json(folder.path(), &["ls", "--json"]).as_array().unwrap().len(), 0);
+    assert_eq!(antiphon(folder.path(), &["forget", &id, "--yes"]).exit, 1);
+}
+
+#[test]
+fn the_doctor_says_what_is_where() {
+    let folder = folder();
+    let main = home(folder.path());
+    let file = std::fs::File::options().write(true).open(&main).unwrap();
+    let now = file.metadata().unwrap().modified().unwrap();
+    file.set_modified(now - std::time::Duration::from_secs(25 * 24 * 3600)).unwrap();
+    let report = json(folder.path(), &["doctor", "--json"]);
+    let source = &report["sources"][0];
+    assert_eq!((&source["agent"], &source["sessions"]), (&"claude-code".into(), &1.into()));
+    assert_eq!(source["soon_deleted"], 1, "{report:#}");
+    assert_eq!(report["kept"], 0);
+}

@@ -1,0 +1,83 @@
+//! `antiphon doctor`: what is where, and what agents will delete.
+
+use std::time::{Duration, SystemTime};
+
+use antiphon_library::{Environment, Store, source_folders};
+use serde::Serialize;
+
+use crate::cli;
+use crate::failure::Outcome;
+use crate::terminal::{self, Page, Style, count};
+
+#[derive(Debug, Serialize)]
+struct Report {
+    store: String,
+    kept: usize,
+    sources: Vec<Source>,
+}
+
+#[derive(Debug, Serialize)]
+struct Source {
+    agent: &'static str,
+    path: String,
+    sessions: usize,
+    /// After how many days without a change the agent deletes one.
+    deletes_after_days: Option<u32>,
+    /// How many of those will be gone within a week.
+    soon_deleted: usize,
+}
+
+const WEEK: Duration = Duration::from_secs(7 * 24 * 3600);
+
+pub(crate) fn run(args: &cli::Doctor) -> anyhow::Result<Outcome> {
+    let environment = Environment::of_process();
+    let store = Store::open_default(&environment)?;
+    let sources = source_folders(&environment).iter().map(source).collect();
+    let kept = store.sessions().len();
+    let report = Report { store: store.root().display().to_string(), kept, sources };
+    if args.json {
+        terminal::json(&report)?;
+        return Ok(Outcome::Done);
+    }
+    let mut page = Page::new();
+    page.add(Style::Head, "store").plain(&format!("  {}", report.store)).end()?;
+    page.plain(&format!("  {} kept", count(report.kept, "session"))).end()?;
+    for source in &report.sources {
+        page.add(Style::Head, source.agent).plain(&format!("  {}", source.path)).end()?;
+        page.plain(&format!("  {}", count(source.sessions, "session")));
+        if let Some(days) = source.deletes_after_days {
+            page.plain(&format!("; deleted {days} days after the last change"));
+        }
+        page.end()?;
+        if source.soon_deleted > 0 {
+            let soon = count(source.soon_deleted, "session");
+            page.add(Style::Bad, &format!("  {soon} will be deleted within a week"));
+            page.plain(": `antiphon sync` keeps them").end()?;
+        }
+    }
+    if report.sources.is_empty() {
+        page.plain("No agent's sessions were found on this machine.").end()?;
+    }
+    page.finish()?;
+    Ok(Outcome::Done)
+}
+
+fn source(folder: &antiphon_library::SourceFolder) -> Source {
+    let files = antiphon_library::main_files(folder);
+    #[expect(clippy::disallowed_methods, reason = "files have the machine's time")]
+    let now = SystemTime::now();
+    let day = Duration::from_secs(24 * 3600);
+    let soon = |days: u32| {
+        let age = |file: &std::path::PathBuf| {
+            now.duration_since(file.metadata().ok()?.modified().ok()?).ok()
+        };
+        files.iter().filter_map(age).filter(|age| *age + WEEK > day * days).count()
+    };
+    Source {
+        agent: folder.agent,
+        path: folder.path.display().to_string(),
+        sessions: files.len(),
+        deletes_after_days: folder.deletes_after_days,
+        soon_deleted: folder.deletes_after_days.map_or(0, soon),
+    }
+}

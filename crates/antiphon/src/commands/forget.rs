@@ -1,0 +1,44 @@
+//! `antiphon forget`: removes a session for good, after showing what goes.
+
+use std::io::{BufRead as _, IsTerminal as _};
+
+use antiphon_library::{Environment, Found, Store};
+
+use crate::cli;
+use crate::failure::{Outcome, UserError};
+use crate::terminal::{Page, complain};
+
+pub(crate) fn run(args: &cli::Forget) -> anyhow::Result<Outcome> {
+    let store = Store::open_default(&Environment::of_process())?;
+    let session = match store.find(&args.session) {
+        Found::One(session) => session,
+        Found::Several(_) => {
+            let what = format!("`{}` names several sessions", args.session);
+            return Err(UserError::usage(what).hint("`antiphon ls` lists their ids").into());
+        }
+        Found::Nothing => {
+            let what = format!("no session `{}` is kept", args.session);
+            return Err(UserError::not_found(what).hint("`antiphon ls` lists them").into());
+        }
+    };
+    let mut page = Page::live();
+    page.plain(&format!("of session {} go:", session.session_id)).end()?;
+    for folder in store.kept_of(&session.session_id) {
+        page.plain(&format!("  {}", folder.display())).end()?;
+    }
+    page.plain("The agent's own file, if it is still there, stays where it is.").end()?;
+    page.finish()?;
+    if !args.yes {
+        if !std::io::stdin().is_terminal() {
+            return Err(UserError::usage("nobody can be asked here: say `--yes`").into());
+        }
+        complain("forget it? [y/N]");
+        let mut answer = String::new();
+        std::io::stdin().lock().read_line(&mut answer)?;
+        if !matches!(answer.trim(), "y" | "Y" | "yes") {
+            return Ok(Outcome::No);
+        }
+    }
+    store.forget(&session.session_id)?;
+    Ok(Outcome::Done)
+}
