@@ -15,7 +15,9 @@ pub(crate) struct Cli {
 const EXAMPLES: &str = "\
 Examples:
   antiphon demo                                      see what a session looks like
-  antiphon show run.jsonl                            one page about a session
+  antiphon record -- claude -p 'Fix it' --output-format stream-json --verbose
+  antiphon sync && antiphon search 'flaky test'      everything that your agents did
+  antiphon show latest                               one page about a session
   antiphon view dialog run.jsonl                     who said what, and who heard it
   antiphon view perspective run.jsonl --agent Jill   the session as Jill saw it
   my-program | antiphon append run.jsonl             record from any language
@@ -29,24 +31,40 @@ Exit codes: 0 done, 1 the answer is no, 2 usage, 3 done but some input was bad, 
 pub(crate) enum Command {
     /// Show the bundled samples: dialog, tree, flow, and a picture
     Demo(Demo),
+    /// Run an agent and record what it does; it does not notice
+    #[command(after_help = "\
+Examples:
+  antiphon record -- claude -p 'Fix the test' --output-format stream-json --verbose
+  antiphon record --role reviewer --issue 42 --logs-dir logs -- codex exec --json 'Review it'
+
+The command's output, input, signals and exit status pass through unchanged. The session is
+`latest` to every other command.")]
+    Record(Record),
+    /// Find the sessions of every agent on this machine, and keep what is new of them
+    Sync(Sync),
     /// List the sessions that are kept, the last to change first
     Ls(Ls),
+    /// Find words in everything that was said and done, in all sessions that are kept
+    #[command(after_help = "\
+Words must all be there; \"a phrase\" must stand so. Filters: tool:Bash file:src/x.rs agent:codex
+project:web role:user since:2026-03-01 until:2026-04-01 is:error. The newest come first.")]
+    Search(Search),
     /// Show a session on one page
     Show(Session),
     /// Show a session from one side: tree, dialog, perspective, causality …
     View(View),
+    /// Count tokens and cost over sessions
+    Stats(Stats),
     /// Follow a session while it grows
     Tail(Tail),
-    /// Append events, one JSON object per line of stdin
-    Append(Append),
+    /// Write a session in another form
+    Export(Export),
     /// Say what calls were for: add a phase or a note to a log
     Annotate(Annotate),
     /// Name the last complete point and every call without a result
     Resume(Session),
-    /// Write a session in another form
-    Export(Export),
-    /// Count tokens and cost over sessions
-    Stats(Stats),
+    /// Append events, one JSON object per line of stdin
+    Append(Append),
     /// Check every line of a log, and the chain that they form
     Verify(Verify),
     /// Write a clean copy of a damaged log
@@ -59,28 +77,12 @@ pub(crate) enum Command {
     Validate(Validate),
     /// Write an older session document in the current shape
     Migrate(Migrate),
-    /// Find the sessions of every agent on this machine, and keep what is new of them
-    Sync(Sync),
-    /// Find words in everything that was said and done, in all sessions that are kept
-    #[command(after_help = "\
-Words must all be there; \"a phrase\" must stand so. Filters: tool:Bash file:src/x.rs agent:codex
-project:web role:user since:2026-03-01 until:2026-04-01 is:error. The newest come first.")]
-    Search(Search),
+    /// List the formats that can be read and written
+    Formats(Formats),
     /// Say what is where, and what agents will delete
     Doctor(Doctor),
     /// Remove a session that is kept, for good, after showing what goes
     Forget(Forget),
-    /// Run an agent and record what it does; it does not notice
-    #[command(after_help = "\
-Examples:
-  antiphon record -- claude -p 'Fix the test' --output-format stream-json --verbose
-  antiphon record --role reviewer --issue 42 --logs-dir logs -- codex exec --json 'Review it'
-
-The command's output, input, signals and exit status pass through unchanged. The session is
-`latest` to every other command.")]
-    Record(Record),
-    /// List the formats that can be read and written
-    Formats(Formats),
     /// Keep the sessions of an agent as they happen, by its hooks
     Install(Install),
     /// What an agent's hook runs; it reads the hook's JSON, prints nothing and never fails

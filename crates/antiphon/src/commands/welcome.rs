@@ -14,10 +14,11 @@ pub(crate) fn run() -> anyhow::Result<Outcome> {
     page.end()?;
     let next = [
         ("antiphon demo", "see what a session looks like"),
-        ("antiphon show LOG", "one page about a session of yours"),
+        ("antiphon sync", "take in the sessions of your agents"),
+        ("antiphon search WORDS", "find something in them"),
+        ("antiphon show latest", "one page about the last one"),
+        ("antiphon record -- COMMAND", "record an agent while it runs"),
         ("antiphon install claude-code", "keep your sessions as they happen"),
-        ("antiphon ls", "the sessions that are kept"),
-        ("antiphon append LOG", "record one, from any language"),
         ("antiphon --help", "everything else"),
     ];
     for (command, what) in next {
