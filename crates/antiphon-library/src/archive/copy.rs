@@ -35,6 +35,10 @@ pub(super) fn file(from: &Path, to: &Path, deadline: Option<Instant>) -> io::Res
 /// Appends the whole lines that the copy lacks. One that is being written is taken next time.
 fn lines(from: &Path, to: &Path, deadline: Option<Instant>) -> io::Result<Step> {
     let Some(mut source) = open(from)? else { return Ok(Step::Done) };
+    // Unpacking takes as long as the file is; a hook leaves that to the background.
+    if deadline.is_some() && super::pack::is_packed(to) {
+        return Ok(Step::OutOfTime);
+    }
     super::pack::unpack(to)?;
     let mut options = OpenOptions::new();
     let mut copy = private(options.read(true).append(true).create(true)).open(to)?;

@@ -54,12 +54,17 @@ pub(super) fn pack(path: &Path) -> io::Result<()> {
     fs::remove_file(path)
 }
 
+/// Whether a file is there only packed.
+pub(super) fn is_packed(path: &Path) -> bool {
+    !path.exists() && packed(path).is_file()
+}
+
 /// Unpacks a file that is there only packed, so that it can grow.
 pub(super) fn unpack(path: &Path) -> io::Result<()> {
-    let from = packed(path);
-    if path.exists() || !from.is_file() {
+    if !is_packed(path) {
         return Ok(());
     }
+    let from = packed(path);
     let mut decoder = zstd::stream::read::Decoder::new(File::open(&from)?)?;
     write_new(path, |out| io::copy(&mut decoder, out).map(drop))?;
     fs::remove_file(&from)

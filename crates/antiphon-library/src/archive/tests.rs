@@ -188,3 +188,18 @@ fn with_little_time_files_beside_are_looked_into_once_they_have_changed() {
     scene.archive();
     assert_eq!(scene.copy("000002/agent-b.jsonl"), line(2) + &line(3));
 }
+
+#[test]
+fn a_packed_copy_is_left_to_the_background_by_who_has_no_time() {
+    let scene = Scene::new();
+    let lines: String = (0..200).map(line).collect();
+    scene.main(&lines);
+    assert_eq!(scene.store.archive_packed(&scene.source).unwrap(), Copied::All);
+    scene.main(&line(200));
+    let soon = Instant::now() + Duration::from_secs(60);
+    assert_eq!(scene.store.archive(&scene.source, Some(soon)).unwrap(), Copied::Unfinished);
+    assert_eq!(scene.archive(), Copied::All);
+    let key = Key::of(scene.source.agent, ID);
+    let main = main_file(&scene.store.archive_folder(scene.source.agent, &key)).unwrap();
+    assert_eq!(fs::read_to_string(main).unwrap(), lines + &line(200));
+}
