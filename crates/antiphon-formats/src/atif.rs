@@ -19,12 +19,9 @@ pub(crate) const FORMAT: Format = Format {
     what: "ATIF trajectories",
     versions: "1.0 to 1.8",
     detect,
-    beside: "",
-    belongs: |_, _, _| false,
-    names: crate::none,
     lines: Some(lines),
-    kept: None,
     read,
+    ..crate::ONE_FILE
 };
 
 fn detect(head: &[&str]) -> bool {

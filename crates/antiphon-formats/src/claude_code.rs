@@ -23,16 +23,15 @@ pub(crate) const FORMAT: Format = Format {
     detect,
     beside: "agent-",
     belongs,
-    names: crate::none,
     kept: Some(Kept {
         variable: "CLAUDE_CONFIG_DIR",
-        folder: ".claude",
+        folders: &[".claude"],
         below: &["projects"],
-        is_main: |name| name.ends_with(".jsonl") && !name.starts_with("agent-"),
+        session: |path| crate::named(path, "", ".jsonl").filter(|id| !id.starts_with("agent-")),
         deletes_after_days: Some(30),
     }),
-    lines: None,
     read,
+    ..crate::ONE_FILE
 };
 
 /// What the program is called in a session's facts.

@@ -26,12 +26,8 @@ pub(crate) const FORMAT: Format = Format {
     what: "what `claude --output-format stream-json` prints",
     versions: "2.0 to 2.1, by its published types",
     detect,
-    beside: "",
-    belongs: |_, _, _| false,
-    names: crate::none,
-    kept: None,
-    lines: None,
     read,
+    ..crate::ONE_FILE
 };
 
 const PROGRAM: &str = "claude-code";

@@ -37,13 +37,13 @@ pub(crate) const FORMAT: Format = Format {
     names,
     kept: Some(Kept {
         variable: "CODEX_HOME",
-        folder: ".codex",
+        folders: &[".codex"],
         below: &["sessions", "archived_sessions"],
-        is_main: |name| name.starts_with("rollout-") && name.ends_with(".jsonl"),
+        session: |path| crate::named(path, "rollout-", ".jsonl"),
         deletes_after_days: None,
     }),
-    lines: None,
     read,
+    ..crate::ONE_FILE
 };
 
 /// What the program is called in a session's facts.

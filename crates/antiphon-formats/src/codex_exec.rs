@@ -20,12 +20,8 @@ pub(crate) const FORMAT: Format = Format {
     what: "what `codex exec --json` prints",
     versions: "0.50 to 0.146, by the program's source",
     detect,
-    beside: "",
-    belongs: |_, _, _| false,
-    names: crate::none,
-    kept: None,
-    lines: None,
     read,
+    ..crate::ONE_FILE
 };
 
 const MAIN: Cow<'static, str> = Cow::Borrowed("main");

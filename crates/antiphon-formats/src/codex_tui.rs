@@ -14,12 +14,8 @@ pub(crate) const FORMAT: Format = Format {
     what: "the event log of the Codex terminal interface",
     versions: "August 2025",
     detect,
-    beside: "",
-    belongs: |_, _, _| false,
-    names: crate::none,
-    kept: None,
-    lines: None,
     read,
+    ..crate::ONE_FILE
 };
 
 const MAIN: Cow<'static, str> = Cow::Borrowed("main");

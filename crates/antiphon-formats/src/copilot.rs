@@ -25,12 +25,8 @@ pub(crate) const FORMAT: Format = Format {
     what: "GitHub Copilot CLI sessions",
     versions: "0.0.420 to 1.0.77",
     detect,
-    beside: "",
-    belongs: |_, _, _| false,
-    names: crate::none,
-    kept: None,
-    lines: None,
     read,
+    ..crate::ONE_FILE
 };
 
 type Agent<'a> = Cow<'a, str>;

@@ -20,19 +20,18 @@ pub(crate) const FORMAT: Format = Format {
     what: "Gemini CLI chats, with sub-agents",
     versions: "0.1 to 0.61",
     detect,
-    beside: "",
     belongs,
-    names: crate::none,
     kept: Some(Kept {
         variable: "",
-        folder: ".gemini",
+        folders: &[".gemini"],
         below: &["tmp"],
         // The older ones are documents, which are written anew; those are not kept yet.
-        is_main: |name| name.starts_with("session-") && name.ends_with(".jsonl"),
+        session: |path| crate::named(path, "session-", ".jsonl"),
         deletes_after_days: Some(30),
     }),
     lines: Some(lines),
     read,
+    ..crate::ONE_FILE
 };
 
 const PROGRAM: &str = "gemini-cli";

@@ -17,12 +17,8 @@ pub(crate) const FORMAT: Format = Format {
     what: "what `gemini --output-format stream-json` prints",
     versions: "0.61, by the program's source",
     detect,
-    beside: "",
-    belongs: |_, _, _| false,
-    names: crate::none,
-    kept: None,
-    lines: None,
     read,
+    ..crate::ONE_FILE
 };
 
 const MAIN: Cow<'static, str> = Cow::Borrowed("main");

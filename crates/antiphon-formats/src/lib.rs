@@ -75,12 +75,13 @@ pub struct Lines {
 pub struct Kept {
     /// Names the agent's folder, if it is set; empty, if there is none.
     pub variable: &'static str,
-    /// The agent's folder in the user's home, if it is not.
-    pub folder: &'static str,
+    /// The agent's folder in the user's home, if it is not; each that is there counts.
+    pub folders: &'static [&'static str],
     /// Where sessions lie below it.
     pub below: &'static [&'static str],
-    /// Whether a file of that name is a session, and no part of another.
-    pub is_main: fn(name: &str) -> bool,
+    /// What the agent calls the session whose main file this is; nothing, for a file that is a
+    /// part of another or no session. The path is relative, with `/` between folders.
+    pub session: fn(path: &str) -> Option<&str>,
     /// After how many days without a change the agent deletes a session.
     pub deletes_after_days: Option<u32>,
 }
@@ -138,9 +139,25 @@ pub const FORMATS: &[Format] = &[
     transcript::FORMAT,
 ];
 
-/// For [`Format::names`], where a session's files lie together.
-fn none(_: &str) -> Vec<String> {
-    Vec::new()
+/// What holds for most: a session is one file, a stream of lines, and lies wherever it was put.
+const ONE_FILE: Format = Format {
+    name: "",
+    what: "",
+    versions: "",
+    detect: |_| false,
+    beside: "",
+    belongs: |_, _, _| false,
+    names: |_| Vec::new(),
+    kept: None,
+    lines: None,
+    read: |_, _| {},
+};
+
+/// For [`Kept::session`], where a file is named after its session: the name, if it begins and ends
+/// like this, without the ending.
+fn named<'a>(path: &'a str, begins: &str, ending: &str) -> Option<&'a str> {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name.strip_suffix(ending).filter(|stem| stem.starts_with(begins))
 }
 
 /// How many lines of a stream decide what it is.

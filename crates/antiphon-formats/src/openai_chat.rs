@@ -16,12 +16,9 @@ pub(crate) const FORMAT: Format = Format {
     what: "conversations as chat services take them (`messages`)",
     versions: "messages with `tool_calls` or `function_call`",
     detect,
-    beside: "",
-    belongs: |_, _, _| false,
-    names: crate::none,
     lines: Some(lines),
-    kept: None,
     read,
+    ..crate::ONE_FILE
 };
 
 fn detect(head: &[&str]) -> bool {

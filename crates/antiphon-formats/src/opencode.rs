@@ -15,12 +15,9 @@ pub(crate) const FORMAT: Format = Format {
     what: "OpenCode sessions, as `opencode export` writes them",
     versions: "1.2",
     detect,
-    beside: "",
-    belongs: |_, _, _| false,
-    names: crate::none,
     lines: Some(lines),
-    kept: None,
     read,
+    ..crate::ONE_FILE
 };
 
 pub(crate) const PROGRAM: &str = "opencode";

@@ -20,12 +20,8 @@ pub(crate) const FORMAT: Format = Format {
     what: "what `opencode run --format json` prints",
     versions: "1.2, by the program's source",
     detect,
-    beside: "",
-    belongs: |_, _, _| false,
-    names: crate::none,
-    lines: None,
-    kept: None,
     read,
+    ..crate::ONE_FILE
 };
 
 const MAIN: Cow<'static, str> = Cow::Borrowed("main");

@@ -22,18 +22,15 @@ pub(crate) const FORMAT: Format = Format {
     what: "Pi sessions",
     versions: "1 to 3 of the session file",
     detect,
-    beside: "",
-    belongs: |_, _, _| false,
-    names: crate::none,
-    lines: None,
     kept: Some(crate::Kept {
         variable: "",
-        folder: ".pi/agent",
+        folders: &[".pi/agent"],
         below: &["sessions"],
-        is_main: |name| name.ends_with(".jsonl"),
+        session: |path| crate::named(path, "", ".jsonl"),
         deletes_after_days: None,
     }),
     read,
+    ..crate::ONE_FILE
 };
 
 const MAIN: Cow<'static, str> = Cow::Borrowed("main");

@@ -17,18 +17,17 @@ pub(crate) const FORMAT: Format = Format {
     what: "Qwen Code chats, with sub-agents",
     versions: "0.18 to 0.21",
     detect,
-    beside: "",
     belongs,
-    names: crate::none,
     lines: Some(lines::apart),
     kept: Some(crate::Kept {
         variable: "",
-        folder: ".qwen",
+        folders: &[".qwen"],
         below: &["projects"],
-        is_main: |name| name.ends_with(".jsonl"),
+        session: |path| crate::named(path, "", ".jsonl"),
         deletes_after_days: None,
     }),
     read,
+    ..crate::ONE_FILE
 };
 
 fn detect(head: &[&str]) -> bool {

@@ -32,12 +32,9 @@ pub(crate) const FORMAT: Format = Format {
     what: "session documents (STD-001, STD-008)",
     versions: "0, 2.x and 3.0 of STD-001, 1.0 of STD-008",
     detect,
-    beside: "",
-    belongs: |_, _, _| false,
-    names: crate::none,
-    kept: None,
     lines: Some(document::lines),
     read,
+    ..crate::ONE_FILE
 };
 
 /// By the keys of the outermost object. A document that is broken further down is still one.

@@ -18,12 +18,9 @@ pub(crate) const FORMAT: Format = Format {
     what: "SWE-agent and mini-swe-agent trajectories",
     versions: "0.4 to 1.1, mini 1.1",
     detect,
-    beside: "",
-    belongs: |_, _, _| false,
-    names: crate::none,
     lines: Some(lines),
-    kept: None,
     read,
+    ..crate::ONE_FILE
 };
 
 const MAIN: Cow<'static, str> = Cow::Borrowed("main");

@@ -18,12 +18,9 @@ pub(crate) const FORMAT: Format = Format {
     what: "transcripts of agent sessions, as `record` writes them",
     versions: "three spacings, with and without a footer",
     detect: |head| head.iter().find(|line| !line.trim().is_empty()) == Some(&HEADER),
-    beside: "",
-    belongs: |_, _, _| false,
-    names: crate::none,
-    kept: None,
     lines: Some(write::lines),
     read,
+    ..crate::ONE_FILE
 };
 
 const HEADER: &str = "=== Agent Session ===";

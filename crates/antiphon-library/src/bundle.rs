@@ -216,9 +216,7 @@ fn companions(main: &Path, format: &Format, which: Beside) -> Vec<Member> {
                 folders.push(path);
                 continue;
             }
-            let relative = path.strip_prefix(folder).unwrap_or(&path);
-            let parts = relative.iter().map(|part| part.to_string_lossy());
-            let name = parts.collect::<Vec<_>>().join("/");
+            let name = relative(&path, folder);
             let name = name.strip_suffix(PACKED).map_or(name.clone(), str::to_owned);
             if is_outdated(&path) {
                 continue;
@@ -300,6 +298,12 @@ pub(crate) fn list(folder: &Path) -> Vec<PathBuf> {
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     entries.map(|entry| entry.path()).collect()
+}
+
+/// The path below a folder, with `/` between folders.
+pub(crate) fn relative(path: &Path, folder: &Path) -> String {
+    let below = path.strip_prefix(folder).unwrap_or(path);
+    below.iter().map(|part| part.to_string_lossy()).collect::<Vec<_>>().join("/")
 }
 
 fn stem(path: &Path) -> String {

@@ -11,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 use antiphon_formats::{FORMATS, Format, Kept};
 
 use crate::archive::{self, Copied, Source};
-use crate::bundle::list;
+use crate::bundle::{list, relative};
 use crate::file::PACKED;
 use crate::{Environment, Error, Key, Store};
 
@@ -44,9 +44,11 @@ pub fn source_folders(environment: &Environment) -> Vec<SourceFolder> {
 
 fn folders(format: &Format, kept: &Kept, environment: &Environment) -> Vec<SourceFolder> {
     let own = std::env::var_os(kept.variable).map(PathBuf::from);
-    let home = own.filter(|path| !path.as_os_str().is_empty());
-    let home = home.or_else(|| environment.home.as_ref().map(|home| home.join(kept.folder)));
-    let below = kept.below.iter().filter_map(|below| Some(home.as_ref()?.join(below)));
+    let own = own.filter(|path| !path.as_os_str().is_empty());
+    let in_home = |home: &PathBuf| kept.folders.iter().map(|it| home.join(it)).collect();
+    let homes = own.map(|own| vec![own]).or_else(|| environment.home.as_ref().map(in_home));
+    let homes = homes.unwrap_or_default();
+    let below = homes.iter().flat_map(|home| kept.below.iter().map(|below| home.join(below)));
     let there = below.filter(|path| path.is_dir());
     let deletes_after_days = kept.deletes_after_days;
     there.map(|path| SourceFolder { agent: format.name, path, deletes_after_days }).collect()
@@ -67,11 +69,12 @@ fn sessions(folder: &SourceFolder) -> Vec<Source> {
                 folders.push(path);
                 continue;
             }
-            let name = path.file_name().unwrap_or_default().to_string_lossy();
-            let plain = name.strip_suffix(PACKED).unwrap_or(&name);
-            if (kept.is_main)(plain) && !crate::is_outdated(&path) {
-                let session_id = plain.rsplit_once('.').map_or(plain, |(stem, _)| stem).to_owned();
-                found.push(Source { agent: folder.agent, session_id, file: path });
+            let relative = relative(&path, &folder.path);
+            let plain = relative.strip_suffix(PACKED).unwrap_or(&relative);
+            if let Some(id) = (kept.session)(plain)
+                && !crate::is_outdated(&path)
+            {
+                found.push(Source { agent: folder.agent, session_id: id.to_owned(), file: path });
             }
         }
     }
