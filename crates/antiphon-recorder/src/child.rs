@@ -1,9 +1,9 @@
 //! The command: started under pipes or under a terminal of its own, and waited for.
 
 use std::ffi::OsString;
-use std::io::{stdin, stdout};
+use std::io::{BufReader, stdin, stdout};
 use std::os::fd::AsFd;
-use std::process::{Command, Stdio};
+use std::process::{ChildStdout, Command, Stdio};
 use std::sync::Arc;
 use std::sync::mpsc::Sender as NoticeSender;
 use std::thread::JoinHandle;
@@ -11,6 +11,7 @@ use std::thread::JoinHandle;
 use pty_process::blocking::{Command as PtyCommand, Pty};
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 
+use crate::leader;
 use crate::pump;
 use crate::queue::{Sender, Source};
 use crate::terminal::{self, Raw};
@@ -33,35 +34,36 @@ pub(crate) enum Notice {
 /// A command that runs.
 pub(crate) struct Running {
     pid: Pid,
+    /// Who tells what becomes of it, where it is not our own child.
+    leader: Option<BufReader<ChildStdout>>,
     pumps: Vec<JoinHandle<()>>,
     terminal: Option<(Arc<Pty>, Option<Raw>)>,
 }
 
-/// Starts the command: under a terminal of its own if we have one, else with pipes.
+/// Starts the command: under a terminal of its own if we have one, else with pipes. `leader` is how
+/// a process is started that leads the session of such a terminal.
 pub(crate) fn start(
     command: &[OsString],
+    leader: &[OsString],
     queue: &Sender,
     notices: NoticeSender<Notice>,
 ) -> std::io::Result<Running> {
-    let Some((program, arguments)) = command.split_first() else {
-        return Err(std::io::ErrorKind::InvalidInput.into());
-    };
     let has_terminal =
         rustix::termios::isatty(stdin().as_fd()) && rustix::termios::isatty(stdout().as_fd());
-    let running = match has_terminal {
-        true => under_a_terminal(program, arguments, queue)?,
-        false => with_pipes(program, arguments, queue)?,
+    let mut running = match has_terminal {
+        true => under_a_terminal(command, leader, queue)?,
+        false => with_pipes(command, queue)?,
     };
-    let pid = running.pid;
-    std::thread::spawn(move || wait(pid, &notices));
+    let (pid, leader) = (running.pid, running.leader.take());
+    std::thread::spawn(move || match leader {
+        Some(mut words) => wait(|| leader::notice(&mut words), &notices),
+        None => wait(|| become_of(pid), &notices),
+    });
     Ok(running)
 }
 
-fn with_pipes(
-    program: &OsString,
-    arguments: &[OsString],
-    queue: &Sender,
-) -> std::io::Result<Running> {
+fn with_pipes(command: &[OsString], queue: &Sender) -> std::io::Result<Running> {
+    let (program, arguments) = words(command)?;
     // Its input is ours: nothing stands between.
     let mut child = Command::new(program)
         .args(arguments)
@@ -75,30 +77,44 @@ fn with_pipes(
     if let Some(from) = child.stderr.take() {
         pumps.push(pump::start(from, std::io::stderr(), Source::Stderr, queue.clone()));
     }
-    Ok(Running { pid: pid_of(&child)?, pumps, terminal: None })
+    Ok(Running { pid: pid_of(&child)?, leader: None, pumps, terminal: None })
+}
+
+fn words(command: &[OsString]) -> std::io::Result<(&OsString, &[OsString])> {
+    command.split_first().ok_or(std::io::ErrorKind::InvalidInput.into())
 }
 
 fn under_a_terminal(
-    program: &OsString,
-    arguments: &[OsString],
+    command: &[OsString],
+    leader: &[OsString],
     queue: &Sender,
 ) -> std::io::Result<Running> {
+    let words = [leader, command].concat();
+    let (program, arguments) = self::words(&words)?;
     let (pty, pts) = pty_process::blocking::open().map_err(std::io::Error::other)?;
     if let Some(size) = terminal::size() {
         let _ = pty.resize(size);
     }
-    let child =
-        PtyCommand::new(program).args(arguments).spawn(pts).map_err(|error| match error {
-            pty_process::Error::Io(error) => error,
-            other => std::io::Error::other(other),
-        })?;
+    let mut child = PtyCommand::new(program).args(arguments);
+    if !leader.is_empty() {
+        child = child.stdout(Stdio::piped());
+    }
+    let mut child = child.spawn(pts).map_err(|error| match error {
+        pty_process::Error::Io(error) => error,
+        other => std::io::Error::other(other),
+    })?;
+    let mut leader = child.stdout.take().map(BufReader::new);
+    let pid = match &mut leader {
+        Some(words) => leader::started(words)?,
+        None => pid_of(&child)?,
+    };
     let pty = Arc::new(pty);
     let raw = Raw::enter();
     let pumps = vec![pump::start(End(Arc::clone(&pty)), stdout(), Source::Stdout, queue.clone())];
     // What is typed. The thread may sit in a read when the command ends; it ends with us.
     let to = End(Arc::clone(&pty));
     std::thread::spawn(move || copy(stdin(), to));
-    Ok(Running { pid: pid_of(&child)?, pumps, terminal: Some((pty, raw)) })
+    Ok(Running { pid, leader, pumps, terminal: Some((pty, raw)) })
 }
 
 /// One end of a terminal, for reading or writing.
@@ -129,14 +145,15 @@ fn copy(mut from: impl std::io::Read, mut to: impl std::io::Write) {
     }
 }
 
-fn pid_of(child: &std::process::Child) -> std::io::Result<Pid> {
+pub(crate) fn pid_of(child: &std::process::Child) -> std::io::Result<Pid> {
     let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     pid.ok_or_else(|| std::io::ErrorKind::InvalidData.into())
 }
 
-fn wait(pid: Pid, notices: &NoticeSender<Notice>) {
+/// What becomes next of a child of ours.
+fn become_of(pid: Pid) -> Notice {
     loop {
-        let notice = match waitpid(Some(pid), WaitOptions::UNTRACED) {
+        return match waitpid(Some(pid), WaitOptions::UNTRACED) {
             Ok(Some((_, status))) if status.stopped() => Notice::Stopped,
             Ok(Some((_, status))) => {
                 Notice::Exited { code: status.exit_status(), signal: status.terminating_signal() }
@@ -144,6 +161,12 @@ fn wait(pid: Pid, notices: &NoticeSender<Notice>) {
             Ok(None) | Err(rustix::io::Errno::INTR) => continue,
             Err(_) => Notice::Exited { code: None, signal: None },
         };
+    }
+}
+
+fn wait(mut next: impl FnMut() -> Notice, notices: &NoticeSender<Notice>) {
+    loop {
+        let notice = next();
         if notices.send(notice).is_err() || matches!(notice, Notice::Exited { .. }) {
             return;
         }

@@ -11,6 +11,7 @@
 mod assignment;
 mod child;
 mod event;
+mod leader;
 mod lines;
 mod pump;
 mod queue;
@@ -24,6 +25,7 @@ mod transcript_file;
 
 pub use assignment::Assignment;
 pub use event::{Figures, Reason, RoleEvent, Stage};
+pub use leader::lead;
 pub use record::{Ended, LogTarget, RecordError, Recorder, Sinks, Tell, end_by, record};
 pub use scribe::Redact;
 pub use transcript::{Header, Outcome, Policy, Transcript, export};

@@ -62,6 +62,9 @@ impl std::fmt::Debug for Sinks {
 #[derive(Debug)]
 pub struct Recorder {
     pub command: Vec<OsString>,
+    /// The words before a command with which a process is started that calls [`lead`](crate::lead).
+    /// Without them a command in a terminal cannot be stopped from the keyboard.
+    pub leader: Vec<OsString>,
     pub assignment: Assignment,
     pub max_duration: Option<Duration>,
     pub sinks: Sinks,
@@ -86,7 +89,7 @@ pub enum RecordError {
 
 /// Runs the command until it ends, and records it.
 pub fn record(recorder: Recorder) -> Result<Ended, RecordError> {
-    let Recorder { command, assignment, max_duration, sinks } = recorder;
+    let Recorder { command, leader, assignment, max_duration, sinks } = recorder;
     let (sender, waiting) = queue();
     let (notices, notice) = channel();
     signals::watch(notices.clone()).map_err(RecordError::Signals)?;
@@ -108,7 +111,7 @@ pub fn record(recorder: Recorder) -> Result<Ended, RecordError> {
     });
 
     let begun = Instant::now();
-    let running = match child::start(&command, &sender, notices) {
+    let running = match child::start(&command, &leader, &sender, notices) {
         Ok(running) => running,
         Err(source) => {
             drop(sender);

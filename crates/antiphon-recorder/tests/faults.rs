@@ -71,6 +71,7 @@ fn run(fault: Fault) -> (Duration, Vec<String>) {
     std::fs::create_dir(&path).unwrap();
     let options = Options { disk: Arc::new(Faulty(fault)), ..Options::default() };
     let recorder = Recorder {
+        leader: Vec::new(),
         command: ["sh", "-c", "echo one; sleep 0.5; echo two; exit 3"].map(Into::into).into(),
         assignment: Assignment::default(),
         max_duration: None,

@@ -87,6 +87,15 @@ project:web role:user since:2026-03-01 until:2026-04-01 is:error. The newest com
     Install(Install),
     /// What an agent's hook runs; it reads the hook's JSON, prints nothing and never fails
     Hook(Hook),
+    /// What `record` runs to lead the session of a command's terminal
+    #[command(hide = true)]
+    Lead(Lead),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Lead {
+    #[arg(required = true, last = true)]
+    pub(crate) command: Vec<std::ffi::OsString>,
 }
 
 #[derive(Debug, Args)]

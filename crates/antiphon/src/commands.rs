@@ -58,5 +58,9 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Some(Command::Formats(args)) => formats::run(&args),
         Some(Command::Install(args)) => install::run(&args),
         Some(Command::Hook(args)) => Ok(hook::run(&args)),
+        Some(Command::Lead(args)) => {
+            antiphon_recorder::lead(&args.command);
+            Ok(Outcome::Done)
+        }
     }
 }

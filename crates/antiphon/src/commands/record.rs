@@ -1,5 +1,6 @@
 //! `antiphon record`: runs an agent, and keeps what it does.
 
+use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -28,6 +29,7 @@ pub(crate) fn run(args: &cli::Record) -> anyhow::Result<Outcome> {
     };
     let recorder = Recorder {
         command: args.command.clone(),
+        leader: leader(),
         assignment: Assignment {
             role: args.role.clone(),
             issue: args.issue.clone(),
@@ -53,6 +55,13 @@ pub(crate) fn run(args: &cli::Record) -> anyhow::Result<Outcome> {
         }
         Err(error) => Err(not_started(error)),
     }
+}
+
+/// This program, as the leader of the session of an agent's terminal. One that does not know where
+/// it lies does without.
+fn leader() -> Vec<OsString> {
+    let words = |program: PathBuf| vec![program.into(), "lead".into(), "--".into()];
+    std::env::current_exe().map(words).unwrap_or_default()
 }
 
 /// Nothing that the agent prints reaches the disk with a secret in it that a rule knows.

@@ -15,6 +15,7 @@ mod home;
 mod hooks;
 mod hostile_text;
 mod library;
+mod person;
 mod phases;
 #[cfg(unix)]
 mod record;

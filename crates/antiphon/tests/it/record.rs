@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use crate::person::Person;
 use crate::run::{command, folder};
 
 /// A script that prints as an agent does, and does what `rest` says in between.
@@ -185,6 +186,51 @@ fn in_a_terminal_the_agent_has_a_terminal() {
     }
     assert_eq!(recorded.wait().unwrap().code(), Some(5), "{printed}");
     assert!(printed.contains("31 97") && printed.contains("got hello"), "{printed}");
+}
+
+#[test]
+fn in_a_terminal_the_agent_can_be_stopped_and_continued() {
+    let folder = folder();
+    let script = folder.path().join("agent.sh");
+    std::fs::write(&script, "echo u''p; read word; echo \"got $word\"; exit 5").unwrap();
+    let person = Person::at_a_shell(folder.path());
+    person.waits_for("> ");
+    person.types(&format!("\"$ANTIPHON\" record -- sh {}\n", script.display()));
+    person.waits_for("up");
+    person.types("\x1a");
+    person.waits_for("> ");
+    person.types("jobs\n");
+    person.waits_for("Stopped");
+    person.waits_for("> ");
+    person.types("fg\n");
+    // Only the agent reads the line; the shell would look for a command of that name.
+    person.types("again\n");
+    person.waits_for("got again");
+    person.waits_for("> ");
+    person.types("echo ended $?\n");
+    person.waits_for("ended 5");
+}
+
+#[test]
+fn in_a_terminal_a_command_that_is_not_there_is_said_so() {
+    let folder = folder();
+    let person = Person::at_a_shell(folder.path());
+    person.types("\"$ANTIPHON\" record -- no-such-command; echo ended $?\n");
+    person.waits_for("cannot run `no-such-command`: No such file or directory");
+    person.waits_for("ended 127");
+}
+
+#[test]
+fn in_a_terminal_an_agent_is_interrupted_as_it_would_be_without_us() {
+    let folder = folder();
+    let person = Person::at_a_shell(folder.path());
+    person.waits_for("> ");
+    person.types("\"$ANTIPHON\" record -- sh -c 'echo u\"\"p; sleep 60'\n");
+    person.waits_for("up");
+    person.types("\x03");
+    person.waits_for("> ");
+    person.types("echo ended $?\n");
+    person.waits_for("ended 130");
 }
 
 #[test]
