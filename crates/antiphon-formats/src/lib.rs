@@ -118,6 +118,9 @@ impl std::fmt::Debug for Format {
     }
 }
 
+/// Raised whenever a reader reads something otherwise: what was derived before is derived again.
+pub const READERS: u32 = 1;
+
 /// Every format, in the order in which they are tried.
 pub const FORMATS: &[Format] = &[
     claude_code::FORMAT,

@@ -140,6 +140,12 @@ pub(crate) fn main_file(folder: &Path) -> Option<PathBuf> {
     forms.into_iter().find(|file| file.is_file())
 }
 
+/// The folder of the newest copy: names of files are relative to it.
+pub(crate) fn newest_copy(folder: &Path) -> PathBuf {
+    let newest = generations(folder).into_iter().max().unwrap_or(1);
+    generation(folder, newest)
+}
+
 struct Copying<'a> {
     folder: &'a Path,
     source: &'a Source,

@@ -60,6 +60,14 @@ impl Beside {
 impl Bundle {
     /// Reads the files of the session at `path`, if it is of a format that is not our own.
     pub fn find(path: &Path) -> Result<Option<Self>, Error> {
+        Self::find_telling(path, &mut |_, _| {})
+    }
+
+    /// The same, and hands on the bytes of each file with its name within the session.
+    pub(crate) fn find_telling(
+        path: &Path,
+        tell: crate::open::Tell<'_>,
+    ) -> Result<Option<Self>, Error> {
         let Some(format) = format_of(path)? else { return Ok(None) };
         let mut bundle = Self {
             format,
@@ -71,6 +79,7 @@ impl Bundle {
         let main = Member { name: file_name(path), path: path.to_owned() };
         let text = Text::read(path);
         let text = text.map_err(|source| Error::Read { path: path.to_owned(), source })?;
+        tell(&main.name, text.text.as_bytes());
         bundle.add(main, text);
         for member in companions(path, format, Beside::All) {
             // One that cannot be read costs that one.
@@ -78,6 +87,7 @@ impl Bundle {
                 text: String::new(),
                 stopped: Some(Stopped::Unreadable(error)),
             });
+            tell(&member.name, text.text.as_bytes());
             bundle.add(member, text);
         }
         bundle.add_from_later_days();

@@ -8,7 +8,7 @@ use antiphon_formats::FORMATS;
 
 use crate::archive::replace;
 use crate::store::make_folders;
-use crate::{Error, Key, Origin, Store};
+use crate::{Error, Key, Store};
 
 /// Where the marks are, one for each session of each agent.
 const FORGOTTEN: &str = "forgotten";
@@ -17,16 +17,7 @@ impl Store {
     /// What is kept of the session with that id: folders, all of which would go.
     pub fn kept_of(&self, session_id: &str) -> Vec<PathBuf> {
         let sessions = self.rows().into_iter().filter(|it| it.session_id == session_id);
-        let folder = |path: &Path, key: &Key| {
-            path.ancestors()
-                .find(|it| it.file_name().is_some_and(|name| name == key.as_str()))
-                .map(Path::to_owned)
-        };
-        let folders = sessions.filter_map(|session| match session.origin {
-            Origin::Recorded => Some(session.path),
-            Origin::Archived => folder(&session.path, &session.key),
-        });
-        folders.collect()
+        sessions.map(|session| session.folder).collect()
     }
 
     /// Removes all that is kept of a session. The mark comes first: if this is cut short, what is

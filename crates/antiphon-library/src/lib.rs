@@ -1,7 +1,9 @@
 //! From a path to a session, in any known format, and back to a log; and where sessions are kept.
 
 mod archive;
+mod blocks;
 mod bundle;
+mod catalog;
 mod collector;
 mod config;
 mod environment;
@@ -12,11 +14,16 @@ mod open;
 mod recorded;
 mod redacted;
 mod search;
+mod stats;
 mod store;
 mod sync;
 
 pub use archive::{Copied, Source};
 pub use bundle::{Bundle, is_outdated};
+pub use catalog::{
+    Candidate, Catalog, CatalogError, Catalogue, Change, EventQuery, EventRow, FileBlocks, Filter,
+    Pieces, Progress, Ranked, Record, Refreshed, RequestId, RequestRow, RollUp, Row, Sqlite, Stamp,
+};
 pub use collector::{CollectorError, CompleteSpan, SpanCollector, StartSpan};
 pub use config::{CONFIG_FILE, Config, ConfigError, Logging, Redaction};
 pub use environment::Environment;
@@ -25,6 +32,6 @@ pub use file::{PACKED, read_bytes, read_text};
 pub use open::{Error, LOG_FORMAT, Opened, open, open_usage};
 pub use recorded::{Printed, printed};
 pub use redacted::redact_log;
-pub use search::{Answer, Hit, Query, search};
+pub use search::{Answer, Hit, Query, Sort, search};
 pub use store::{Found, Key, Origin, SessionFolder, Store, StoreError, StoredSession};
 pub use sync::{SourceFolder, Synced, main_files, source_folders};

@@ -51,22 +51,42 @@ pub enum Error {
     Write { path: PathBuf, source: io::Error },
 }
 
+/// Is told the name of a file within its session, and its bytes.
+pub(crate) type Tell<'a> = &'a mut dyn FnMut(&str, &[u8]);
+
 /// Reads the session at `path`: a log, or a file of any known format with the files that belong to
 /// it. What is of no known format is read as a log, and found wanting as one.
 pub fn open(path: &Path) -> Result<Opened, Error> {
-    open_for(path, false)
+    open_for(path, false, None)
+}
+
+/// The same, and hands on the bytes of each file with its name within the session.
+pub(crate) fn open_telling(path: &Path, tell: Tell<'_>) -> Result<Opened, Error> {
+    open_for(path, false, Some(tell))
 }
 
 /// The same, for counting only: what was used is there, and perhaps nothing else.
 pub fn open_usage(path: &Path) -> Result<Opened, Error> {
-    open_for(path, true)
+    open_for(path, true, None)
 }
 
-fn open_for(path: &Path, only_usage: bool) -> Result<Opened, Error> {
-    if let Some(bundle) = Bundle::find(path)? {
+fn open_for(path: &Path, only_usage: bool, tell: Option<Tell<'_>>) -> Result<Opened, Error> {
+    let mut tell = tell;
+    let bundle = Bundle::find_telling(path, &mut |name, bytes| {
+        if let Some(tell) = &mut tell {
+            tell(name, bytes);
+        }
+    });
+    if let Some(bundle) = bundle? {
         return Ok(open_foreign(bundle, only_usage));
     }
     let log = Log::find(path)?;
+    if let Some(tell) = tell {
+        for segment in log.segments() {
+            let name = segment.file_name().unwrap_or_default().to_string_lossy();
+            tell(&name, &std::fs::read(&segment).unwrap_or_default());
+        }
+    }
     let (session, summary) = log.fold()?;
     let was_interrupted = !session.info().ended && log.is_abandoned();
     if let Some(recorded) = recorded::read(&log, &session)? {

@@ -8,7 +8,6 @@
 //!
 //! No string from a session ever becomes a path: a key is a hash.
 
-mod cached;
 mod digest;
 mod find;
 mod key;
@@ -23,6 +22,7 @@ use thiserror::Error;
 
 use crate::Environment;
 use crate::bundle::list;
+use crate::catalog::{Row, Stamp};
 
 pub use digest::StoredSession;
 pub use find::Found;
@@ -60,16 +60,31 @@ pub enum StoreError {
 }
 
 /// A session's place in the store, before anything of it was read.
-#[derive(Debug)]
-struct Place {
-    key: Key,
-    origin: Origin,
-    /// What is opened: the folder of a log, or an agent's main file.
-    path: PathBuf,
+#[derive(Debug, Clone)]
+pub(crate) struct Place {
+    pub(crate) key: Key,
+    pub(crate) origin: Origin,
+    pub(crate) folder: PathBuf,
     /// When something was last added.
-    changed_at: Timestamp,
+    pub(crate) changed_at: Timestamp,
+    /// The state in which it is.
+    pub(crate) stamp: Stamp,
     /// The name of the agent's folder in the archive.
-    agent: Option<String>,
+    pub(crate) agent: Option<String>,
+}
+
+impl Place {
+    pub(crate) fn main_file(&self) -> PathBuf {
+        main_file(self.origin, &self.folder)
+    }
+}
+
+/// What is opened: the folder of a log, or an agent's main file.
+fn main_file(origin: Origin, folder: &Path) -> PathBuf {
+    match origin {
+        Origin::Recorded => folder.to_owned(),
+        Origin::Archived => crate::archive::main_file(folder).unwrap_or_else(|| folder.to_owned()),
+    }
 }
 
 impl Store {
@@ -119,31 +134,36 @@ impl Store {
     /// Every session, the one that changed last first. Of each only the beginning and the end are
     /// read. A store that is not there has none.
     pub fn sessions(&self) -> Vec<StoredSession> {
-        merged(self.rows().into_iter())
+        self.sessions_with(self.known_rows())
     }
 
-    /// The same, with a row for each copy and each recording.
+    /// The same, with a row for each copy and each recording. What the catalogue knows need not be
+    /// read.
     pub(crate) fn rows(&self) -> Vec<StoredSession> {
-        self.places().iter().filter_map(StoredSession::read).collect()
+        self.listed(self.known_rows()).collect()
     }
 
-    /// Writes down what a list says of a session that was just copied.
-    pub(crate) fn note_digest(&self, folder: &Path) {
-        if let Some(place) = archived(folder)
-            && let Some(session) = StoredSession::read_anew(&place)
-        {
-            cached::write(&place, &session);
-        }
+    /// The same, with what is known of some.
+    fn listed(&self, mut known: BTreeMap<Key, Row>) -> impl Iterator<Item = StoredSession> {
+        self.places().into_iter().filter_map(move |place| match known.remove(&place.key) {
+            Some(row) if row.stamp == place.stamp => StoredSession::of_row(&place, row),
+            _ => StoredSession::read(&place),
+        })
+    }
+
+    /// Every session, with what the catalogue knows of them.
+    pub(crate) fn sessions_with(&self, known: BTreeMap<Key, Row>) -> Vec<StoredSession> {
+        merged(self.listed(known))
     }
 
     /// The sessions' places, in the same order.
-    fn places(&self) -> Vec<Place> {
+    pub(crate) fn places(&self) -> Vec<Place> {
         let recorded = list(&self.root.join("sessions")).into_iter().filter_map(recorded);
         let agents = list(&self.root.join("archive"));
         let archived =
             agents.iter().flat_map(|agent| list(agent)).filter_map(|folder| archived(&folder));
         let mut places: Vec<Place> = recorded.chain(archived).collect();
-        places.sort_by(|a, b| b.changed_at.cmp(&a.changed_at).then_with(|| a.path.cmp(&b.path)));
+        places.sort_by(|a, b| b.changed_at.cmp(&a.changed_at).then_with(|| a.key.cmp(&b.key)));
         places
     }
 }
@@ -170,22 +190,27 @@ fn recorded(path: PathBuf) -> Option<Place> {
     let key = Key::of_folder(&path)?;
     // Segments are numbered with as many digits each, so the last name is the last segment.
     let last = list(&path).into_iter().filter(|file| file.extension() == Some("jsonl".as_ref()));
-    let changed_at = changed_at(&last.max()?)?;
-    Some(Place { key, origin: Origin::Recorded, path, changed_at, agent: None })
+    let (changed_at, stamp) = state(&last.max()?)?;
+    Some(Place { key, origin: Origin::Recorded, folder: path, changed_at, stamp, agent: None })
 }
 
 fn archived(folder: &Path) -> Option<Place> {
     let key = Key::of_folder(folder)?;
     let agent = folder.parent()?.file_name()?.to_str()?.to_owned();
-    let path = crate::archive::main_file(folder)?;
-    let changed_at = changed_at(&folder.join(crate::archive::STATE_FILE))?;
-    Some(Place { key, origin: Origin::Archived, path, changed_at, agent: Some(agent) })
+    let (changed_at, stamp) = state(&folder.join(crate::archive::STATE_FILE))?;
+    let folder = folder.to_owned();
+    Some(Place { key, origin: Origin::Archived, folder, changed_at, stamp, agent: Some(agent) })
 }
 
-fn changed_at(file: &Path) -> Option<Timestamp> {
-    let modified = fs::metadata(file).ok()?.modified().ok()?;
-    let since = modified.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-    Some(Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX)))
+/// When a file was changed, and a word for the state in which it and the readers are.
+fn state(file: &Path) -> Option<(Timestamp, Stamp)> {
+    let metadata = fs::metadata(file).ok()?;
+    let since = metadata.modified().ok()?.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    let changed_at = Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX));
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    let (version, nanos, len) = (env!("CARGO_PKG_VERSION"), since.as_nanos(), metadata.len());
+    let stamp = format!("{version}.{} {name} {len} {nanos}", antiphon_formats::READERS);
+    Some((changed_at, Stamp(stamp)))
 }
 
 /// Makes a folder and those above it, for their owner only. Those that are there stay as they are.

@@ -142,7 +142,6 @@ impl Store {
             // What has changed meanwhile has another stamp, and is looked at next time.
             archive::replace(&stamp_file, stamp.as_bytes())
                 .map_err(|error| Error::Write { path: stamp_file, source: error })?;
-            self.note_digest(&folder);
         }
         Ok(Some(copied))
     }

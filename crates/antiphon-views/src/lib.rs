@@ -64,7 +64,7 @@ pub use prices::{ModelPrices, Prices, PricesError};
 pub use reading::{AgentNotFound, Reading};
 pub use resume::{OpenCall, Point, Resume, resume};
 pub use spans::{Flavor, Span, SpanKind, SpanNode, SpanStatus, SpanUsage, span_tree, spans};
-pub use stats::{Group, Stats, StatsKey};
+pub use stats::{DAY_MILLIS, Facts, Group, SessionRequests, Stats, StatsKey, sub_agent};
 pub use summary::{Summary, summary};
 pub use svg::svg;
 pub use timeline::{TimelineRow, timeline};

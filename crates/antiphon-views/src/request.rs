@@ -24,7 +24,7 @@ impl<'s> Request<'s> {
 }
 
 /// How a request is listed of which the log does not say whom it asked.
-const NO_MODEL: &str = "unknown";
+pub(crate) const NO_MODEL: &str = "unknown";
 
 /// Every request, in the order of the log. One that names no model asked its agent's.
 pub(crate) fn requests<'s>(

@@ -2,22 +2,39 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use antiphon_model::{Session, Timestamp};
+use antiphon_model::{AgentIx, Session, Timestamp, Usage};
 use serde::Serialize;
 use serde::ser::{SerializeSeq, Serializer};
 
-use crate::request::{Request, requests};
-use crate::{Prices, Totals};
+use crate::request::{NO_MODEL, Request, requests};
+use crate::{Prices, Totals, Usd};
 
 /// What rows are made by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Group {
     Model,
-    /// An agent's name: ids are different in each session.
+    /// The program that ran the session.
     Agent,
+    /// The kind or the name of the sub-agent that made the request.
+    SubAgent,
     /// The day of the request, in UTC.
     Day,
+    /// The folder that the session worked in.
+    Project,
     Session,
+}
+
+/// What is known of some requests of one session: the same of all of them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Facts<'s> {
+    pub session_id: &'s str,
+    pub program: Option<&'s str>,
+    pub project: Option<&'s str>,
+    pub model: Option<&'s str>,
+    /// Nothing, for the session's own agent.
+    pub sub_agent: Option<&'s str>,
+    /// Days since 1970.
+    pub day: Option<i64>,
 }
 
 /// Sums over sessions: of everything, and by group.
@@ -40,6 +57,8 @@ pub struct Stats {
 pub enum StatsKey {
     Model { model: Option<String> },
     Agent { agent: Option<String> },
+    SubAgent { sub_agent: Option<String> },
+    Project { project: Option<String> },
     Day { day: Option<String> },
     Session { session_id: String },
 }
@@ -55,57 +74,106 @@ impl Stats {
         }
     }
 
-    /// Counts a session.
-    pub fn add(&mut self, session: &Session, session_id: &str, prices: &Prices) {
-        self.add_new(session, session_id, prices, &mut |_| true);
+    /// Counts sessions: each request once, for the session that owns it.
+    pub fn of(group: Group, sessions: &[SessionRequests]) -> Self {
+        let mut stats = Self::new(group);
+        let owners = owners(sessions);
+        for (at, session) in sessions.iter().enumerate() {
+            for request in &session.requests {
+                if request.id.as_ref().is_some_and(|id| owners.get(&**id) != Some(&at)) {
+                    continue;
+                }
+                let mut totals = Totals::default();
+                totals.add(request.usage, request.cost);
+                stats.totals += totals;
+                *stats.rows.entry(request.row.clone()).or_default() += totals;
+                stats.unpriced.extend(request.unpriced.clone());
+            }
+            stats.sessions += 1;
+        }
+        stats
     }
 
-    /// Counts the requests of a session that no other has had: `is_new` is asked about the id of
-    /// each that has one. Forks carry the requests of the session that they come from.
-    pub fn add_new(
-        &mut self,
-        session: &Session,
-        session_id: &str,
-        prices: &Prices,
-        is_new: &mut dyn FnMut(&str) -> bool,
-    ) {
-        let mut parts: BTreeMap<Part<'_>, Totals> = BTreeMap::new();
-        let mut unpriced = BTreeSet::new();
-        for request in requests(session, prices) {
-            if request.entry.request_id().is_some_and(|id| !is_new(id)) {
-                continue;
-            }
-            let part = self.group.part(session, &request);
-            parts.entry(part).or_default().add(request.usage, request.cost);
-            unpriced.extend(request.unpriced());
+    /// Counts what was added up elsewhere, of a session that is counted by [`Self::add_session`].
+    pub fn add_totals(&mut self, facts: &Facts<'_>, totals: Totals) {
+        self.totals += totals;
+        let key = self.group.key(self.group.part(facts), facts.session_id);
+        *self.rows.entry(key).or_default() += totals;
+        if totals.unpriced > 0 {
+            self.unpriced.insert(facts.model.unwrap_or(NO_MODEL).to_owned());
         }
-        for (part, totals) in parts {
-            self.totals += totals;
-            *self.rows.entry(self.group.key(part, session_id)).or_default() += totals;
-        }
-        self.unpriced.extend(unpriced.into_iter().map(String::from));
+    }
+
+    pub fn add_session(&mut self) {
         self.sessions += 1;
     }
+}
 
-    /// Takes in what was counted elsewhere, by the same group.
-    pub fn merge(&mut self, other: Self) {
-        debug_assert_eq!(self.group, other.group);
-        self.totals += other.totals;
-        for (key, totals) in other.rows {
-            *self.rows.entry(key).or_default() += totals;
+/// The requests of a session, each in its row.
+#[derive(Debug)]
+pub struct SessionRequests {
+    session_id: String,
+    requests: Vec<Counted>,
+}
+
+#[derive(Debug)]
+struct Counted {
+    id: Option<Box<str>>,
+    at: Option<Timestamp>,
+    row: StatsKey,
+    usage: Usage,
+    cost: Option<Usd>,
+    unpriced: Option<String>,
+}
+
+impl SessionRequests {
+    pub fn read(session: &Session, session_id: &str, group: Group, prices: &Prices) -> Self {
+        let mut seen = BTreeSet::new();
+        let mut counted = Vec::new();
+        for request in requests(session, prices) {
+            // What a session tells twice is one request.
+            if request.entry.request_id().is_some_and(|id| !seen.insert(id)) {
+                continue;
+            }
+            let part = group.part(&facts(session, &request, session_id));
+            counted.push(Counted {
+                id: request.entry.request_id().map(Into::into),
+                at: request.entry.at(),
+                row: group.key(part, session_id),
+                usage: request.usage,
+                cost: request.cost,
+                unpriced: request.unpriced().map(str::to_owned),
+            });
         }
-        self.unpriced.extend(other.unpriced);
-        self.sessions += other.sessions;
+        Self { session_id: session_id.to_owned(), requests: counted }
     }
+}
+
+/// Whose a request is that several sessions hold, as forks do: the one's in which it is earliest,
+/// then the one's whose id comes first.
+fn owners(sessions: &[SessionRequests]) -> BTreeMap<&str, usize> {
+    let mut first: BTreeMap<&str, (i64, &str, usize)> = BTreeMap::new();
+    for (at, session) in sessions.iter().enumerate() {
+        for request in &session.requests {
+            let Some(id) = &request.id else { continue };
+            let time = request.at.map_or(i64::MAX, Timestamp::as_millis);
+            let mine = (time, session.session_id.as_str(), at);
+            let known = first.entry(id).or_insert(mine);
+            *known = (*known).min(mine);
+        }
+    }
+    first.into_iter().map(|(id, (_, _, at))| (id, at)).collect()
 }
 
 /// What a row is about, in a word.
 impl std::fmt::Display for StatsKey {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let word = match self {
-            Self::Model { model: word } | Self::Agent { agent: word } | Self::Day { day: word } => {
-                word.as_deref()
-            }
+            Self::Model { model: word }
+            | Self::Agent { agent: word }
+            | Self::Project { project: word }
+            | Self::Day { day: word } => word.as_deref(),
+            Self::SubAgent { sub_agent } => Some(sub_agent.as_deref().unwrap_or("no sub-agent")),
             Self::Session { session_id } => Some(session_id.as_str()),
         };
         f.write_str(word.unwrap_or("not said"))
@@ -122,18 +190,20 @@ enum Part<'s> {
     Unsaid,
 }
 
-const DAY_MILLIS: i64 = 86_400_000;
+/// A day, in the unit of [`Timestamp::as_millis`].
+pub const DAY_MILLIS: i64 = 86_400_000;
 
 impl Group {
-    fn part<'s>(self, session: &'s Session, request: &Request<'s>) -> Part<'s> {
-        let agent = || request.entry.agent().map(|agent| session.agent_name(agent));
-        let day = || request.entry.at().map(|at| at.as_millis().div_euclid(DAY_MILLIS));
-        match self {
-            Self::Model => request.model.map_or(Part::Unsaid, Part::Word),
-            Self::Agent => agent().map_or(Part::Unsaid, Part::Word),
-            Self::Day => day().map_or(Part::Unsaid, Part::Day),
-            Self::Session => Part::Whole,
-        }
+    fn part<'s>(self, facts: &Facts<'s>) -> Part<'s> {
+        let word = match self {
+            Self::Model => facts.model,
+            Self::Agent => facts.program,
+            Self::SubAgent => facts.sub_agent,
+            Self::Project => facts.project,
+            Self::Day => return facts.day.map_or(Part::Unsaid, Part::Day),
+            Self::Session => return Part::Whole,
+        };
+        word.map_or(Part::Unsaid, Part::Word)
     }
 
     fn key(self, part: Part<'_>, session_id: &str) -> StatsKey {
@@ -148,10 +218,32 @@ impl Group {
         match self {
             Self::Model => StatsKey::Model { model: word },
             Self::Agent => StatsKey::Agent { agent: word },
+            Self::SubAgent => StatsKey::SubAgent { sub_agent: word },
+            Self::Project => StatsKey::Project { project: word },
             Self::Day => StatsKey::Day { day: word },
             Self::Session => StatsKey::Session { session_id: session_id.to_owned() },
         }
     }
+}
+
+fn facts<'s>(session: &'s Session, request: &Request<'s>, session_id: &'s str) -> Facts<'s> {
+    let info = session.info();
+    let at = request.entry.at();
+    Facts {
+        session_id,
+        program: info.program.as_deref(),
+        project: info.cwd.as_deref(),
+        model: request.model,
+        sub_agent: request.entry.agent().and_then(|agent| sub_agent(session, agent)),
+        day: at.map(|at| at.as_millis().div_euclid(DAY_MILLIS)),
+    }
+}
+
+/// What kind of sub-agent an agent is; nothing, if it is nobody's.
+pub fn sub_agent(session: &Session, agent: AgentIx) -> Option<&str> {
+    let info = session.agent(agent);
+    info.parent.agent()?;
+    Some(info.agent_type().unwrap_or_else(|| session.agent_name(agent)))
 }
 
 /// Each row as one object: what it is about, and its sums.

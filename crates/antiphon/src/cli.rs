@@ -83,6 +83,8 @@ project:web role:user since:2026-03-01 until:2026-04-01 is:error. The newest com
     Doctor(Doctor),
     /// Remove a session that is kept, for good, after showing what goes
     Forget(Forget),
+    /// Make the catalogue again, from which `ls`, `search` and `stats` answer
+    Reindex(Reindex),
     /// Keep the sessions of an agent as they happen, by its hooks
     Install(Install),
     /// What an agent's hook runs; it reads the hook's JSON, prints nothing and never fails
@@ -602,6 +604,25 @@ pub(crate) struct Search {
     /// How many places at most
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub(crate) limit: usize,
+    /// What comes first
+    #[arg(long, value_enum, default_value_t = SearchSort::Newest)]
+    pub(crate) sort: SearchSort,
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// In which order places are told.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum SearchSort {
+    /// The newest sessions first, in each the latest first
+    Newest,
+    /// What fits best first: only what was said and thought, not what tools were given or gave
+    Relevance,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Reindex {
     /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,
@@ -698,6 +719,9 @@ pub(crate) struct Stats {
     pub(crate) by: By,
     #[command(flatten)]
     pub(crate) prices: PriceTable,
+    /// Print a table for a spreadsheet
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) csv: bool,
     /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,
@@ -706,8 +730,13 @@ pub(crate) struct Stats {
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum By {
     Model,
+    /// The program that ran the session
     Agent,
+    /// The kind of sub-agent
+    SubAgent,
     Day,
+    /// The folder that was worked in
+    Project,
     Session,
 }
 

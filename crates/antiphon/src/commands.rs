@@ -14,6 +14,7 @@ mod ls;
 mod migrate;
 mod record;
 mod redact;
+mod reindex;
 mod resume;
 mod salvage;
 mod scan;
@@ -53,6 +54,7 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Some(Command::Search(args)) => search::run(&args),
         Some(Command::Doctor(args)) => doctor::run(&args),
         Some(Command::Forget(args)) => forget::run(&args),
+        Some(Command::Reindex(args)) => reindex::run(&args),
         Some(Command::Record(args)) => record::run(&args),
         Some(Command::Migrate(args)) => migrate::run(&args),
         Some(Command::Formats(args)) => formats::run(&args),

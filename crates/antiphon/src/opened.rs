@@ -149,7 +149,7 @@ pub(crate) fn locate(named: &Path) -> anyhow::Result<PathBuf> {
     let Some(word) = word.filter(|_| !named.exists()) else { return Ok(named.to_owned()) };
     let store = Store::open_default(&Environment::of_process());
     match store.map_or(Found::Nothing, |store| store.find(word)) {
-        Found::One(session) => Ok(session.path),
+        Found::One(session) => Ok(session.path()),
         Found::Several(sessions) => {
             let several = UserError::usage(format!("`{word}` begins {} ids", sessions.len()));
             Err(several.hint(format!("say more of one of: {}", candidates(&sessions))).into())

@@ -7,11 +7,17 @@ use anyhow::Context;
 
 /// Reads the table at `chosen`, or at `$ANTIPHON_PRICES`, or the bundled one.
 pub(crate) fn load(chosen: Option<&Path>) -> anyhow::Result<Prices> {
+    Ok(own(chosen)?.unwrap_or_else(Prices::bundled))
+}
+
+/// The same, or nothing for the bundled one.
+pub(crate) fn own(chosen: Option<&Path>) -> anyhow::Result<Option<Prices>> {
     let file = chosen
         .map(Path::to_owned)
         .or_else(|| std::env::var_os("ANTIPHON_PRICES").map(PathBuf::from));
-    let Some(file) = file else { return Ok(Prices::bundled()) };
+    let Some(file) = file else { return Ok(None) };
     let text = std::fs::read_to_string(&file)
         .with_context(|| format!("cannot read the prices `{}`", file.display()))?;
-    Prices::parse(&text).with_context(|| format!("`{}` is no price table", file.display()))
+    let prices = Prices::parse(&text);
+    prices.map(Some).with_context(|| format!("`{}` is no price table", file.display()))
 }

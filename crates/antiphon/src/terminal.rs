@@ -3,6 +3,7 @@
 //! Everything that is printed passes a [`Page`], which escapes it, or [`json`], which does the
 //! same in JSON's own way. Nothing else in the program writes to stdout or stderr.
 
+mod bar;
 mod escape;
 mod page;
 mod text;
@@ -11,6 +12,7 @@ use std::io::{self, IsTerminal, Write};
 
 use serde::Serialize;
 
+pub(crate) use bar::Bar;
 pub(crate) use escape::{escape, escape_json, escape_line};
 pub(crate) use page::{Page, Style};
 pub(crate) use text::{ago, before_now, clip, count, duration};

@@ -121,7 +121,7 @@ fn a_file_that_was_cut_or_rewritten_begins_another_generation() {
     assert_eq!(scene.archive(), Copied::All);
     assert_eq!(scene.main_copy(3), all([3, 4]), "what its agent deletes stays");
     let latest = &scene.store.sessions()[0];
-    let opened = crate::open(&latest.path).unwrap();
+    let opened = crate::open(&latest.path()).unwrap();
     assert_eq!(opened.session.entries().filter(|entry| entry.role().is_some()).count(), 2);
 }
 

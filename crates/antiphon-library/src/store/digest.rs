@@ -7,12 +7,13 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use antiphon_formats::{Stream, detect};
+use antiphon_formats::{FORMATS, Stream, detect};
 use antiphon_journal::{Log, read_bytes};
 use antiphon_model::{Session, Timestamp};
 
 use super::{Key, Origin, Place};
 use crate::LOG_FORMAT;
+use crate::catalog::Row;
 use crate::open::Fold;
 
 /// How much of each end is read; more only where not a line fits.
@@ -26,8 +27,8 @@ pub struct StoredSession {
     pub session_id: String,
     pub key: Key,
     pub origin: Origin,
-    /// What to open.
-    pub path: PathBuf,
+    /// Where it is kept.
+    pub folder: PathBuf,
     /// The format's name in the registry.
     pub format: &'static str,
     /// The program that ran it (`claude-code`, `codex` …).
@@ -45,20 +46,19 @@ pub struct StoredSession {
     pub changed_at: Timestamp,
     pub ended: bool,
     pub outcome: Option<String>,
-    /// How many events it has, where the log's last line says so.
+    /// How many events it has, where the log's last line or the catalogue says so.
     pub events: Option<u64>,
+    /// What only the catalogue knows.
+    pub agents: Option<u64>,
+    pub calls: Option<u64>,
 }
 
 impl StoredSession {
     /// `None` for what cannot be read, and for a log in which nothing was said yet.
     pub(super) fn read(place: &Place) -> Option<Self> {
-        super::cached::read(place).or_else(|| Self::read_anew(place))
-    }
-
-    pub(super) fn read_anew(place: &Place) -> Option<Self> {
         let Digest { session, format, events } = match place.origin {
-            Origin::Recorded => of_log(&place.path)?,
-            Origin::Archived => of_file(&place.path)?,
+            Origin::Recorded => of_log(&place.folder)?,
+            Origin::Archived => of_file(&place.main_file())?,
         };
         let info = session.info();
         let own = |text: &Option<Box<str>>| text.as_deref().map(str::to_owned);
@@ -67,7 +67,7 @@ impl StoredSession {
             session_id: own(&info.session_id).unwrap_or_else(|| place.key.to_string()),
             key: place.key.clone(),
             origin: place.origin,
-            path: place.path.clone(),
+            folder: place.folder.clone(),
             format,
             agent: own(&info.program).or_else(|| place.agent.clone()),
             title: own(&info.title),
@@ -82,7 +82,41 @@ impl StoredSession {
             ended: info.ended,
             outcome: own(&info.outcome),
             events,
+            agents: None,
+            calls: None,
         })
+    }
+
+    /// The same, as the catalogue has it.
+    pub(super) fn of_row(place: &Place, row: Row) -> Option<Self> {
+        let format = FORMATS.iter().map(|format| format.name).find(|name| *name == row.format);
+        (row.events > 0).then(|| Self {
+            session_id: row.session_id,
+            key: row.key,
+            origin: row.origin,
+            folder: place.folder.clone(),
+            format: format.unwrap_or(LOG_FORMAT),
+            agent: row.agent,
+            title: row.title,
+            prompt: row.prompt,
+            project: row.project,
+            role: row.role,
+            issue: row.issue,
+            run_id: row.run_id,
+            started_at: row.started_at,
+            last_event_at: row.last_event_at,
+            changed_at: place.changed_at,
+            ended: row.ended,
+            outcome: row.outcome,
+            events: Some(row.events),
+            agents: Some(row.agents),
+            calls: Some(row.calls),
+        })
+    }
+
+    /// What to open.
+    pub fn path(&self) -> PathBuf {
+        super::main_file(self.origin, &self.folder)
     }
 }
 

@@ -24,11 +24,9 @@ fn sessions() -> [(Session, &'static str); 2] {
 }
 
 fn stats(group: Group) -> Stats {
-    let mut stats = Stats::new(group);
-    for (session, id) in sessions() {
-        stats.add(&session, id, &prices());
-    }
-    stats
+    let read =
+        |(session, id): (Session, &str)| SessionRequests::read(&session, id, group, &prices());
+    Stats::of(group, &sessions().map(read))
 }
 
 /// Each row as `key: requests, cost`.
@@ -37,6 +35,8 @@ fn rows(group: Group) -> Vec<String> {
     let word = match group {
         Group::Model => "model",
         Group::Agent => "agent",
+        Group::SubAgent => "sub_agent",
+        Group::Project => "project",
         Group::Day => "day",
         Group::Session => "session_id",
     };
@@ -50,7 +50,8 @@ fn rows(group: Group) -> Vec<String> {
 #[test]
 fn sums_by_model_agent_day_and_session() {
     assert_eq!(rows(Group::Model), [r#""large": 3, 45.0"#, r#""local": 1, null, partial"#]);
-    assert_eq!(rows(Group::Agent), [r#""Agent a": 3, 45.0"#, r#""Agent b": 1, null, partial"#]);
+    assert_eq!(rows(Group::Agent), ["null: 4, 45.0, partial"], "no program was named");
+    assert_eq!(rows(Group::SubAgent), ["null: 3, 45.0", r#""Agent b": 1, null, partial"#]);
     let days = ["null: 1, 15.0", r#""2026-01-01": 1, 15.0"#, r#""2026-01-02": 2, 15.0, partial"#];
     assert_eq!(rows(Group::Day), days);
     assert_eq!(rows(Group::Session), [r#""first": 3, 30.0, partial"#, r#""second": 1, 15.0"#]);
@@ -84,21 +85,24 @@ fn the_document() {
 }
 
 #[test]
-fn counting_apart_and_merging_is_counting_together() {
-    for group in [Group::Model, Group::Agent, Group::Day, Group::Session] {
-        let mut merged = Stats::new(group);
-        for (session, id) in sessions() {
-            let mut alone = Stats::new(group);
-            alone.add(&session, id, &prices());
-            merged.merge(alone);
-        }
-        let together = stats(group);
-        assert_eq!(merged.rows, together.rows);
-        assert_eq!(merged.totals, together.totals);
-        assert_eq!(merged.unpriced, together.unpriced);
-        assert_eq!(merged.sessions, together.sessions);
-        let mut sum = Totals::default();
-        together.rows.values().for_each(|&row| sum += row);
-        assert_eq!(sum, together.totals);
+fn a_request_that_two_sessions_hold_is_the_earlier_ones() {
+    let request = |id: &str, day: u32| {
+        let time = format!("2026-01-0{day}T00:00:00.000Z");
+        let more = format!(r#","model":"large","request_id":"{id}","timestamp":"{time}""#);
+        spent(id, "a", r#""output":1000000"#, &more)
+    };
+    let session = |requests: &[String]| fold(&[&[agent("a", None)], requests].concat().join("\n"));
+    let early = session(&[request("r1", 1), request("r2", 2)]);
+    let fork = session(&[request("r1", 3), request("r2", 2), request("r3", 3)]);
+    let read =
+        |session: &Session, id: &str| SessionRequests::read(session, id, Group::Session, &prices());
+    for sessions in [[read(&early, "b"), read(&fork, "c")], [read(&fork, "c"), read(&early, "b")]] {
+        let stats = Stats::of(Group::Session, &sessions);
+        let counts: Vec<u64> = stats.rows.values().map(|row| row.requests).collect();
+        assert_eq!(counts, [2, 1], "whichever comes first");
+        assert_eq!(stats.totals.requests, 3);
     }
+    let named_otherwise = Stats::of(Group::Session, &[read(&fork, "a"), read(&early, "b")]);
+    let counts: Vec<u64> = named_otherwise.rows.values().map(|row| row.requests).collect();
+    assert_eq!(counts, [2, 1], "of two at the same time, the one whose id comes first has it");
 }

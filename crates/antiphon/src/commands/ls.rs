@@ -79,8 +79,8 @@ fn row(session: &StoredSession) -> Row<'_> {
         ended: session.ended,
         outcome: session.outcome.as_deref(),
         events: session.events,
-        agents: None,
-        calls: None,
+        agents: session.agents,
+        calls: session.calls,
         cost_usd: None,
         format: session.format,
         origin: match session.origin {
@@ -88,7 +88,7 @@ fn row(session: &StoredSession) -> Row<'_> {
             Origin::Archived => "archived",
         },
         key: session.key.as_str(),
-        path: session.path.display().to_string(),
+        path: session.path().display().to_string(),
     }
 }
 

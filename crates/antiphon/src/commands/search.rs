@@ -1,15 +1,22 @@
 //! `antiphon search`: words in everything that was said and done.
 
-use antiphon_library::{Environment, Query, Store, search};
+use antiphon_library::{Environment, Query, Sort, Store, search};
 
 use crate::cli;
 use crate::failure::{Outcome, UserError};
-use crate::terminal::{self, Page, Style, complain};
+use crate::terminal::{self, Bar, Page, Style, complain};
 
 pub(crate) fn run(args: &cli::Search) -> anyhow::Result<Outcome> {
     let query = Query::parse(&args.query.join(" ")).map_err(UserError::usage)?;
+    let sort = match args.sort {
+        cli::SearchSort::Newest => Sort::Newest,
+        cli::SearchSort::Relevance => Sort::Relevance,
+    };
     let store = Store::open_default(&Environment::of_process())?;
-    let answer = search(&store.sessions(), &query, args.limit);
+    let answer = {
+        let bar = Bar::new("sessions read");
+        search(&store, &query, sort, args.limit, &|done, of| bar.show(done, of))?
+    };
     if args.json {
         terminal::json(&answer.hits)?;
     } else {
@@ -24,7 +31,9 @@ pub(crate) fn run(args: &cli::Search) -> anyhow::Result<Outcome> {
         page.finish()?;
     }
     if answer.is_partial && !answer.hits.is_empty() {
-        complain("nothing has all of these words; shown is what has some");
+        complain("nothing has all of these words; shown is what has some, what fits best first");
+    } else if sort == Sort::Relevance && !args.json {
+        complain("ranked is what was said and thought; `--sort newest` looks into tools, too");
     }
     if answer.is_cut && !args.json {
         complain(&format!("there may be more: `--limit {}`", args.limit * 2));

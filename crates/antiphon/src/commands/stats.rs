@@ -6,36 +6,49 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use antiphon_library::{Environment, Store};
-use antiphon_views::{Group, Prices, Stats, Totals};
+use antiphon_views::{Group, Prices, SessionRequests, Stats, Totals};
 
 use crate::cli;
 use crate::failure::{Outcome, UserError};
 use crate::price_table;
-use crate::terminal::{self, Page, Style, complain, count};
+use crate::terminal::{self, Bar, Page, Style, complain, count};
 
 pub(crate) fn run(args: &cli::Stats) -> anyhow::Result<Outcome> {
-    let prices = price_table::load(args.prices.file.as_deref())?;
-    let mut files = Vec::new();
-    for path in &args.paths {
-        find_sessions(path, &mut files)?;
-    }
-    if args.paths.is_empty() {
-        let store = Store::open_default(&Environment::of_process())?;
-        files.extend(store.sessions().into_iter().map(|session| session.path));
-    }
     let group = match args.by {
         cli::By::Model => Group::Model,
         cli::By::Agent => Group::Agent,
+        cli::By::SubAgent => Group::SubAgent,
+        cli::By::Project => Group::Project,
         cli::By::Day => Group::Day,
         cli::By::Session => Group::Session,
     };
-    let counted = count_all(&files, group, &prices);
+    let counted = match args.paths.is_empty() {
+        true => count_kept(group, args.prices.file.as_deref())?,
+        false => {
+            let mut files = Vec::new();
+            for path in &args.paths {
+                find_sessions(path, &mut files)?;
+            }
+            count_all(&files, group, &price_table::load(args.prices.file.as_deref())?)
+        }
+    };
     if args.json {
         terminal::json(&counted.stats)?;
+    } else if args.csv {
+        csv(&counted.stats)?;
     } else {
-        print(&counted.stats, files.len())?;
+        print(&counted.stats)?;
     }
     Ok(if counted.bad > 0 { Outcome::BadInput } else { Outcome::Done })
+}
+
+/// Counts all that is kept.
+fn count_kept(group: Group, prices: Option<&Path>) -> anyhow::Result<Counted> {
+    let store = Store::open_default(&Environment::of_process())?;
+    let bar = Bar::new("sessions read");
+    let prices = price_table::own(prices)?;
+    let stats = store.stats(group, prices.as_ref(), &|done, of| bar.show(done, of))?;
+    Ok(Counted { stats, bad: 0 })
 }
 
 /// The sessions at a path: a file, or all below a folder but those that belong to another.
@@ -76,11 +89,11 @@ struct Counted {
     bad: usize,
 }
 
-/// A session that was counted, and the files that were counted with it.
+/// A session that was read, and the files that were read with it.
 struct Part {
     file: PathBuf,
     with: Vec<PathBuf>,
-    stats: Stats,
+    requests: SessionRequests,
 }
 
 /// Reads all files on as many threads as there are processors, and counts each request once.
@@ -88,13 +101,12 @@ fn count_all(files: &[PathBuf], group: Group, prices: &Prices) -> Counted {
     let next = AtomicUsize::new(0);
     let parts: Mutex<Vec<Part>> = Mutex::default();
     let bad = AtomicUsize::new(0);
-    let seen: Mutex<BTreeSet<String>> = Mutex::default();
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(files.len());
     std::thread::scope(|scope| {
         for _ in 0..threads {
             scope.spawn(|| {
                 while let Some(file) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    match count_one(file, group, prices, &seen) {
+                    match count_one(file, group, prices) {
                         Ok((part, problems)) => {
                             bad.fetch_add(problems, Ordering::Relaxed);
                             parts.lock().unwrap_or_else(PoisonError::into_inner).push(part);
@@ -112,38 +124,54 @@ fn count_all(files: &[PathBuf], group: Group, prices: &Prices) -> Counted {
     // A file that belongs to another session was found by itself, too.
     let real = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
     let covered: BTreeSet<PathBuf> = parts.iter().flat_map(|part| &part.with).map(real).collect();
-    let mut total = Counted { stats: Stats::new(group), bad: bad.into_inner() };
-    for part in parts {
-        if !covered.contains(&real(&part.file)) {
-            total.stats.merge(part.stats);
-        }
-    }
-    total
+    let own = parts.into_iter().filter(|part| !covered.contains(&real(&part.file)));
+    let sessions: Vec<SessionRequests> = own.map(|part| part.requests).collect();
+    Counted { stats: Stats::of(group, &sessions), bad: bad.into_inner() }
 }
 
 fn count_one(
     file: &Path,
     group: Group,
     prices: &Prices,
-    seen: &Mutex<BTreeSet<String>>,
 ) -> Result<(Part, usize), antiphon_library::Error> {
     // Agents are called by what stands beside their usage.
     let opened = match group {
-        Group::Agent => antiphon_library::open(file)?,
+        Group::Agent | Group::SubAgent | Group::Project => antiphon_library::open(file)?,
         Group::Model | Group::Day | Group::Session => antiphon_library::open_usage(file)?,
     };
     let session = &opened.session;
     let id = session.info().session_id.as_deref().unwrap_or(&opened.name);
-    let mut stats = Stats::new(group);
-    stats.add_new(session, id, prices, &mut |request| {
-        seen.lock().unwrap_or_else(PoisonError::into_inner).insert(request.to_owned())
-    });
+    let requests = SessionRequests::read(session, id, group, prices);
     let with = opened.files.iter().skip(1).cloned().collect();
-    Ok((Part { file: file.to_owned(), with, stats }, session.problems().len()))
+    Ok((Part { file: file.to_owned(), with, requests }, session.problems().len()))
 }
 
-fn print(stats: &Stats, files: usize) -> anyhow::Result<()> {
+fn csv(stats: &Stats) -> anyhow::Result<()> {
+    let mut page = Page::live();
+    let head = "key,input,output,reasoning,cache_read,cache_write,cache_write_1h,requests,cost_usd";
+    page.plain(head).end()?;
+    for (key, totals) in &stats.rows {
+        let usage = totals.usage;
+        let numbers = [
+            usage.input,
+            usage.output,
+            usage.reasoning,
+            usage.cache_read,
+            usage.cache_write,
+            usage.cache_write_1h,
+            totals.requests,
+        ];
+        let numbers = numbers.map(|number| number.to_string()).join(",");
+        let cost = totals.cost().map(|cost| format!("{:.6}", cost.as_f64())).unwrap_or_default();
+        let key = key.to_string().replace('"', "\"\"");
+        page.plain(&format!("\"{key}\",{numbers},{cost}")).end()?;
+    }
+    page.finish()
+}
+
+fn print(stats: &Stats) -> anyhow::Result<()> {
     let mut page = Page::new();
+    let sessions = usize::try_from(stats.sessions).unwrap_or(usize::MAX);
     let picos = |totals: &Totals| totals.cost().unwrap_or_default().as_picos();
     let most = stats.rows.values().map(picos).max().unwrap_or_default().max(1);
     for (key, totals) in &stats.rows {
@@ -151,7 +179,8 @@ fn print(stats: &Stats, files: usize) -> anyhow::Result<()> {
         page.add(Style::Name, &format!("{:<32}", key.to_string())).plain(&line(totals));
         page.faint(&format!("  {bar}")).end()?;
     }
-    page.add(Style::Head, &format!("{:<32}", count(files, "session"))).plain(&line(&stats.totals));
+    page.add(Style::Head, &format!("{:<32}", count(sessions, "session")))
+        .plain(&line(&stats.totals));
     page.end()?;
     if !stats.unpriced.is_empty() {
         let models: Vec<_> = stats.unpriced.iter().map(String::as_str).collect();

@@ -1,14 +1,13 @@
 //! `antiphon sync`: the sessions of every agent on this machine, kept.
 
-use std::io::IsTerminal as _;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use antiphon_library::{Environment, Store, source_folders};
 use serde::Serialize;
 
 use crate::cli;
 use crate::failure::Outcome;
-use crate::terminal::{self, Page, complain, count};
+use crate::terminal::{self, Bar, Page, complain, count};
 
 /// How often a watching `sync` looks.
 const LOOK: Duration = Duration::from_secs(2);
@@ -17,11 +16,16 @@ pub(crate) fn run(args: &cli::Sync) -> anyhow::Result<Outcome> {
     let environment = Environment::of_process();
     let store = Store::open_default(&environment)?;
     loop {
-        let begun = Instant::now();
-        let bar = Bar { is_shown: std::io::stderr().is_terminal() && !args.json, begun };
+        let bar = Bar::new("sessions kept");
         let synced =
             store.sync(&environment, args.agent.as_deref(), &|done, of| bar.show(done, of));
-        bar.clear();
+        drop(bar);
+        let bar = Bar::new("sessions read");
+        // What is kept is kept: the catalogue is made again by whoever asks next.
+        if let Err(error) = store.catalogue(&|done, of| bar.show(done, of)) {
+            complain(&format!("antiphon: {error}"));
+        }
+        drop(bar);
         for (path, error) in &synced.failed {
             complain(&format!("{}: {error}", path.display()));
         }
@@ -61,31 +65,4 @@ struct Told {
     copied: usize,
     busy: usize,
     failed: usize,
-}
-
-/// How far it has come, on a terminal.
-struct Bar {
-    is_shown: bool,
-    begun: Instant,
-}
-
-impl Bar {
-    fn show(&self, done: usize, of: usize) {
-        let step = (of / 100).max(1);
-        if !self.is_shown || (!done.is_multiple_of(step) && done != of) {
-            return;
-        }
-        let took = self.begun.elapsed().as_secs_f64();
-        let rate = done as f64 / took.max(0.001);
-        let left = (of - done.min(of)) as f64 / rate.max(0.001);
-        terminal::progress(&format!(
-            "{done} of {of} sessions · {rate:.0} a second · {left:.0} s left"
-        ));
-    }
-
-    fn clear(&self) {
-        if self.is_shown {
-            terminal::progress("");
-        }
-    }
 }

@@ -1,0 +1,119 @@
+//! From what is kept of a session to what the catalogue holds of it.
+
+use antiphon_model::{Detail, Entry, EntryKind, Role, Session};
+use antiphon_views::{Reading, sub_agent};
+
+use super::{EventRow, FileBlocks, FilterMaker, Record, RequestId, RequestRow, Row};
+use crate::blocks::blocks;
+use crate::open::{Opened, open_telling};
+use crate::store::Place;
+use crate::{Error, Key};
+
+/// What was said at greater length is found by its beginning; a search that looks for everything
+/// looks into all of it.
+const PROSE_BYTES_MAX: usize = 256 << 10;
+
+/// Reads a session whole. One in which nothing was said yet has a record without events, so that it
+/// is not read again before it changes.
+pub(super) fn record(place: &Place) -> Result<Record, Error> {
+    let mut maker = FilterMaker::new();
+    let mut files = Vec::new();
+    let opened = open_telling(&place.main_file(), &mut |name, bytes| {
+        let blocks = blocks(bytes).map(|block| maker.make(block)).collect();
+        files.push(FileBlocks { name: name.to_owned(), blocks });
+    })?;
+    let reading = Reading { session: &opened.session, bodies: &*opened.bodies };
+    Ok(Record {
+        row: row(place, &opened),
+        events: opened.session.entries().map(|entry| event(&reading, entry)).collect(),
+        requests: requests(&opened.session, &place.key),
+        files,
+    })
+}
+
+fn row(place: &Place, opened: &Opened) -> Row {
+    let session = &opened.session;
+    let info = session.info();
+    let own = |text: &Option<Box<str>>| text.as_deref().map(str::to_owned);
+    let times = session.time_span();
+    Row {
+        key: place.key.clone(),
+        origin: place.origin,
+        stamp: place.stamp.clone(),
+        session_id: own(&info.session_id).unwrap_or_else(|| place.key.to_string()),
+        format: opened.format.to_owned(),
+        agent: own(&info.program).or_else(|| place.agent.clone()),
+        title: own(&info.title),
+        prompt: own(&info.prompt),
+        project: own(&info.cwd),
+        role: own(&info.role),
+        issue: own(&info.issue),
+        run_id: own(&info.run_id),
+        started_at: times.map(|(first, _)| first),
+        last_event_at: times.map(|(_, last)| last),
+        ended: info.ended,
+        outcome: own(&info.outcome),
+        events: session.len() as u64,
+        agents: session.agents().len() as u64,
+        calls: session.calls().len() as u64,
+        problems: session.problems().len() as u64,
+    }
+}
+
+fn event(reading: &Reading<'_>, entry: Entry<'_>) -> EventRow {
+    let session = reading.session;
+    let result_of = entry.call().filter(|_| entry.role() == Some(Role::Tool));
+    let call = entry.calls().map(|(ix, _)| ix).next().or(result_of);
+    EventRow {
+        id: entry.id().to_owned(),
+        at: entry.at(),
+        kind: entry.kind().as_str(),
+        tool: call.map(|ix| session.tool_name(ix).to_owned()),
+        is_error: entry.is_error(),
+        prose: prose(reading, entry),
+    }
+}
+
+/// What somebody said or thought; what tools say is not prose.
+fn prose(reading: &Reading<'_>, entry: Entry<'_>) -> Option<String> {
+    if !matches!(entry.kind(), EntryKind::Message(Role::User | Role::Assistant | Role::System)) {
+        return None;
+    }
+    let mut text = reading.text(entry).unwrap_or_default();
+    if let Some(thought) = entry.detail(Detail::Reasoning) {
+        text.push('\n');
+        text.push_str(&reading.place_text(thought).unwrap_or_default());
+    }
+    let mut end = text.len().min(PROSE_BYTES_MAX);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.truncate(end);
+    (!text.trim().is_empty()).then_some(text)
+}
+
+fn requests(session: &Session, key: &Key) -> Vec<RequestRow> {
+    let request = |(entry, usage, model): (Entry<'_>, _, Option<&str>)| RequestRow {
+        id: match entry.request_id() {
+            Some(id) => RequestId::of(&[id]),
+            None => RequestId::of(&[key.as_str(), entry.id()]),
+        },
+        at: entry.at(),
+        model: model.or_else(|| entry.agent_info()?.language_model()).map(str::to_owned),
+        sub_agent: entry.agent().and_then(|it| sub_agent(session, it)).map(str::to_owned),
+        usage,
+    };
+    session.requests().map(request).collect()
+}
+
+impl RequestId {
+    pub(crate) fn of(words: &[&str]) -> Self {
+        let mut hasher = blake3::Hasher::new();
+        for word in words {
+            hasher.update(&(word.len() as u64).to_le_bytes()).update(word.as_bytes());
+        }
+        let hash = hasher.finalize();
+        let (first, _) = hash.as_bytes().split_first_chunk().unwrap_or((&[0; 16], &[]));
+        Self(*first)
+    }
+}

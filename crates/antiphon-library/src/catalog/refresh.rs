@@ -1,0 +1,211 @@
+//! Keeping the catalogue in step with what is kept.
+//!
+//! There is nobody who watches: whoever asks first compares what the catalogue knows with what is
+//! there, and reads what has changed. A catalogue that turns out to be damaged is set aside and
+//! made again; one that cannot be written is made in memory, for this once.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, sync_channel};
+
+use super::{Catalog, CatalogError, Change, Row, Sqlite, index, sqlite};
+use crate::store::Place;
+use crate::{Key, Store, StoredSession};
+
+/// The name of the catalogue's file in the store.
+const CATALOG_FILE: &str = "catalog.sqlite";
+/// So many events are written at once, and a session more.
+const EVENTS_AT_ONCE: usize = 20_000;
+/// So many sessions that were read may wait to be written.
+const WAITING: usize = 4;
+
+/// Is told how many sessions are done, of how many.
+pub type Progress<'a> = &'a (dyn Fn(usize, usize) + Sync);
+
+/// The catalogue of a store.
+pub struct Catalogue<'p> {
+    store: Store,
+    catalog: Sqlite,
+    is_in_memory: bool,
+    progress: Progress<'p>,
+}
+
+impl std::fmt::Debug for Catalogue<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Catalogue({})", self.store.root().display())
+    }
+}
+
+/// What bringing it into step came to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Refreshed {
+    pub read: usize,
+    pub removed: usize,
+    /// Sessions that could not be read.
+    pub failed: usize,
+}
+
+impl Store {
+    /// The catalogue of what is kept, as it is now.
+    pub fn catalogue<'p>(&self, progress: Progress<'p>) -> Result<Catalogue<'p>, CatalogError> {
+        let mut catalogue = self.catalogue_as_is(progress)?;
+        match catalogue.refresh() {
+            Ok(_) => Ok(catalogue),
+            Err(CatalogError::Damaged(_)) => {
+                catalogue.remake()?;
+                Ok(catalogue)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Makes the catalogue again from what is kept.
+    pub fn reindex(&self, progress: Progress<'_>) -> Result<Refreshed, CatalogError> {
+        let mut catalogue = self.catalogue_as_is(progress)?;
+        catalogue.remake()
+    }
+
+    /// What the catalogue knows, if there is one that can be read. Nothing is made or written.
+    pub(crate) fn known_rows(&self) -> BTreeMap<Key, Row> {
+        let file = self.catalog_file();
+        let rows = file.is_file().then(|| Sqlite::open(&file).and_then(|it| it.rows()));
+        let rows = rows.and_then(Result::ok).unwrap_or_default();
+        by_key(rows)
+    }
+
+    pub(crate) fn catalog_file(&self) -> PathBuf {
+        self.root().join(CATALOG_FILE)
+    }
+
+    fn catalogue_as_is<'p>(&self, progress: Progress<'p>) -> Result<Catalogue<'p>, CatalogError> {
+        let file = self.catalog_file();
+        let opened = match Sqlite::open(&file) {
+            Err(CatalogError::Damaged(_)) => {
+                self.set_aside();
+                Sqlite::open(&file)
+            }
+            other => other,
+        };
+        let is_in_memory = opened.is_err();
+        let catalog = opened.or_else(|_| Sqlite::in_memory())?;
+        Ok(Catalogue { store: self.clone(), catalog, is_in_memory, progress })
+    }
+
+    /// Moves a damaged catalogue out of the way: somebody may want to look at it.
+    fn set_aside(&self) {
+        let file = self.catalog_file();
+        let mut aside = file.clone().into_os_string();
+        aside.push(".damaged");
+        for (from, to) in sqlite::files(&file).iter().zip(sqlite::files(aside.as_ref())) {
+            let _ = fs::rename(from, to);
+        }
+    }
+}
+
+impl Catalogue<'_> {
+    /// Asks the catalogue. If it turns out to be damaged, it is made again and asked once more.
+    pub fn ask<T>(
+        &mut self,
+        question: impl Fn(&dyn Catalog) -> Result<T, CatalogError>,
+    ) -> Result<T, CatalogError> {
+        match question(&self.catalog) {
+            Err(CatalogError::Damaged(_)) => {
+                self.remake()?;
+                question(&self.catalog)
+            }
+            other => other,
+        }
+    }
+
+    /// Every session, the one that changed last first.
+    pub fn sessions(&mut self) -> Result<Vec<StoredSession>, CatalogError> {
+        let rows = self.ask(|catalog| catalog.rows())?;
+        Ok(self.store.sessions_with(by_key(rows)))
+    }
+
+    /// Sets the catalogue aside and makes it again.
+    fn remake(&mut self) -> Result<Refreshed, CatalogError> {
+        // What is open stays open until something else is: its files must not be.
+        self.catalog = Sqlite::in_memory()?;
+        if !self.is_in_memory {
+            self.store.set_aside();
+            *self = self.store.catalogue_as_is(self.progress)?;
+        }
+        self.refresh()
+    }
+
+    /// Reads what is new or has changed, and drops what is gone.
+    pub(crate) fn refresh(&mut self) -> Result<Refreshed, CatalogError> {
+        let mut known = by_key(self.catalog.rows()?);
+        let mut stale = self.store.places();
+        stale.retain(|place| known.remove(&place.key).is_none_or(|row| row.stamp != place.stamp));
+        let gone: Vec<Change> = known.into_keys().map(Change::Remove).collect();
+        let removed = gone.len();
+        self.catalog.write(&gone)?;
+        if stale.is_empty() {
+            return Ok(Refreshed { removed, ..Refreshed::default() });
+        }
+        let progress = self.progress;
+        let (sender, records) = sync_channel(WAITING);
+        let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let written = std::thread::scope(|scope| {
+            for _ in 0..threads.min(stale.len()) {
+                let sender = sender.clone();
+                let (stale, next, done) = (&stale, &next, &done);
+                scope.spawn(move || {
+                    while let Some(place) = stale.get(next.fetch_add(1, Ordering::Relaxed)) {
+                        let change = change(place);
+                        progress(done.fetch_add(1, Ordering::Relaxed) + 1, stale.len());
+                        // Nobody takes it who has failed to write the ones before.
+                        if sender.send(change).is_err() {
+                            return;
+                        }
+                    }
+                });
+            }
+            drop(sender);
+            self.write_all(records)
+        });
+        self.catalog.settle()?;
+        Ok(Refreshed { removed, ..written? })
+    }
+
+    // It takes the receiver along: whoever still reads stops when nothing is written any more.
+    #[expect(clippy::needless_pass_by_value, reason = "see above")]
+    fn write_all(&mut self, records: Receiver<Option<Change>>) -> Result<Refreshed, CatalogError> {
+        let mut refreshed = Refreshed::default();
+        let mut changes = Vec::new();
+        let mut events = 0;
+        for change in &records {
+            let Some(change) = change else {
+                refreshed.failed += 1;
+                continue;
+            };
+            if let Change::Replace(record) = &change {
+                events += record.events.len();
+            }
+            changes.push(change);
+            if events >= EVENTS_AT_ONCE {
+                self.catalog.write(&changes)?;
+                refreshed.read += changes.len();
+                (events, changes) = (0, Vec::new());
+            }
+        }
+        self.catalog.write(&changes)?;
+        refreshed.read += changes.len();
+        Ok(refreshed)
+    }
+}
+
+fn by_key(rows: Vec<Row>) -> BTreeMap<Key, Row> {
+    rows.into_iter().map(|row| (row.key.clone(), row)).collect()
+}
+
+/// What is to be written of a session; nothing, if it cannot be read.
+fn change(place: &Place) -> Option<Change> {
+    let record = index::record(place).ok()?;
+    Some(Change::Replace(Box::new(record)))
+}

@@ -1,0 +1,150 @@
+//! The catalogue in one SQLite file.
+//!
+//! One process writes at a time, any number read meanwhile (WAL). A row that answers a question has
+//! a checksum; one that is wrong says that the file is damaged, and it is made again.
+//!
+//! The words of what was said are in an FTS5 index without a copy of the text: the text is in the
+//! archive. An event's number there is its row's, and the events of a session have numbers that
+//! follow one another.
+
+mod read;
+mod roll_up;
+mod schema;
+mod words;
+mod write;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use antiphon_views::Prices;
+use rusqlite::{Connection, ErrorCode};
+
+use super::{Candidate, Catalog, CatalogError, Change, EventQuery, Pieces, Ranked, RollUp, Row};
+use crate::Key;
+
+/// How long another process may write before this one gives up.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+pub struct Sqlite {
+    connection: Connection,
+    prices: Prices,
+}
+
+impl std::fmt::Debug for Sqlite {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Sqlite")
+    }
+}
+
+impl Sqlite {
+    /// Opens the catalogue at `path`, and makes it if it is not there. One of another version is
+    /// emptied: all that it holds is derived.
+    pub fn open(path: &Path) -> Result<Self, CatalogError> {
+        Self::with(Connection::open(path).map_err(CatalogError::from)?)
+    }
+
+    /// One that is gone when it is dropped.
+    pub fn in_memory() -> Result<Self, CatalogError> {
+        Self::with(Connection::open_in_memory().map_err(CatalogError::from)?)
+    }
+
+    fn with(connection: Connection) -> Result<Self, CatalogError> {
+        connection.busy_timeout(PATIENCE)?;
+        let mut catalog = Self { connection, prices: Prices::bundled() };
+        schema::prepare(&catalog.connection)?;
+        catalog.price_anew()?;
+        Ok(catalog)
+    }
+
+    /// Puts everything into the one file, so that the store is as small as it can be.
+    pub fn settle(&self) -> Result<(), CatalogError> {
+        let settled = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+        // Somebody else reads or writes: they will.
+        settled.or_else(|error| match is_busy(&error) {
+            true => Ok(()),
+            false => Err(error.into()),
+        })
+    }
+}
+
+/// The files of a catalogue: what SQLite keeps beside it goes with it.
+pub(super) fn files(path: &Path) -> [PathBuf; 3] {
+    ["", "-wal", "-shm"].map(|ending| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(ending);
+        name.into()
+    })
+}
+
+fn is_busy(error: &rusqlite::Error) -> bool {
+    let code = error.sqlite_error_code();
+    matches!(code, Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
+}
+
+impl From<rusqlite::Error> for CatalogError {
+    fn from(error: rusqlite::Error) -> Self {
+        let is_damage = match error.sqlite_error_code() {
+            Some(code) => matches!(
+                code,
+                ErrorCode::DatabaseCorrupt
+                    | ErrorCode::NotADatabase
+                    // A schema of ours that lacks a table or a column is no schema of ours.
+                    | ErrorCode::Unknown
+                    | ErrorCode::ConstraintViolation
+                    | ErrorCode::TypeMismatch
+            ),
+            // A column of another type than was written.
+            None => true,
+        };
+        match is_damage {
+            true => Self::Damaged(error.to_string()),
+            false => Self::Unusable(error.to_string()),
+        }
+    }
+}
+
+impl Sqlite {
+    /// Asks for something that does not change meanwhile.
+    fn snapshot<T>(
+        &self,
+        ask: impl FnOnce(&Connection) -> Result<T, CatalogError>,
+    ) -> Result<T, CatalogError> {
+        let transaction = self.connection.unchecked_transaction()?;
+        ask(&transaction)
+    }
+}
+
+impl Catalog for Sqlite {
+    fn rows(&self) -> Result<Vec<Row>, CatalogError> {
+        self.snapshot(read::rows)
+    }
+
+    fn write(&mut self, changes: &[Change]) -> Result<(), CatalogError> {
+        write::write(&mut self.connection, &self.prices, changes)
+    }
+
+    fn roll_up(&self) -> Result<Vec<RollUp>, CatalogError> {
+        self.snapshot(roll_up::read)
+    }
+
+    fn roll_up_by(&self, prices: &Prices) -> Result<Vec<RollUp>, CatalogError> {
+        self.snapshot(|connection| roll_up::by(connection, prices))
+    }
+
+    fn candidates(&self, words: &[Pieces], all: bool) -> Result<Vec<Candidate>, CatalogError> {
+        self.snapshot(|connection| words::candidates(connection, words, all))
+    }
+
+    fn ranked(
+        &self,
+        words: &[String],
+        all: bool,
+        limit: usize,
+    ) -> Result<Vec<Ranked>, CatalogError> {
+        self.snapshot(|connection| words::ranked(connection, words, all, limit))
+    }
+
+    fn sessions_with(&self, query: &EventQuery) -> Result<Vec<(Key, u64)>, CatalogError> {
+        self.snapshot(|connection| read::sessions_with(connection, query))
+    }
+}

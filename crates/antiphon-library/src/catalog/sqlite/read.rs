@@ -1,0 +1,246 @@
+//! Sessions and events, each row checked.
+
+use std::collections::BTreeMap;
+
+use antiphon_model::Timestamp;
+use rusqlite::{Connection, OptionalExtension as _, Row as SqlRow};
+
+use super::super::Stamp;
+use super::super::sum::Sum;
+use super::{CatalogError, EventQuery, Row};
+use crate::{Key, Origin};
+
+/// A session as it stands in its table.
+#[derive(Debug)]
+pub(super) struct Known {
+    pub(super) row: Row,
+    pub(super) number: i64,
+    /// The number of its first event; the others follow.
+    pub(super) first_event: i64,
+    pub(super) requests_sum: i64,
+    pub(super) roll_up_sum: i64,
+}
+
+pub(super) const COLUMNS: &str = "number, key, origin, stamp, session_id, format, agent, title, \
+    prompt, project, role, issue, run_id, started_at, last_event_at, ended, outcome, events, \
+    agents, calls, problems, first_event, sum, requests_sum, roll_up_sum";
+
+/// Every session, in the order of their numbers.
+pub(super) fn sessions(connection: &Connection) -> Result<Vec<Known>, CatalogError> {
+    let select = format!("SELECT {COLUMNS} FROM session ORDER BY number");
+    let mut statement = connection.prepare_cached(&select)?;
+    let mut rows = statement.query([])?;
+    let mut known = Vec::new();
+    while let Some(row) = rows.next()? {
+        known.push(session(row)?);
+    }
+    // A row that its tree has lost would not be missed otherwise.
+    let count = fact(connection, "sessions")?;
+    if count.unwrap_or_default() != i64::try_from(known.len()).unwrap_or(i64::MAX) {
+        return Err(CatalogError::Damaged("sessions are missing in it".to_owned()));
+    }
+    Ok(known)
+}
+
+pub(super) fn fact(connection: &Connection, name: &str) -> Result<Option<i64>, CatalogError> {
+    let mut statement = connection.prepare_cached("SELECT value FROM fact WHERE name = ?1")?;
+    Ok(statement.query_row([name], |row| row.get(0)).optional()?)
+}
+
+pub(super) fn rows(connection: &Connection) -> Result<Vec<Row>, CatalogError> {
+    Ok(sessions(connection)?.into_iter().map(|known| known.row).collect())
+}
+
+fn session(sql: &SqlRow<'_>) -> Result<Known, CatalogError> {
+    let time = |at: usize| -> rusqlite::Result<Option<Timestamp>> {
+        Ok(sql.get::<_, Option<i64>>(at)?.map(Timestamp::from_millis))
+    };
+    let count =
+        |at: usize| Ok::<_, rusqlite::Error>(u64::try_from(sql.get::<_, i64>(at)?).unwrap_or(0));
+    let key: String = sql.get(1)?;
+    let Some(key) = Key::parse(&key) else {
+        return Err(CatalogError::Damaged(format!("`{key}` is no key")));
+    };
+    let row = Row {
+        key,
+        origin: if sql.get::<_, i64>(2)? == 0 { Origin::Recorded } else { Origin::Archived },
+        stamp: Stamp(sql.get(3)?),
+        session_id: sql.get(4)?,
+        format: sql.get(5)?,
+        agent: sql.get(6)?,
+        title: sql.get(7)?,
+        prompt: sql.get(8)?,
+        project: sql.get(9)?,
+        role: sql.get(10)?,
+        issue: sql.get(11)?,
+        run_id: sql.get(12)?,
+        started_at: time(13)?,
+        last_event_at: time(14)?,
+        ended: sql.get::<_, i64>(15)? != 0,
+        outcome: sql.get(16)?,
+        events: count(17)?,
+        agents: count(18)?,
+        calls: count(19)?,
+        problems: count(20)?,
+    };
+    let known = Known {
+        row,
+        number: sql.get(0)?,
+        first_event: sql.get(21)?,
+        requests_sum: sql.get(23)?,
+        roll_up_sum: sql.get(24)?,
+    };
+    if sql.get::<_, i64>(22)? != known.sum() {
+        return Err(CatalogError::Damaged(format!("the row of {}", known.row.key)));
+    }
+    Ok(known)
+}
+
+impl Known {
+    /// Of all columns but the sums of what changes by itself.
+    pub(super) fn sum(&self) -> i64 {
+        let row = &self.row;
+        let time = |time: Option<Timestamp>| time.map(Timestamp::as_millis);
+        let mut sum = Sum::default();
+        sum.number(Some(self.number)).number(Some(self.first_event));
+        sum.number(Some(self.requests_sum)).text(Some(row.key.as_str()));
+        sum.number(Some(origin(row.origin))).text(Some(&row.stamp.0));
+        sum.text(Some(&row.session_id)).text(Some(&row.format));
+        let words = [
+            &row.agent,
+            &row.title,
+            &row.prompt,
+            &row.project,
+            &row.role,
+            &row.issue,
+            &row.run_id,
+            &row.outcome,
+        ];
+        for word in words {
+            sum.text(word.as_deref());
+        }
+        sum.number(time(row.started_at)).number(time(row.last_event_at));
+        sum.number(Some(i64::from(row.ended)));
+        for count in [row.events, row.agents, row.calls, row.problems] {
+            sum.number(Some(to_sql(count)));
+        }
+        sum.get()
+    }
+}
+
+pub(super) fn origin(origin: Origin) -> i64 {
+    match origin {
+        Origin::Recorded => 0,
+        Origin::Archived => 1,
+    }
+}
+
+/// SQLite has no larger numbers; nothing that is counted comes near.
+pub(super) fn to_sql(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
+/// An event of its table. Its words are elsewhere.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct EventFields<'a> {
+    pub(super) number: i64,
+    pub(super) id: &'a str,
+    pub(super) position: i64,
+    pub(super) at: Option<i64>,
+    pub(super) kind: &'a str,
+    pub(super) tool: Option<&'a str>,
+    pub(super) is_error: bool,
+}
+
+impl<'a> EventFields<'a> {
+    fn read(row: &'a SqlRow<'_>) -> Result<Self, CatalogError> {
+        let text = |at: usize| row.get_ref(at)?.as_str().map_err(rusqlite::Error::from);
+        let tool = row.get_ref(5)?.as_str_or_null().map_err(rusqlite::Error::from)?;
+        let fields = Self {
+            number: row.get(0)?,
+            id: text(1)?,
+            position: row.get(2)?,
+            at: row.get(3)?,
+            kind: text(4)?,
+            tool,
+            is_error: row.get::<_, i64>(6)? != 0,
+        };
+        if fields.sum() != row.get::<_, i64>(7)? {
+            return Err(CatalogError::Damaged(format!("the row of event {}", fields.number)));
+        }
+        Ok(fields)
+    }
+
+    /// Four bytes: there are many of them.
+    pub(super) fn sum(&self) -> i64 {
+        let mut sum = Sum::default();
+        sum.number(Some(self.number)).number(Some(self.position)).text(Some(self.id));
+        sum.number(self.at).text(Some(self.kind)).text(self.tool);
+        sum.number(Some(i64::from(self.is_error)));
+        sum.get() & 0x7fff_ffff
+    }
+
+    fn is_wanted(&self, query: &EventQuery) -> bool {
+        let at = self.at.map(Timestamp::from_millis);
+        query.since.is_none_or(|since| at.is_some_and(|at| at >= since))
+            && query.until.is_none_or(|until| at.is_some_and(|at| at < until))
+            && query.kind.as_ref().is_none_or(|kind| self.kind == *kind)
+            && (!query.is_error || self.is_error)
+            && query
+                .tool
+                .as_ref()
+                .is_none_or(|tool| self.tool.is_some_and(|own| own.to_lowercase() == *tool))
+    }
+}
+
+const EVENT_COLUMNS: &str = "number, id, position, at, kind, tool, is_error, sum";
+
+/// The id of the event with that number.
+pub(super) fn event_id(connection: &Connection, number: i64) -> Result<String, CatalogError> {
+    let select = format!("SELECT {EVENT_COLUMNS} FROM event WHERE number = ?1");
+    let mut statement = connection.prepare_cached(&select)?;
+    let mut rows = statement.query([number])?;
+    match rows.next()? {
+        Some(row) => Ok(EventFields::read(row)?.id.to_owned()),
+        None => Err(CatalogError::Damaged(format!("there is no event {number}"))),
+    }
+}
+
+pub(super) fn sessions_with(
+    connection: &Connection,
+    query: &EventQuery,
+) -> Result<Vec<(Key, u64)>, CatalogError> {
+    let sessions = sessions(connection)?;
+    let select = format!("SELECT {EVENT_COLUMNS} FROM event");
+    let mut statement = connection.prepare_cached(&select)?;
+    let mut rows = statement.query([])?;
+    let mut by_first: Vec<&Known> = sessions.iter().collect();
+    by_first.sort_by_key(|known| known.first_event);
+    let mut seen: BTreeMap<i64, (u64, u64)> = BTreeMap::new();
+    while let Some(row) = rows.next()? {
+        let event = EventFields::read(row)?;
+        let owner = owner(&by_first, event.number)?;
+        let (all, wanted) = seen.entry(owner.number).or_default();
+        *all += 1;
+        *wanted += u64::from(event.is_wanted(query));
+    }
+    let mut found = Vec::new();
+    for known in &sessions {
+        let (all, wanted) = seen.get(&known.number).copied().unwrap_or_default();
+        if all != known.row.events {
+            return Err(CatalogError::Damaged(format!("events of {} are missing", known.row.key)));
+        }
+        if wanted > 0 {
+            found.push((known.row.key.clone(), wanted));
+        }
+    }
+    Ok(found)
+}
+
+/// The session of an event, by its number.
+pub(super) fn owner<'k>(by_first: &[&'k Known], event: i64) -> Result<&'k Known, CatalogError> {
+    let after = by_first.partition_point(|known| known.first_event <= event);
+    let owner = after.checked_sub(1).and_then(|at| by_first.get(at)).copied();
+    let is_its = |known: &&Known| event - known.first_event < to_sql(known.row.events);
+    owner.filter(is_its).ok_or_else(|| CatalogError::Damaged(format!("event {event} is nobody's")))
+}

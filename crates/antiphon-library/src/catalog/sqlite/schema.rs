@@ -1,0 +1,105 @@
+//! Tables.
+
+use rusqlite::Connection;
+
+use super::CatalogError;
+
+/// Raised whenever a table changes. A catalogue of another version is emptied.
+const VERSION: i64 = 1;
+
+const TABLES: &str = "
+CREATE TABLE fact (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
+CREATE TABLE session (
+    number INTEGER PRIMARY KEY,
+    key TEXT NOT NULL UNIQUE,
+    origin INTEGER NOT NULL,
+    stamp TEXT NOT NULL,
+    session_id TEXT NOT NULL,
+    format TEXT NOT NULL,
+    agent TEXT, title TEXT, prompt TEXT, project TEXT, role TEXT, issue TEXT, run_id TEXT,
+    started_at INTEGER, last_event_at INTEGER,
+    ended INTEGER NOT NULL,
+    outcome TEXT,
+    events INTEGER NOT NULL, agents INTEGER NOT NULL, calls INTEGER NOT NULL,
+    problems INTEGER NOT NULL,
+    first_event INTEGER NOT NULL,
+    sum INTEGER NOT NULL,
+    requests_sum INTEGER NOT NULL,
+    roll_up_sum INTEGER NOT NULL
+);
+CREATE INDEX session_by_id ON session (session_id);
+CREATE TABLE event (
+    number INTEGER PRIMARY KEY,
+    id TEXT NOT NULL,
+    position INTEGER NOT NULL,
+    at INTEGER,
+    kind TEXT NOT NULL,
+    tool TEXT,
+    is_error INTEGER NOT NULL,
+    sum INTEGER NOT NULL
+);
+CREATE TABLE request (
+    id BLOB NOT NULL,
+    session INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    at INTEGER,
+    model TEXT,
+    sub_agent TEXT,
+    input INTEGER NOT NULL, output INTEGER NOT NULL, reasoning INTEGER NOT NULL,
+    cache_read INTEGER NOT NULL, cache_write INTEGER NOT NULL, cache_write_1h INTEGER NOT NULL,
+    PRIMARY KEY (session, number)
+) WITHOUT ROWID;
+CREATE INDEX request_by_id ON request (id);
+CREATE TABLE roll_up (
+    session INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    day INTEGER, model TEXT, sub_agent TEXT,
+    requests INTEGER NOT NULL,
+    input INTEGER NOT NULL, output INTEGER NOT NULL, reasoning INTEGER NOT NULL,
+    cache_read INTEGER NOT NULL, cache_write INTEGER NOT NULL, cache_write_1h INTEGER NOT NULL,
+    unpriced INTEGER NOT NULL,
+    picos TEXT NOT NULL,
+    PRIMARY KEY (session, number)
+) WITHOUT ROWID;
+CREATE TABLE filter (
+    session INTEGER PRIMARY KEY,
+    blocks BLOB NOT NULL,
+    sum INTEGER NOT NULL
+);
+CREATE VIRTUAL TABLE words USING fts5 (
+    text, content='', contentless_delete=1, tokenize='unicode61 remove_diacritics 2'
+);
+";
+
+/// Makes the tables, or finds them as they should be.
+pub(super) fn prepare(connection: &Connection) -> Result<(), CatalogError> {
+    connection.execute_batch(
+        "PRAGMA page_size = 8192;
+         PRAGMA journal_mode = WAL;
+         PRAGMA synchronous = NORMAL;
+         PRAGMA wal_autocheckpoint = 4000;
+         PRAGMA cache_size = -16000;
+         PRAGMA temp_store = MEMORY;",
+    )?;
+    let version = |connection: &Connection| -> rusqlite::Result<i64> {
+        connection.query_row("PRAGMA user_version", [], |row| row.get(0))
+    };
+    if version(connection)? == VERSION {
+        return Ok(());
+    }
+    connection.execute_batch("BEGIN IMMEDIATE")?;
+    // Another process may have been first.
+    let made = match version(connection)? {
+        VERSION => Ok(()),
+        0 => make(connection),
+        other => Err(CatalogError::Damaged(format!("it is of version {other}"))),
+    };
+    connection.execute_batch(if made.is_ok() { "COMMIT" } else { "ROLLBACK" })?;
+    made
+}
+
+fn make(connection: &Connection) -> Result<(), CatalogError> {
+    connection.execute_batch(TABLES)?;
+    connection.pragma_update(None, "user_version", VERSION)?;
+    Ok(())
+}

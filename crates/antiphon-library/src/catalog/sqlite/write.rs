@@ -1,0 +1,254 @@
+//! Changes: all of them, or none.
+
+use std::collections::BTreeSet;
+
+use antiphon_model::Timestamp;
+use antiphon_views::Prices;
+use rusqlite::{Connection, OptionalExtension as _, Transaction, TransactionBehavior, params};
+
+use super::super::sum::Sum;
+use super::super::{Record, RequestRow};
+use super::read::{self, EventFields, Known, fact, to_sql};
+use super::{CatalogError, Change, roll_up, words};
+
+pub(super) fn write(
+    connection: &mut Connection,
+    prices: &Prices,
+    changes: &[Change],
+) -> Result<(), CatalogError> {
+    if changes.is_empty() {
+        return Ok(());
+    }
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    // Sessions whose sums may be others now.
+    let mut touched = BTreeSet::new();
+    for change in changes {
+        match change {
+            Change::Replace(record) => {
+                let number = remove(&transaction, record.row.key.as_str(), &mut touched)?;
+                let number = match number {
+                    Some(number) => number,
+                    None => 1 + last_number(&transaction)?,
+                };
+                insert(&transaction, record, number)?;
+                touched.insert(number);
+                add_kin(&transaction, number, &mut touched)?;
+            }
+            Change::Remove(key) => {
+                if let Some(number) = remove(&transaction, key.as_str(), &mut touched)? {
+                    touched.remove(&number);
+                }
+            }
+        }
+    }
+    for number in touched {
+        roll_up::count(&transaction, prices, number)?;
+    }
+    let count: i64 = transaction.query_row("SELECT count(*) FROM session", [], |row| row.get(0))?;
+    set_fact(&transaction, "sessions", count)?;
+    // What FTS5 holds back is written when a savepoint begins, and not only at the end.
+    transaction.execute_batch("SAVEPOINT words")?;
+    set_fact(&transaction, "words", words::sum(&transaction)?)?;
+    transaction.execute_batch("RELEASE words")?;
+    Ok(transaction.commit()?)
+}
+
+pub(super) fn set_fact(
+    transaction: &Transaction<'_>,
+    name: &str,
+    value: i64,
+) -> Result<(), CatalogError> {
+    let mut put =
+        transaction.prepare_cached("INSERT OR REPLACE INTO fact (name, value) VALUES (?1, ?2)")?;
+    put.execute(params![name, value])?;
+    Ok(())
+}
+
+fn last_number(transaction: &Transaction<'_>) -> Result<i64, CatalogError> {
+    let last =
+        transaction.query_row("SELECT coalesce(max(number), 0) FROM session", [], |row| row.get(0));
+    Ok(last?)
+}
+
+/// Removes a session, if it is there, and gives its number.
+fn remove(
+    transaction: &Transaction<'_>,
+    key: &str,
+    touched: &mut BTreeSet<i64>,
+) -> Result<Option<i64>, CatalogError> {
+    let select = "SELECT number, first_event, events FROM session WHERE key = ?1";
+    let known = transaction.prepare_cached(select)?.query_row([key], |row| {
+        Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?))
+    });
+    let Some((number, first, events)) = known.optional()? else { return Ok(None) };
+    add_kin(transaction, number, touched)?;
+    let events = params![first, first.saturating_add(events)];
+    for delete in [
+        "DELETE FROM words WHERE rowid >= ?1 AND rowid < ?2",
+        "DELETE FROM event WHERE number >= ?1 AND number < ?2",
+    ] {
+        transaction.prepare_cached(delete)?.execute(events)?;
+    }
+    for delete in [
+        "DELETE FROM request WHERE session = ?1",
+        "DELETE FROM roll_up WHERE session = ?1",
+        "DELETE FROM filter WHERE session = ?1",
+        "DELETE FROM session WHERE number = ?1",
+    ] {
+        transaction.prepare_cached(delete)?.execute([number])?;
+    }
+    Ok(Some(number))
+}
+
+/// The sessions that hold a request of this one, or are the same run.
+fn add_kin(
+    transaction: &Transaction<'_>,
+    number: i64,
+    kin: &mut BTreeSet<i64>,
+) -> Result<(), CatalogError> {
+    for select in [
+        "SELECT other.session FROM request own JOIN request other ON other.id = own.id
+         WHERE own.session = ?1 AND other.session <> ?1",
+        "SELECT other.number FROM session own JOIN session other
+             ON other.session_id = own.session_id
+         WHERE own.number = ?1 AND other.number <> ?1",
+    ] {
+        let mut statement = transaction.prepare_cached(select)?;
+        for other in statement.query_map([number], |row| row.get(0))? {
+            kin.insert(other?);
+        }
+    }
+    Ok(())
+}
+
+fn insert(transaction: &Transaction<'_>, record: &Record, number: i64) -> Result<(), CatalogError> {
+    let first_event = fact(transaction, "next_event")?.unwrap_or(1);
+    set_fact(transaction, "next_event", first_event + to_sql(record.events.len() as u64))?;
+    let known = Known {
+        row: record.row.clone(),
+        number,
+        first_event,
+        requests_sum: requests_sum(&record.requests),
+        roll_up_sum: 0,
+    };
+    let row = &known.row;
+    let time = |time: Option<Timestamp>| time.map(Timestamp::as_millis);
+    let insert = format!(
+        "INSERT INTO session ({}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, \
+         ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25)",
+        read::COLUMNS
+    );
+    transaction.prepare_cached(&insert)?.execute(params![
+        number,
+        row.key.as_str(),
+        read::origin(row.origin),
+        row.stamp.0,
+        row.session_id,
+        row.format,
+        row.agent,
+        row.title,
+        row.prompt,
+        row.project,
+        row.role,
+        row.issue,
+        row.run_id,
+        time(row.started_at),
+        time(row.last_event_at),
+        i64::from(row.ended),
+        row.outcome,
+        to_sql(row.events),
+        to_sql(row.agents),
+        to_sql(row.calls),
+        to_sql(row.problems),
+        first_event,
+        known.sum(),
+        known.requests_sum,
+        known.roll_up_sum,
+    ])?;
+    insert_events(transaction, record, first_event)?;
+    insert_requests(transaction, &record.requests, number)?;
+    let blocks = words::pack(&record.files);
+    let sum = Sum::default().number(Some(number)).bytes(&blocks).get();
+    transaction
+        .prepare_cached("INSERT INTO filter (session, blocks, sum) VALUES (?1, ?2, ?3)")?
+        .execute(params![number, blocks, sum])?;
+    Ok(())
+}
+
+fn insert_events(
+    transaction: &Transaction<'_>,
+    record: &Record,
+    first: i64,
+) -> Result<(), CatalogError> {
+    let mut insert = transaction.prepare_cached(
+        "INSERT INTO event (number, id, position, at, kind, tool, is_error, sum)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+    )?;
+    let mut say = transaction.prepare_cached("INSERT INTO words (rowid, text) VALUES (?1, ?2)")?;
+    for (position, event) in (0..).zip(&record.events) {
+        let fields = EventFields {
+            number: first + position,
+            id: &event.id,
+            position,
+            at: event.at.map(Timestamp::as_millis),
+            kind: event.kind,
+            tool: event.tool.as_deref(),
+            is_error: event.is_error,
+        };
+        insert.execute(params![
+            fields.number,
+            fields.id,
+            fields.position,
+            fields.at,
+            fields.kind,
+            fields.tool,
+            i64::from(fields.is_error),
+            fields.sum(),
+        ])?;
+        if let Some(prose) = &event.prose {
+            say.execute(params![fields.number, prose])?;
+        }
+    }
+    Ok(())
+}
+
+fn insert_requests(
+    transaction: &Transaction<'_>,
+    requests: &[RequestRow],
+    session: i64,
+) -> Result<(), CatalogError> {
+    let mut insert = transaction.prepare_cached(
+        "INSERT INTO request (id, session, number, at, model, sub_agent, input, output, reasoning,
+             cache_read, cache_write, cache_write_1h)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+    )?;
+    for (number, request) in (0_i64..).zip(requests) {
+        let usage = request.usage;
+        insert.execute(params![
+            request.id.0,
+            session,
+            number,
+            request.at.map(Timestamp::as_millis),
+            request.model,
+            request.sub_agent,
+            to_sql(usage.input),
+            to_sql(usage.output),
+            to_sql(usage.reasoning),
+            to_sql(usage.cache_read),
+            to_sql(usage.cache_write),
+            to_sql(usage.cache_write_1h),
+        ])?;
+    }
+    Ok(())
+}
+
+/// Of a session's requests, in order.
+pub(super) fn requests_sum(requests: &[RequestRow]) -> i64 {
+    let mut sum = Sum::default();
+    for request in requests {
+        sum.bytes(&request.id.0).number(request.at.map(Timestamp::as_millis));
+        sum.text(request.model.as_deref()).text(request.sub_agent.as_deref());
+        roll_up::add_usage(&mut sum, request.usage);
+    }
+    sum.get()
+}
