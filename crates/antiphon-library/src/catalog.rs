@@ -201,3 +201,6 @@ pub struct Candidate {
     /// Those blocks: files by name, and the numbers of their blocks.
     pub blocks: Vec<(String, Vec<u32>)>,
 }
+
+#[cfg(test)]
+mod conformance;

@@ -37,6 +37,7 @@ impl Store {
         for folder in &folders {
             fs::remove_dir_all(folder).map_err(failed(folder))?;
         }
+        self.drop_from_catalogue();
         Ok(folders)
     }
 

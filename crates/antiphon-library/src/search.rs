@@ -19,9 +19,9 @@ use serde::Serialize;
 
 use crate::archive::pack;
 use crate::catalog::{Candidate, CatalogError, Catalogue, EventQuery, Pieces, Progress, Ranked};
-use crate::{Error, Key, Origin, Store, StoredSession, open};
+use crate::{Error, Key, Origin, SessionQuery, Store, StoredSession, open};
 
-pub use query::Query;
+pub use query::{Query, day_or_time};
 
 /// A place that was found.
 #[derive(Debug, Clone, Serialize)]
@@ -166,15 +166,9 @@ impl Search<'_> {
 
     /// Whether a session is one of those that the query asks for.
     fn is_about(&self, session: &StoredSession) -> bool {
-        let has = |text: &Option<String>, part: &Option<String>| {
-            let Some(part) = part else { return true };
-            text.as_ref().is_some_and(|text| text.to_lowercase().contains(part))
-        };
-        let Query { since, until, .. } = self.query;
-        has(&session.agent, &self.query.agent)
-            && has(&session.project, &self.query.project)
-            && since.is_none_or(|since| session.last_event_at.is_none_or(|last| last >= since))
-            && until.is_none_or(|until| session.started_at.is_none_or(|first| first < until))
+        let Query { agent, project, since, until, .. } = self.query.clone();
+        let about = SessionQuery { agent, project, since, until, ..SessionQuery::default() };
+        about.wants(session)
     }
 
     fn in_session(&self, session: &StoredSession, all: bool) -> Result<Vec<Hit>, Error> {

@@ -113,15 +113,53 @@ pub(crate) struct Session {
 #[command(after_help = "\
 Examples:
   antiphon ls
+  antiphon ls --project shop --since 2026-03-01 --sort cost
   antiphon show latest      the first of the list
   antiphon show 0f0e        by the beginning of its id")]
 pub(crate) struct Ls {
+    /// Of this agent: a part of its name, as in all of these
+    #[arg(long, value_name = "NAME")]
+    pub(crate) agent: Option<String>,
+    /// Worked in this folder
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) project: Option<String>,
+    /// Recorded in this role
+    #[arg(long, value_name = "ROLE")]
+    pub(crate) role: Option<String>,
+    /// Recorded for this issue
+    #[arg(long, value_name = "ISSUE")]
+    pub(crate) issue: Option<String>,
+    /// Ended so: completed, failed, cancelled
+    #[arg(long, value_name = "OUTCOME")]
+    pub(crate) outcome: Option<String>,
+    /// Something happened on this day, or later
+    #[arg(long, value_name = "DAY", value_parser = antiphon_library::day_or_time)]
+    pub(crate) since: Option<antiphon_model::Timestamp>,
+    /// Begun before this day
+    #[arg(long, value_name = "DAY", value_parser = antiphon_library::day_or_time)]
+    pub(crate) until: Option<antiphon_model::Timestamp>,
+    /// What comes first
+    #[arg(long, value_enum, default_value_t = LsSort::Changed)]
+    pub(crate) sort: LsSort,
     /// How many at most
     #[arg(long, value_name = "N", default_value_t = 50)]
     pub(crate) limit: usize,
     /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// In which order sessions are listed.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum LsSort {
+    /// The last to change
+    Changed,
+    /// The last to begin
+    Started,
+    /// The dearest
+    Cost,
+    /// The longest
+    Events,
 }
 
 #[derive(Debug, Args)]

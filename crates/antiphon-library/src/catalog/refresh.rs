@@ -93,12 +93,25 @@ impl Store {
         Ok(Catalogue { store: self.clone(), catalog, is_in_memory, progress })
     }
 
+    /// Takes what is not kept any more out of the catalogue, and out of one that was set aside.
+    pub(crate) fn drop_from_catalogue(&self) {
+        for file in sqlite::files(&self.aside()) {
+            let _ = fs::remove_file(file);
+        }
+        // One that cannot be written now is brought into step by whoever asks next.
+        if self.catalog_file().is_file() {
+            let _ = self.catalogue(&|_, _| {});
+        }
+    }
+
+    fn aside(&self) -> PathBuf {
+        self.root().join(format!("{CATALOG_FILE}.damaged"))
+    }
+
     /// Moves a damaged catalogue out of the way: somebody may want to look at it.
     fn set_aside(&self) {
         let file = self.catalog_file();
-        let mut aside = file.clone().into_os_string();
-        aside.push(".damaged");
-        for (from, to) in sqlite::files(&file).iter().zip(sqlite::files(aside.as_ref())) {
+        for (from, to) in sqlite::files(&file).iter().zip(sqlite::files(&self.aside())) {
             let _ = fs::rename(from, to);
         }
     }
@@ -145,6 +158,9 @@ impl Catalogue<'_> {
         let removed = gone.len();
         self.catalog.write(&gone)?;
         if stale.is_empty() {
+            if removed > 0 {
+                self.catalog.settle()?;
+            }
             return Ok(Refreshed { removed, ..Refreshed::default() });
         }
         let progress = self.progress;

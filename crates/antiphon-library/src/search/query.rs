@@ -47,11 +47,7 @@ impl Query {
     }
 
     fn filter(&mut self, name: &str, value: &str, whole: &str) -> Result<(), String> {
-        let time = || {
-            let day = format!("{value}T00:00:00Z");
-            let at = Timestamp::parse(value).or_else(|| Timestamp::parse(&day));
-            at.ok_or_else(|| format!("`{whole}`: a day is written 2026-03-01"))
-        };
+        let time = || day_or_time(value).map_err(|error| format!("`{whole}`: {error}"));
         match name {
             "tool" => self.tool = Some(value.to_lowercase()),
             "file" => self.file = Some(value.to_lowercase()),
@@ -73,4 +69,11 @@ impl Query {
             self.words.iter().filter(|it| !STOP_WORDS.contains(&&***it)).cloned().collect();
         if telling.is_empty() { self.words.clone() } else { telling }
     }
+}
+
+/// A moment, or the first one of a day.
+pub fn day_or_time(text: &str) -> Result<Timestamp, String> {
+    let day = format!("{text}T00:00:00Z");
+    let at = Timestamp::parse(text).or_else(|| Timestamp::parse(&day));
+    at.ok_or_else(|| "a day is written 2026-03-01".to_owned())
 }

@@ -1,13 +1,16 @@
 //! `antiphon ls`: the sessions that are kept, the last to change first.
 
 use antiphon_journal::{Clock, SystemClock};
-use antiphon_library::{Environment, Origin, Store, StoredSession};
+use antiphon_library::{
+    Environment, Listed, Origin, SessionQuery, SessionSort, Store, StoredSession,
+};
 use antiphon_model::Timestamp;
+use antiphon_views::{Totals, Usd};
 use serde::Serialize;
 
 use crate::cli;
 use crate::failure::Outcome;
-use crate::terminal::{self, Page, Style, before_now, clip, count};
+use crate::terminal::{self, Bar, Page, Style, before_now, clip, count};
 
 /// So much of an id is shown at least; more where two begin alike.
 const ID_MIN: usize = 8;
@@ -15,7 +18,25 @@ const TITLE_WIDTH: usize = 60;
 
 pub(crate) fn run(args: &cli::Ls) -> anyhow::Result<Outcome> {
     let store = Store::open_default(&Environment::of_process())?;
-    let sessions = store.sessions();
+    let lower = |text: &Option<String>| text.as_ref().map(|text| text.to_lowercase());
+    let query = SessionQuery {
+        agent: lower(&args.agent),
+        project: lower(&args.project),
+        role: lower(&args.role),
+        issue: lower(&args.issue),
+        outcome: lower(&args.outcome),
+        since: args.since,
+        until: args.until,
+    };
+    let sort = match args.sort {
+        cli::LsSort::Changed => SessionSort::Changed,
+        cli::LsSort::Started => SessionSort::Started,
+        cli::LsSort::Cost => SessionSort::Cost,
+        cli::LsSort::Events => SessionSort::Events,
+    };
+    let bar = Bar::new("sessions read");
+    let sessions = store.list(&query, sort, &|done, of| bar.show(done, of))?;
+    drop(bar);
     let shown = sessions.get(..args.limit).unwrap_or(&sessions);
     if args.json {
         terminal::json(&shown.iter().map(row).collect::<Vec<_>>())?;
@@ -23,9 +44,10 @@ pub(crate) fn run(args: &cli::Ls) -> anyhow::Result<Outcome> {
     }
     let mut page = Page::new();
     if sessions.is_empty() {
-        page.plain(
-            "No session is kept yet: `antiphon install claude-code` keeps them as they happen.",
-        );
+        page.plain(match query == SessionQuery::default() {
+            true => "No session is kept yet: `antiphon sync` takes in those of your agents.",
+            false => "No session that is kept is like that.",
+        });
         page.end()?;
     }
     print(&mut page, shown, &sessions)?;
@@ -53,10 +75,9 @@ struct Row<'a> {
     ended: bool,
     outcome: Option<&'a str>,
     events: Option<u64>,
-    /// Counting these needs all of a session, and a list reads only its ends.
     agents: Option<u64>,
     calls: Option<u64>,
-    cost_usd: Option<f64>,
+    cost_usd: Option<Usd>,
     format: &'a str,
     /// `recorded` or `archived`.
     origin: &'a str,
@@ -64,7 +85,8 @@ struct Row<'a> {
     path: String,
 }
 
-fn row(session: &StoredSession) -> Row<'_> {
+fn row(listed: &Listed) -> Row<'_> {
+    let session = &listed.session;
     Row {
         id: &session.session_id,
         agent: session.agent.as_deref(),
@@ -81,7 +103,7 @@ fn row(session: &StoredSession) -> Row<'_> {
         events: session.events,
         agents: session.agents,
         calls: session.calls,
-        cost_usd: None,
+        cost_usd: listed.totals.cost().filter(|_| listed.totals.requests > 0),
         format: session.format,
         origin: match session.origin {
             Origin::Recorded => "recorded",
@@ -92,16 +114,20 @@ fn row(session: &StoredSession) -> Row<'_> {
     }
 }
 
-fn print(page: &mut Page, shown: &[StoredSession], all: &[StoredSession]) -> anyhow::Result<()> {
+fn print(page: &mut Page, shown: &[Listed], all: &[Listed]) -> anyhow::Result<()> {
     let now = SystemClock.now();
     let ids = short_ids(shown, all);
     let ids_width = ids.iter().map(|id| id.chars().count()).max().unwrap_or_default();
-    let names: Vec<String> = shown.iter().map(name).collect();
+    let has_cost = shown.iter().any(|it| !cost(&it.totals).is_empty());
+    let names: Vec<String> = shown.iter().map(|it| name(&it.session)).collect();
     let names_width = names.iter().map(|name| name.chars().count()).max().unwrap_or_default();
-    for ((session, id), name) in shown.iter().zip(ids).zip(names) {
+    for ((Listed { session, totals }, id), name) in shown.iter().zip(ids).zip(names) {
         page.faint(&format!("{:>12}  ", before_now(now.since(session.changed_at))));
         page.add(Style::Call, &format!("{id:<ids_width$}  "));
         page.add(Style::Name, &format!("{name:<names_width$}  "));
+        if has_cost {
+            page.plain(&format!("{:>9}  ", cost(totals)));
+        }
         page.plain(&title(session).unwrap_or_else(|| "(no title)".to_owned()));
         let outcome = match (&session.outcome, session.ended, session.origin) {
             (Some(outcome), _, _) => outcome,
@@ -123,6 +149,11 @@ fn print(page: &mut Page, shown: &[StoredSession], all: &[StoredSession]) -> any
     Ok(())
 }
 
+fn cost(totals: &Totals) -> String {
+    let cost = totals.cost().filter(|_| totals.requests > 0);
+    cost.map(|cost| format!("${cost:.2}")).unwrap_or_default()
+}
+
 /// What it is called, or how it began.
 fn title(session: &StoredSession) -> Option<String> {
     let own = session.title.as_deref().or(session.prompt.as_deref());
@@ -140,12 +171,12 @@ fn name(session: &StoredSession) -> String {
 
 /// As much of each id as tells it from all others. Of a recorded and a copied session with the
 /// same id that is the whole of it.
-fn short_ids<'a>(shown: &'a [StoredSession], all: &'a [StoredSession]) -> Vec<&'a str> {
-    let mut sorted: Vec<&str> = all.iter().map(|session| session.session_id.as_str()).collect();
+fn short_ids<'a>(shown: &'a [Listed], all: &'a [Listed]) -> Vec<&'a str> {
+    let mut sorted: Vec<&str> = all.iter().map(|it| it.session.session_id.as_str()).collect();
     sorted.sort_unstable();
     sorted.dedup();
-    let shorten = |session: &'a StoredSession| {
-        let id = session.session_id.as_str();
+    let shorten = |listed: &'a Listed| {
+        let id = listed.session.session_id.as_str();
         let at = sorted.partition_point(|&other| other < id);
         let neighbours =
             [at.checked_sub(1).and_then(|before| sorted.get(before)), sorted.get(at + 1)];

@@ -9,6 +9,7 @@
 mod agents;
 mod append;
 mod bad_input;
+mod catalogue;
 mod commands;
 mod documents;
 mod home;

@@ -35,7 +35,7 @@ fn three() -> Home {
 #[test]
 fn an_empty_store_says_what_to_do_and_stays_unmade() {
     let home = Home::new();
-    insta::assert_snapshot!(home.run("ls"), @"No session is kept yet: `antiphon install claude-code` keeps them as they happen.");
+    insta::assert_snapshot!(home.run("ls"), @"No session is kept yet: `antiphon sync` takes in those of your agents.");
     assert_eq!(home.run("ls --json").out, "[]\n");
     let latest = home.run("show latest");
     insta::assert_snapshot!(latest, @r"
@@ -78,8 +78,8 @@ fn a_list_as_json_has_the_fixed_names() {
     insta::assert_json_snapshot!(row, @r#"
     {
       "agent": "antiphon append",
-      "agents": null,
-      "calls": null,
+      "agents": 1,
+      "calls": 0,
       "changed_at": "2023-11-14T22:14:58.000Z",
       "cost_usd": null,
       "ended": true,

@@ -77,6 +77,8 @@ pub(super) fn prepare(connection: &Connection) -> Result<(), CatalogError> {
         "PRAGMA page_size = 8192;
          PRAGMA journal_mode = WAL;
          PRAGMA synchronous = NORMAL;
+         -- What was forgotten is gone from the file, too.
+         PRAGMA secure_delete = ON;
          PRAGMA wal_autocheckpoint = 4000;
          PRAGMA cache_size = -16000;
          PRAGMA temp_store = MEMORY;",

@@ -41,6 +41,10 @@ pub(super) fn write(
             }
         }
     }
+    if changes.iter().any(|change| matches!(change, Change::Remove(_))) {
+        // FTS5 only marks what was deleted, until it puts its pieces together.
+        transaction.execute_batch("INSERT INTO words (words) VALUES ('optimize')")?;
+    }
     for number in touched {
         roll_up::count(&transaction, prices, number)?;
     }
@@ -100,18 +104,21 @@ fn remove(
     Ok(Some(number))
 }
 
-/// The sessions that hold a request of this one, or are the same run.
+/// The sessions that are the same run, and those that hold a request of this one or of them: a
+/// recording that does not count any more gives its requests to others.
 fn add_kin(
     transaction: &Transaction<'_>,
     number: i64,
     kin: &mut BTreeSet<i64>,
 ) -> Result<(), CatalogError> {
     for select in [
-        "SELECT other.session FROM request own JOIN request other ON other.id = own.id
-         WHERE own.session = ?1 AND other.session <> ?1",
-        "SELECT other.number FROM session own JOIN session other
-             ON other.session_id = own.session_id
-         WHERE own.number = ?1 AND other.number <> ?1",
+        "SELECT run.number FROM session own JOIN session run ON run.session_id = own.session_id
+         WHERE own.number = ?1 AND run.number <> ?1",
+        "SELECT other.session FROM session own
+         JOIN session run ON run.session_id = own.session_id
+         JOIN request held ON held.session = run.number
+         JOIN request other ON other.id = held.id AND other.session <> held.session
+         WHERE own.number = ?1 AND other.session <> ?1",
     ] {
         let mut statement = transaction.prepare_cached(select)?;
         for other in statement.query_map([number], |row| row.get(0))? {

@@ -1,0 +1,91 @@
+//! The list of what is kept: some of it, in an order.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use antiphon_model::Timestamp;
+use antiphon_views::Totals;
+
+use crate::catalog::{CatalogError, Progress};
+use crate::{Key, Store, StoredSession};
+
+/// A session, and what it cost.
+#[derive(Debug, Clone)]
+pub struct Listed {
+    pub session: StoredSession,
+    pub totals: Totals,
+}
+
+/// Which sessions are wanted; what is not said does not matter. Words are parts, in small letters.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SessionQuery {
+    pub agent: Option<String>,
+    pub project: Option<String>,
+    pub role: Option<String>,
+    pub issue: Option<String>,
+    pub outcome: Option<String>,
+    /// Something happened at this time or after it.
+    pub since: Option<Timestamp>,
+    /// It began before this time.
+    pub until: Option<Timestamp>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SessionSort {
+    /// The last to change first.
+    Changed,
+    /// The last to begin first.
+    Started,
+    /// The dearest first.
+    Cost,
+    /// The longest first.
+    Events,
+}
+
+impl SessionQuery {
+    pub fn wants(&self, session: &StoredSession) -> bool {
+        let has = |text: &Option<String>, part: &Option<String>| {
+            let Some(part) = part else { return true };
+            text.as_ref().is_some_and(|text| text.to_lowercase().contains(part))
+        };
+        let last = session.last_event_at.unwrap_or(session.changed_at);
+        let first = session.started_at.unwrap_or(session.changed_at);
+        has(&session.agent, &self.agent)
+            && has(&session.project, &self.project)
+            && has(&session.role, &self.role)
+            && has(&session.issue, &self.issue)
+            && has(&session.outcome, &self.outcome)
+            && self.since.is_none_or(|since| last >= since)
+            && self.until.is_none_or(|until| first < until)
+    }
+}
+
+impl Store {
+    /// The sessions that are wanted, in an order.
+    pub fn list(
+        &self,
+        query: &SessionQuery,
+        sort: SessionSort,
+        progress: Progress<'_>,
+    ) -> Result<Vec<Listed>, CatalogError> {
+        let mut catalogue = self.catalogue(progress)?;
+        let mut sums: BTreeMap<Key, Totals> = BTreeMap::new();
+        for sum in catalogue.ask(|catalog| catalog.roll_up())? {
+            *sums.entry(sum.session).or_default() += sum.totals;
+        }
+        let sessions = catalogue.sessions()?.into_iter().filter(|session| query.wants(session));
+        let listed = |session: StoredSession| {
+            let totals = sums.get(&session.key).copied().unwrap_or_default();
+            Listed { session, totals }
+        };
+        let mut sessions: Vec<Listed> = sessions.map(listed).collect();
+        match sort {
+            // That is how they come.
+            SessionSort::Changed => {}
+            SessionSort::Started => sessions.sort_by_key(|it| Reverse(it.session.started_at)),
+            SessionSort::Cost => sessions.sort_by_key(|it| Reverse(it.totals.priced)),
+            SessionSort::Events => sessions.sort_by_key(|it| Reverse(it.session.events)),
+        }
+        Ok(sessions)
+    }
+}
