@@ -56,7 +56,7 @@ fn record(id: &str) -> Record {
         agent: Some("claude-code".to_owned()),
         title: None,
         prompt: Some("Fix the \"parser\"\nnow; naïve 🎼".to_owned()),
-        project: Some("/work/shop".to_owned()),
+        project: Some("/srv/shop".to_owned()),
         role: None,
         issue: Some("42".to_owned()),
         run_id: None,

@@ -17,7 +17,7 @@ impl Dice {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
-        (self.0 % sides as u64) as usize
+        usize::try_from(self.0 % sides as u64).unwrap()
     }
 }
 
@@ -90,7 +90,9 @@ impl Machine {
         let done = self.command(words).output().unwrap();
         let out = String::from_utf8(done.stdout).unwrap();
         let err = String::from_utf8_lossy(&done.stderr);
-        serde_json::from_str(&out).unwrap_or_else(|error| panic!("{words:?}: {error}: {err}"))
+        let value = serde_json::from_str(&out);
+        assert!(value.is_ok(), "{words:?}: {out}{err}");
+        value.unwrap()
     }
 
     /// All that can be asked, without what depends on where and when it was kept.
@@ -136,11 +138,12 @@ fn lines(id: &str, own: usize, turn: usize, dice: &mut Dice) -> String {
     let time = format!("2026-03-{:02}T10:{turn:02}:00.000Z", own % 28 + 1);
     let envelope = |uuid: &str| {
         format!(
-            r#""sessionId":"{id}","cwd":"/work/shop{}","version":"2.1.0","uuid":"{uuid}-{own}-{turn}","parentUuid":null,"isSidechain":false,"timestamp":"{time}""#,
+            r#""sessionId":"{id}","cwd":"/srv/shop{}","version":"2.1.0","uuid":"{uuid}-{own}-{turn}","parentUuid":null,"isSidechain":false,"timestamp":"{time}""#,
             own % 3
         )
     };
-    let noise: String = (0..400).map(|_| char::from(b'a' + dice.roll(26) as u8)).collect();
+    let letters: Vec<char> = ('a'..='z').collect();
+    let noise: String = (0..400).map(|_| letters[dice.roll(26)]).collect();
     let filler = noise.repeat(10);
     let word = ["cobalt", "amber", "violet"][own % 3];
     let (input, output) = (10 + own, 100 + turn);
@@ -150,7 +153,7 @@ fn lines(id: &str, own: usize, turn: usize, dice: &mut Dice) -> String {
             envelope("u")
         ),
         format!(
-            r#"{{{},"type":"assistant","requestId":"req-{own}-{turn}","message":{{"id":"msg-{own}-{turn}","type":"message","role":"assistant","model":"claude-opus-4-5","content":[{{"type":"text","text":"I read the {word} file."}},{{"type":"tool_use","id":"call-{own}-{turn}","name":"Read","input":{{"file_path":"/work/shop/{word}.rs"}}}}],"usage":{{"input_tokens":{input},"output_tokens":{output}}}}}}}"#,
+            r#"{{{},"type":"assistant","requestId":"req-{own}-{turn}","message":{{"id":"msg-{own}-{turn}","type":"message","role":"assistant","model":"claude-opus-4-5","content":[{{"type":"text","text":"I read the {word} file."}},{{"type":"tool_use","id":"call-{own}-{turn}","name":"Read","input":{{"file_path":"/srv/shop/{word}.rs"}}}}],"usage":{{"input_tokens":{input},"output_tokens":{output}}}}}}}"#,
             envelope("a")
         ),
         format!(
