@@ -62,6 +62,9 @@ pub enum Copied {
 struct State {
     session_id: String,
     source: PathBuf,
+    /// The main file's name within a generation; nothing, where it is the source's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    main: Option<String>,
     /// How much was copied into the newest generation.
     bytes: u64,
     /// Whether every file beside the main one was looked into, for this generation.
@@ -127,7 +130,10 @@ impl Store {
 /// The main file of the newest copy in a session's folder.
 pub(crate) fn main_file(folder: &Path) -> Option<PathBuf> {
     let state = State::read(folder)?;
-    let name = state.source.file_name()?;
+    let name = match &state.main {
+        Some(name) => Path::new(name),
+        None => Path::new(state.source.file_name()?),
+    };
     let mut generations = generations(folder);
     generations.sort_unstable_by(|a, b| b.cmp(a));
     let files = generations.into_iter().map(|number| generation(folder, number).join(name));
@@ -170,6 +176,10 @@ impl Copying<'_> {
         }
         // A name that is not text could come out as another's.
         members.retain(|member| !member.name.contains(char::REPLACEMENT_CHARACTER));
+        let known = state.clone();
+        // A name without folders is the source's own.
+        state.main = members.first().map(|main| main.name.clone()).filter(|it| it.contains('/'));
+        self.remember(&state, Some(&known))?;
         let known = state.clone();
         let mut number = generations(self.folder).into_iter().max().unwrap_or(1);
         let mut step = self.copy_into(number, &members, &mut state.bytes)?;

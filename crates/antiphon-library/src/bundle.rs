@@ -2,7 +2,10 @@
 //!
 //! Which do is the format's to say, by name and by how a file begins; where to look is said here:
 //! beside the main file, in the folder that is named after it or that the format knows by its name,
-//! and, where sessions lie in folders by day, in those of later days.
+//! where all sessions share some folders in those ([`tree`]), and, where sessions lie in folders by
+//! day, in those of later days.
+
+mod tree;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,7 +24,8 @@ const HEAD_BYTES: u64 = 64 << 10;
 #[derive(Debug)]
 pub struct Bundle {
     format: &'static Format,
-    stem: String,
+    /// What the session is called.
+    name: String,
     files: Vec<Member>,
     texts: Vec<String>,
     problems: Vec<Problem>,
@@ -30,7 +34,8 @@ pub struct Bundle {
 /// A file of the session.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Member {
-    /// Relative to the main file's folder, with `/` between folders.
+    /// Relative to the session's root, which is mostly the main file's folder, with `/` between
+    /// folders.
     pub(crate) name: String,
     pub(crate) path: PathBuf,
 }
@@ -61,14 +66,14 @@ impl Bundle {
     /// Reads the files of the session at `path`, if it is of a format that is not our own.
     pub fn find(path: &Path) -> Result<Option<Self>, Error> {
         let Some(format) = format_of(path)? else { return Ok(None) };
+        let main = tree::main(path, format);
         let mut bundle = Self {
             format,
-            stem: stem(path),
+            name: session_name(format, &main),
             files: Vec::new(),
             texts: Vec::new(),
             problems: Vec::new(),
         };
-        let main = Member { name: file_name(path), path: path.to_owned() };
         let text = Text::read(path);
         let text = text.map_err(|source| Error::Read { path: path.to_owned(), source })?;
         bundle.add(main, text);
@@ -139,7 +144,7 @@ impl Bundle {
         beside: Beside,
     ) -> Result<Option<(&'static str, Vec<Member>)>, Error> {
         let Some(format) = format_of(path)? else { return Ok(None) };
-        let mut members = vec![Member { name: file_name(path), path: path.to_owned() }];
+        let mut members = vec![tree::main(path, format)];
         members.append(&mut companions(path, format, beside));
         Ok(Some((format.name, members)))
     }
@@ -167,9 +172,9 @@ impl Bundle {
         self.format.name
     }
 
-    /// The main file's name, without what tells its kind.
-    pub fn stem(&self) -> &str {
-        &self.stem
+    /// What the session is called where it says nothing itself.
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
     pub fn files(&self) -> impl Iterator<Item = &Path> {
@@ -196,8 +201,17 @@ fn format_of(path: &Path) -> Result<Option<&'static Format>, Error> {
     Ok(detect(&head))
 }
 
+/// What the agent calls the session; the main file's name, where nothing is known.
+fn session_name(format: &Format, main: &Member) -> String {
+    let known = format.kept.as_ref().and_then(|kept| (kept.session)(&main.name));
+    known.map_or_else(|| stem(&main.path), str::to_owned)
+}
+
 /// The files that belong to the session, by name: beside its main file, and in its own folder.
 fn companions(main: &Path, format: &Format, which: Beside) -> Vec<Member> {
+    if let Some(root) = tree::root(main, format) {
+        return tree::companions(main, &root, format, which);
+    }
     let folder = main.parent().unwrap_or(Path::new(""));
     let stem = stem(main);
     let mut found = match which {

@@ -100,7 +100,7 @@ fn open_foreign(bundle: Bundle, only_usage: bool) -> Opened {
     Opened {
         session,
         format: bundle.format(),
-        name: bundle.stem().to_owned(),
+        name: bundle.name().to_owned(),
         files: bundle.files().map(Path::to_owned).collect(),
         bodies: Box::new(MemoryBodies::new(bundle.into_streams())),
         duplicates,

@@ -1,0 +1,68 @@
+//! Where the files of a session lie that is no single document.
+//!
+//! ```text
+//! session/<project>/<session>.json        session/info/<session>.json
+//! message/<session>/<message>.json        session/message/<session>/<message>.json
+//! part/<message>/<part>.json              session/part/<session>/<message>/<part>.json
+//! ```
+//!
+//! On the right as it was before. All sessions of a machine share these folders, whose root lies
+//! two above the session's file. The children of a session that came out of a database lie in a
+//! folder of its name.
+
+use crate::{Lead, spread};
+
+const ENDING: &str = ".json";
+
+/// How far above a session's file the root lies.
+pub(super) fn above(path: &str) -> usize {
+    let mut parts = path.rsplit('/');
+    let (_, _, above) = (parts.next(), parts.next(), parts.next());
+    if above == Some("session") { 2 } else { 0 }
+}
+
+/// The folders in which a session's messages and a message's parts lie. They are named by its id,
+/// and so is its file; where that is not so, the id counts, too.
+pub(super) fn leads(name: &str, head: &mut dyn FnMut() -> String) -> Vec<Lead> {
+    let parts: Vec<&str> = name.split('/').collect();
+    let (within, file) = match parts.as_slice() {
+        ["session", "info", file] => ("session/message".to_owned(), file),
+        ["session", "message", session, file] => (format!("session/part/{session}"), file),
+        ["session", _, file] => ("message".to_owned(), file),
+        ["message", _, file] => ("part".to_owned(), file),
+        _ => return Vec::new(),
+    };
+    let stem = file.strip_suffix(ENDING).unwrap_or(file).to_owned();
+    let head = head();
+    let members = spread::members(&[&head]);
+    let id = members.iter().find(|(key, _)| key == "id").map(|(_, id)| id.trim_matches('"'));
+    let other = id.filter(|id| *id != stem).map(str::to_owned);
+    let lead = |named| Lead { within: within.clone(), named };
+    [Some(stem), other].into_iter().flatten().map(lead).collect()
+}
+
+/// Another session belongs here if it names this one as its parent.
+pub(super) fn belongs(stem: &str, name: &str, head: &str) -> bool {
+    if let Some((folder, file)) = name.split_once('/') {
+        let is_session = file.is_empty() || crate::named(file, "ses", ENDING).is_some();
+        return folder == stem && stem.starts_with("ses") && is_session && !file.contains('/');
+    }
+    name.ends_with(ENDING)
+        && head.contains("\"parentID\"")
+        && spread::members(&[head])
+            .iter()
+            .any(|(key, value)| key == "parentID" && value.trim_matches('"') == stem)
+}
+
+/// The session whose file this is: in a project's folder, or in that of all facts.
+pub(super) fn session(path: &str) -> Option<&str> {
+    let mut folders = path.rsplit('/').skip(1);
+    let project = folders.next();
+    let is_session = match (project, folders.next()) {
+        (Some(_), Some("session")) => true,
+        // What was exported, or came out of a database; or below the folder of all sessions.
+        (_, None) => true,
+        _ => false,
+    };
+    crate::named(path, "ses", ENDING).filter(|_| is_session)
+}
