@@ -5,16 +5,17 @@
 //! where all sessions share some folders in those ([`tree`]), and, where sessions lie in folders by
 //! day, in those of later days.
 
-mod tree;
+pub(crate) mod tree;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use antiphon_formats::{Format, Sink, Stream, detect};
+use antiphon_formats::{FORMATS, Format, Sink, Stream, detect};
 use antiphon_model::{Place, Problem};
 
 use crate::Error;
+use crate::database::{self, Database, DatabaseError};
 use crate::file::{self, PACKED, Stopped, Text};
 
 /// How much of a file decides what it is.
@@ -29,15 +30,26 @@ pub struct Bundle {
     files: Vec<Member>,
     texts: Vec<String>,
     problems: Vec<Problem>,
+    /// The database that it came out of, and its id there.
+    database: Option<(PathBuf, String)>,
+    note: Option<String>,
 }
 
 /// A file of the session.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Member {
     /// Relative to the session's root, which is mostly the main file's folder, with `/` between
     /// folders.
     pub(crate) name: String,
     pub(crate) path: PathBuf,
+    /// What it holds, where that is no file: a session of a database.
+    pub(crate) document: Option<String>,
+}
+
+impl Member {
+    pub(crate) fn file(name: String, path: PathBuf) -> Self {
+        Self { name, path, document: None }
+    }
 }
 
 /// Which of the files beside a main file are looked into. There may be many, most of other
@@ -65,15 +77,12 @@ impl Beside {
 impl Bundle {
     /// Reads the files of the session at `path`, if it is of a format that is not our own.
     pub fn find(path: &Path) -> Result<Option<Self>, Error> {
+        if let Some((database, id)) = database::named(path) {
+            return Self::of_database(&database, id.as_deref()).map(Some);
+        }
         let Some(format) = format_of(path)? else { return Ok(None) };
         let main = tree::main(path, format);
-        let mut bundle = Self {
-            format,
-            name: session_name(format, &main),
-            files: Vec::new(),
-            texts: Vec::new(),
-            problems: Vec::new(),
-        };
+        let mut bundle = Self::new(format, session_name(format, &main));
         let text = Text::read(path);
         let text = text.map_err(|source| Error::Read { path: path.to_owned(), source })?;
         bundle.add(main, text);
@@ -87,6 +96,52 @@ impl Bundle {
         }
         bundle.add_from_later_days();
         Ok(Some(bundle))
+    }
+
+    fn new(format: &'static Format, name: String) -> Self {
+        Self {
+            format,
+            name,
+            files: Vec::new(),
+            texts: Vec::new(),
+            problems: Vec::new(),
+            database: None,
+            note: None,
+        }
+    }
+
+    /// A session of a database, and those that it made: that of an id, or the newest.
+    fn of_database(path: &Path, id: Option<&str>) -> Result<Self, Error> {
+        let (database, members) = out_of_database(path, id)?;
+        let agent = database.agent();
+        let Some(format) = FORMATS.iter().find(|format| format.name == agent) else {
+            return Err(DatabaseError::Unread { path: path.to_owned(), agent }.into());
+        };
+        let session = database.find(id)?.id.clone();
+        let mut bundle = Self::new(format, session.clone());
+        bundle.note = database.others().filter(|_| id.is_none());
+        bundle.database = Some((path.to_owned(), session));
+        for mut member in members {
+            let text = member.document.take().unwrap_or_default();
+            bundle.add(member, Text { text, stopped: None });
+        }
+        Ok(bundle)
+    }
+
+    /// The bytes that the agent wrote as the session's main file; out of a database the document.
+    pub fn native(&self) -> Result<Vec<u8>, Error> {
+        if let Some((path, id)) = &self.database {
+            let (_, members) = out_of_database(path, Some(id))?;
+            let main = members.into_iter().next().and_then(|main| main.document);
+            return Ok(main.unwrap_or_default().into_bytes());
+        }
+        let main = self.files().next().unwrap_or(Path::new(""));
+        file::read_bytes(main).map_err(|source| Error::Read { path: main.to_owned(), source })
+    }
+
+    /// What else is where it was found.
+    pub fn note(&self) -> Option<&str> {
+        self.note.as_deref()
     }
 
     fn add(&mut self, member: Member, Text { mut text, stopped }: Text) {
@@ -124,7 +179,7 @@ impl Bundle {
                 if (self.format.belongs)(&maker, &name, &head)
                     && let Ok(text) = Text::read(&path)
                 {
-                    self.add(Member { name, path }, text);
+                    self.add(Member::file(name, path), text);
                 }
             }
         }
@@ -132,8 +187,15 @@ impl Bundle {
 
     /// The files of the session at `path` and how long they are: what changes when it goes on.
     pub fn stamp(path: &Path) -> Result<Option<Vec<(PathBuf, u64)>>, Error> {
-        let Some((_, members)) = Self::members(path, Beside::All)? else { return Ok(None) };
         let len = |file: &Path| file.metadata().map_or(0, |metadata| metadata.len());
+        if let Some((database, id)) = database::named(path) {
+            let (_, members) = out_of_database(&database, id.as_deref())?;
+            let lens = members.into_iter().map(|member| {
+                (member.path, member.document.map_or(0, |document| document.len() as u64))
+            });
+            return Ok(Some(lens.collect()));
+        }
+        let Some((_, members)) = Self::members(path, Beside::All)? else { return Ok(None) };
         let files = members.into_iter().map(|member| member.path);
         Ok(Some(files.map(|file| (len(&file), file)).map(|(len, file)| (file, len)).collect()))
     }
@@ -143,6 +205,10 @@ impl Bundle {
         path: &Path,
         beside: Beside,
     ) -> Result<Option<(&'static str, Vec<Member>)>, Error> {
+        if let Some((path, id)) = database::named(path) {
+            let (database, members) = out_of_database(&path, id.as_deref())?;
+            return Ok(Some((database.agent(), members)));
+        }
         let Some(format) = format_of(path)? else { return Ok(None) };
         let mut members = vec![tree::main(path, format)];
         members.append(&mut companions(path, format, beside));
@@ -191,6 +257,20 @@ impl Bundle {
     }
 }
 
+/// A database, and the documents of a session in it.
+fn out_of_database(path: &Path, id: Option<&str>) -> Result<(Database, Vec<Member>), Error> {
+    // What changes while it is read is read once more.
+    for _ in 0..2 {
+        let database = Database::open(path)?;
+        match database.members(&database.find(id)?.id) {
+            Ok(members) => return Ok((database, members)),
+            Err(DatabaseError::Changed { .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Err(DatabaseError::Changed { path: path.to_owned() }.into())
+}
+
 /// The format of the file at `path`, if it is a file, and of a format that is not our own.
 fn format_of(path: &Path) -> Result<Option<&'static Format>, Error> {
     if !path.is_file() {
@@ -236,7 +316,7 @@ fn companions(main: &Path, format: &Format, which: Beside) -> Vec<Member> {
                 continue;
             }
             if (format.belongs)(&stem, &name, "") {
-                found.push(Member { name, path });
+                found.push(Member::file(name, path));
             }
         }
     }
@@ -252,7 +332,7 @@ fn beside(folder: &Path, stem: &str, main: &Path, format: &Format, which: Beside
         likely(folder, format).into_iter().filter(|path| path != main && which.wants(path));
     let mut others: Vec<(Member, String)> = likely
         .filter_map(|path| Some((file::head(&path, HEAD_BYTES).ok()?, path)))
-        .map(|(head, path)| (Member { name: file_name(&path), path }, head))
+        .map(|(head, path)| (Member::file(file_name(&path), path), head))
         .collect();
     let mut stems = vec![stem.to_owned()];
     while let Some(stem) = stems.pop() {

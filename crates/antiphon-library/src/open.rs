@@ -12,6 +12,7 @@ use antiphon_model::{Bodies, Event, MemoryBodies, Problem, Session};
 use thiserror::Error;
 
 use crate::bundle::Bundle;
+use crate::database::DatabaseError;
 use crate::recorded;
 
 /// The name of the log's own format.
@@ -33,6 +34,8 @@ pub struct Opened {
     pub summary: Option<Summary>,
     /// Whether whoever wrote it died before it ended.
     pub was_interrupted: bool,
+    /// What else is where it was found.
+    pub note: Option<String>,
 }
 
 impl std::fmt::Debug for Opened {
@@ -45,6 +48,8 @@ impl std::fmt::Debug for Opened {
 pub enum Error {
     #[error(transparent)]
     Log(#[from] antiphon_journal::Error),
+    #[error(transparent)]
+    Database(#[from] DatabaseError),
     #[error("cannot read `{path}`")]
     Read { path: PathBuf, source: io::Error },
     #[error("cannot write `{path}`")]
@@ -79,6 +84,7 @@ fn open_for(path: &Path, only_usage: bool) -> Result<Opened, Error> {
             duplicates: recorded.duplicates,
             summary: Some(summary),
             was_interrupted,
+            note: None,
         });
     }
     Ok(Opened {
@@ -90,6 +96,7 @@ fn open_for(path: &Path, only_usage: bool) -> Result<Opened, Error> {
         duplicates: Vec::new(),
         summary: Some(summary),
         was_interrupted,
+        note: None,
     })
 }
 
@@ -101,6 +108,7 @@ fn open_foreign(bundle: Bundle, only_usage: bool) -> Opened {
         session,
         format: bundle.format(),
         name: bundle.name().to_owned(),
+        note: bundle.note().map(str::to_owned),
         files: bundle.files().map(Path::to_owned).collect(),
         bodies: Box::new(MemoryBodies::new(bundle.into_streams())),
         duplicates,

@@ -23,14 +23,14 @@ pub(super) fn main(path: &Path, format: &Format) -> Member {
         (Some(root), Ok(full)) => plain(&relative(&full, &root)),
         _ => file_name(path),
     };
-    Member { name, path: path.to_owned() }
+    Member::file(name, path.to_owned())
 }
 
 /// The files that belong to the session.
 pub(super) fn companions(main: &Path, root: &Path, format: &Format, which: Beside) -> Vec<Member> {
     let Ok(main) = std::path::absolute(main) else { return Vec::new() };
     let folder = main.parent().unwrap_or(root);
-    let named = |path: PathBuf| Member { name: plain(&relative(&path, root)), path };
+    let named = |path: PathBuf| Member::file(plain(&relative(&path, root)), path);
     let mut found: Vec<Member> = match which {
         Beside::None => Vec::new(),
         Beside::All | Beside::ChangedSince(_) => {
@@ -84,4 +84,4 @@ fn plain(name: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
