@@ -119,6 +119,9 @@ pub struct Format {
     /// Where the root lies above: in which folders more of a file's own lies. The beginning of the
     /// file is read when it is asked for.
     pub leads: fn(name: &str, head: &mut dyn FnMut() -> String) -> Vec<Lead>,
+    /// What the session is called that made the one whose main file begins like this; nothing, if
+    /// sessions of their own are not found that way.
+    pub made_by: Option<fn(head: &str) -> Option<String>>,
     /// Where the agent keeps its sessions; nothing, if it keeps none.
     pub kept: Option<Kept>,
     /// The databases in which it keeps them, below the agent's folder.
@@ -167,6 +170,7 @@ const ONE_FILE: Format = Format {
     names: |_| Vec::new(),
     above: |_| 0,
     leads: |_, _| Vec::new(),
+    made_by: None,
     kept: None,
     databases: &[],
     lines: None,

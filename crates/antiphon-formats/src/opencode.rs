@@ -23,6 +23,7 @@ pub(crate) const FORMAT: Format = Format {
     belongs: layout::belongs,
     above: layout::above,
     leads: layout::leads,
+    made_by: Some(layout::made_by),
     kept: Some(Kept {
         variable: "XDG_DATA_HOME",
         folders: &[".local/share"],

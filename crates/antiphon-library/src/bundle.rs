@@ -19,7 +19,7 @@ use crate::database::{self, Database, DatabaseError};
 use crate::file::{self, PACKED, Stopped, Text};
 
 /// How much of a file decides what it is.
-const HEAD_BYTES: u64 = 64 << 10;
+pub(crate) const HEAD_BYTES: u64 = 64 << 10;
 
 /// A session's files, read: its main file first, each with its name within the session.
 #[derive(Debug)]
@@ -189,11 +189,10 @@ impl Bundle {
     pub fn stamp(path: &Path) -> Result<Option<Vec<(PathBuf, u64)>>, Error> {
         let len = |file: &Path| file.metadata().map_or(0, |metadata| metadata.len());
         if let Some((database, id)) = database::named(path) {
-            let (_, members) = out_of_database(&database, id.as_deref())?;
-            let lens = members.into_iter().map(|member| {
-                (member.path, member.document.map_or(0, |document| document.len() as u64))
-            });
-            return Ok(Some(lens.collect()));
+            // No length says it; the database does.
+            let open = Database::open(&database)?;
+            let stamp = open.stamp(&open.find(id.as_deref())?.id);
+            return Ok(Some(vec![(database.join(stamp), 0)]));
         }
         let Some((_, members)) = Self::members(path, Beside::All)? else { return Ok(None) };
         let files = members.into_iter().map(|member| member.path);

@@ -75,7 +75,7 @@ impl Store {
     }
 
     /// Copies a session, unless it is as it was.
-    fn keep(&self, Wanted { source, database }: &Wanted) -> Result<Option<Copied>, Error> {
+    fn keep(&self, Wanted { source, database, .. }: &Wanted) -> Result<Option<Copied>, Error> {
         let key = Key::of(source.agent, &source.session_id);
         if self.is_forgotten(&key) {
             return Ok(None);

@@ -47,11 +47,17 @@ pub(super) fn belongs(stem: &str, name: &str, head: &str) -> bool {
         let is_session = file.is_empty() || crate::named(file, "ses", ENDING).is_some();
         return folder == stem && stem.starts_with("ses") && is_session && !file.contains('/');
     }
-    name.ends_with(ENDING)
-        && head.contains("\"parentID\"")
-        && spread::members(&[head])
-            .iter()
-            .any(|(key, value)| key == "parentID" && value.trim_matches('"') == stem)
+    name.ends_with(ENDING) && made_by(head).is_some_and(|parent| parent == stem)
+}
+
+/// The parent of the session whose file begins like this.
+pub(super) fn made_by(head: &str) -> Option<String> {
+    if !head.contains("\"parentID\"") {
+        return None;
+    }
+    let members = spread::members(&[head]);
+    let parent = members.iter().find(|(key, _)| key == "parentID").map(|(_, value)| value);
+    parent.map(|parent| parent.trim_matches('"').to_owned())
 }
 
 /// The session whose file this is: in a project's folder, or in that of all facts.

@@ -19,6 +19,8 @@ const NAMES: [(&str, &str); 4] = [
 /// Columns that are one object in a document: how their names begin, and its name.
 const OBJECTS: [(&str, &str); 4] =
     [("summary_", "summary"), ("time_", "time"), ("tokens_cache_", "cache"), ("tokens_", "tokens")];
+/// Where the newest versions write messages.
+const NEWER: &str = "session_message";
 /// Columns that hold JSON.
 const PARSED: [&str; 5] = ["summary_diffs", "revert", "permission", "model", "metadata"];
 
@@ -28,14 +30,17 @@ pub(super) fn rows(connection: &Connection) -> Result<Vec<Row>, Error> {
     let messages = counts(connection, "message", "time_updated")?;
     // The rows of parts are long, and an index has their number.
     let parts = counts(connection, "part", "")?;
+    let newer = counts(connection, NEWER, "time_updated")?;
     let sql = format!("SELECT id, {parent}, {title}, {updated} FROM session");
     let mut statement = connection.prepare(&sql)?;
     let rows = statement.query_map([], |row| {
         let id = text(row.get_ref(0)?).unwrap_or_default();
         let updated = text(row.get_ref(3)?).unwrap_or_default();
-        let count =
-            |counts: &BTreeMap<String, String>| counts.get(&id).cloned().unwrap_or_default();
-        let stamp = format!("{updated} {} {}", count(&messages), count(&parts));
+        let count = |counts: &BTreeMap<String, String>| -> String {
+            counts.get(&id).cloned().unwrap_or_default()
+        };
+        let counts = [&messages, &parts, &newer].map(count).join(" ");
+        let stamp = format!("{updated} {counts}");
         let (parent, title) = (text(row.get_ref(1)?), text(row.get_ref(2)?));
         // Milliseconds, with as many digits each.
         Ok(Row { id, parent, title, updated: format!("{updated:0>20}"), stamp })
@@ -80,12 +85,38 @@ pub(super) fn document(connection: &Connection, id: &str) -> Result<Option<Strin
             return Ok(None);
         }
     }
+    if !listed.has_any() {
+        return newer(connection, id, listed);
+    }
     // Parts of messages that are gone.
     for (message, parts) in parts {
         let info = with_ids(&[("id", &message), ("sessionID", id)], "{}");
         let record = format!("{{\"info\":{info},\"parts\":[{}]}}", parts.join(","));
         if listed.push(&record).is_none() {
             return Ok(None);
+        }
+    }
+    Ok(Some(listed.finish()))
+}
+
+/// Adds the messages of a session that has them in the newer table only. How they are to be read is
+/// not known yet; they are kept, each with all that it says.
+fn newer(connection: &Connection, id: &str, mut listed: Listed) -> Result<Option<String>, Error> {
+    if has(connection, NEWER, "data") {
+        let [seq, kind] = ["seq", "type"].map(|name| column(connection, NEWER, name));
+        let sql = format!(
+            "SELECT id, {kind}, data FROM {NEWER} WHERE session_id = ?1 ORDER BY {seq}, id"
+        );
+        let mut statement = connection.prepare(&sql)?;
+        let mut rows = statement.query([id])?;
+        while let Some(row) = rows.next()? {
+            let [message, kind] = [row.get_ref(0)?, row.get_ref(1)?].map(text);
+            let (message, kind) = (message.unwrap_or_default(), kind.unwrap_or_default());
+            let ids = [("id", message.as_str()), ("sessionID", id), ("type", &kind)];
+            let info = with_ids(&ids, &parsed(row.get_ref(2)?));
+            if listed.push(&format!("{{\"info\":{info}}}")).is_none() {
+                return Ok(None);
+            }
         }
     }
     Ok(Some(listed.finish()))

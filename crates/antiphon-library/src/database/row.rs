@@ -105,6 +105,10 @@ impl Listed {
         (self.text.len() as u64 <= MOST_BYTES).then_some(())
     }
 
+    pub(super) fn has_any(&self) -> bool {
+        self.has_any
+    }
+
     pub(super) fn finish(self) -> String {
         self.text + "]}"
     }

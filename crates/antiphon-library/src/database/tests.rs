@@ -182,6 +182,22 @@ fn a_database_may_lack_columns() {
 }
 
 #[test]
+fn messages_of_the_newer_table_are_kept_where_there_are_no_others() {
+    let shop = Shop::new();
+    shop.session("ses_2", None, 9);
+    let add = "CREATE TABLE session_message (id TEXT, session_id TEXT, type TEXT, seq INTEGER,
+        time_updated INTEGER, data TEXT);
+        INSERT INTO session_message VALUES ('evt_b', 'ses_2', 'assistant', 2, 1, '{\"content\":[]}');
+        INSERT INTO session_message VALUES ('evt_a', 'ses_2', 'user', 1, 1, '{\"text\":\"Hi\"}');";
+    let before = Database::open(&shop.path()).unwrap().stamp("ses_2");
+    shop.writer.execute_batch(add).unwrap();
+    assert_ne!(Database::open(&shop.path()).unwrap().stamp("ses_2"), before);
+    let opened = open(&shop.path()).unwrap();
+    let ids: Vec<&str> = opened.session.entries().map(|entry| entry.id()).collect();
+    assert!(ids.ends_with(&["evt_a", "evt_b"]), "{ids:?}");
+}
+
+#[test]
 fn a_bad_database_is_a_clear_error() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("bad.db");

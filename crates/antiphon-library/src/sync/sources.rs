@@ -1,6 +1,6 @@
 //! Where the agents' sessions are.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
@@ -8,9 +8,9 @@ use std::time::SystemTime;
 use antiphon_formats::{FORMATS, Format, Kept};
 
 use crate::archive::Source;
-use crate::bundle::{list, relative};
+use crate::bundle::{HEAD_BYTES, list, relative};
 use crate::database::{self, Database};
-use crate::file::PACKED;
+use crate::file::{self, PACKED};
 use crate::{Environment, Error};
 
 /// A folder or a database in which an agent keeps sessions.
@@ -28,6 +28,8 @@ pub(super) struct Wanted {
     pub(super) source: Source,
     /// The database that it is in, and what is another one when it has changed there.
     pub(super) database: Option<(Arc<Mutex<Database>>, String)>,
+    /// The session that made it, if that has it among its files.
+    parent: Option<String>,
 }
 
 /// Where the agents keep their sessions, as far as that is there.
@@ -61,9 +63,8 @@ pub(super) fn sessions(folder: &SourceFolder) -> Result<Vec<Wanted>, Error> {
     if folder.path.is_file() {
         return in_database(folder);
     }
-    let Some(kept) =
-        FORMATS.iter().find(|it| it.name == folder.agent).and_then(|it| it.kept.as_ref())
-    else {
+    let format = FORMATS.iter().find(|it| it.name == folder.agent);
+    let Some((format, kept)) = format.and_then(|it| Some((it, it.kept.as_ref()?))) else {
         return Ok(Vec::new());
     };
     let mut found = Vec::new();
@@ -79,9 +80,13 @@ pub(super) fn sessions(folder: &SourceFolder) -> Result<Vec<Wanted>, Error> {
             if let Some(id) = (kept.session)(plain)
                 && !crate::is_outdated(&path)
             {
+                let made_by = |by: fn(&str) -> Option<String>| {
+                    by(&file::head(&path, HEAD_BYTES).ok()?).filter(|parent| parent != id)
+                };
+                let parent = format.made_by.and_then(made_by);
                 let session_id = id.to_owned();
                 let source = Source { agent: folder.agent, session_id, file: path };
-                found.push(Wanted { source, database: None });
+                found.push(Wanted { source, database: None, parent });
             }
         }
     }
@@ -98,13 +103,14 @@ fn in_database(folder: &SourceFolder) -> Result<Vec<Wanted>, Error> {
     let wanted = |(session_id, stamp): (String, String)| {
         let file = folder.path.join(&session_id);
         let source = Source { agent, session_id, file };
-        Wanted { source, database: Some((Arc::clone(&database), stamp)) }
+        Wanted { source, database: Some((Arc::clone(&database), stamp)), parent: None }
     };
     Ok(sessions.into_iter().map(wanted).collect())
 }
 
 /// Of each session one source: an agent that keeps its sessions otherwise since an update leaves
 /// the old ones where they were. A database counts most, then lines, then what was changed last.
+/// What is kept with the session that made it is not kept alone.
 pub(super) fn one_of_each(found: Vec<Wanted>) -> Vec<Wanted> {
     let rank = |wanted: &Wanted| -> (bool, bool, Option<SystemTime>) {
         let file = &wanted.source.file;
@@ -124,6 +130,13 @@ pub(super) fn one_of_each(found: Vec<Wanted>) -> Vec<Wanted> {
             }
         }
     }
+    let files = sources.iter().filter(|wanted| wanted.database.is_none());
+    let files: BTreeSet<(&str, String)> =
+        files.map(|it| (it.source.agent, it.source.session_id.clone())).collect();
+    sources.retain(|wanted| {
+        let parent = wanted.parent.clone().map(|parent| (wanted.source.agent, parent));
+        parent.is_none_or(|parent| !files.contains(&parent))
+    });
     sources
 }
 
