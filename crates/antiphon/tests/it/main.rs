@@ -10,6 +10,7 @@ mod agents;
 mod append;
 mod bad_input;
 mod commands;
+mod databases;
 mod documents;
 mod home;
 mod hooks;
