@@ -52,6 +52,16 @@ pub struct Source {
     pub file: PathBuf,
 }
 
+/// What whoever wants a copy knows of a session.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Known<'a> {
+    Nothing,
+    /// The database that it is in, open.
+    Database(&'a Mutex<Database>),
+    /// The main files of the sessions that it made, which lie beside its own.
+    Children(&'a [PathBuf]),
+}
+
 /// What came of copying.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Copied {
@@ -80,23 +90,23 @@ impl Store {
     /// Copies what is new of a session's files, until `deadline` if there is one. It never waits
     /// for another process.
     pub fn archive(&self, source: &Source, deadline: Option<Instant>) -> Result<Copied, Error> {
-        self.copy(source, None, deadline, false).map(|(copied, _)| copied)
+        self.copy(source, Known::Nothing, deadline, false).map(|(copied, _)| copied)
     }
 
     /// The same with all the time it takes, and then packs the copy. Says what the files were like
-    /// before they were copied. The database is the one that the session is in, if it is open.
+    /// before they were copied.
     pub(crate) fn archive_packed(
         &self,
         source: &Source,
-        database: Option<&Mutex<Database>>,
+        known: Known<'_>,
     ) -> Result<(Copied, Sizes), Error> {
-        self.copy(source, database, None, true)
+        self.copy(source, known, None, true)
     }
 
     fn copy(
         &self,
         source: &Source,
-        database: Option<&Mutex<Database>>,
+        known: Known<'_>,
         deadline: Option<Instant>,
         packs: bool,
     ) -> Result<(Copied, Sizes), Error> {
@@ -107,7 +117,7 @@ impl Store {
         }
         let folder = self.archive_folder(source.agent, &key);
         make_folders(&folder).map_err(|error| cannot_write(&folder, error))?;
-        let copying = Copying { folder: &folder, source, database, deadline };
+        let copying = Copying { folder: &folder, source, known, deadline };
         loop {
             // First asked, then looked whether somebody is at it: either that one sees what was
             // asked, or the lock is free.
@@ -184,7 +194,7 @@ fn sizes(members: &[Member]) -> Sizes {
 struct Copying<'a> {
     folder: &'a Path,
     source: &'a Source,
-    database: Option<&'a Mutex<Database>>,
+    known: Known<'a>,
     deadline: Option<Instant>,
 }
 
@@ -233,7 +243,7 @@ impl Copying<'_> {
         &self,
         looked_at: Option<SystemTime>,
     ) -> Result<Option<(&'static str, Vec<Member>)>, Error> {
-        let Some(database) = self.database else {
+        let Known::Database(database) = self.known else {
             return Bundle::members(&self.source.file, self.beside(looked_at));
         };
         let database = database.lock().unwrap_or_else(PoisonError::into_inner);
@@ -259,7 +269,10 @@ impl Copying<'_> {
 
     /// Looking into all files takes its time. Where there is little, only those that changed since
     /// they were all looked into.
-    fn beside(&self, looked_at: Option<SystemTime>) -> Beside {
+    fn beside(&self, looked_at: Option<SystemTime>) -> Beside<'_> {
+        if let Known::Children(paths) = self.known {
+            return Beside::Known(paths);
+        }
         match (self.deadline, looked_at) {
             (None, _) => Beside::All,
             (Some(_), Some(time)) => Beside::ChangedSince(time),

@@ -55,13 +55,15 @@ impl Member {
 /// Which of the files beside a main file are looked into. There may be many, most of other
 /// sessions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Beside {
+pub(crate) enum Beside<'a> {
     All,
     ChangedSince(SystemTime),
+    /// None, because these are known to be those that belong to it.
+    Known(&'a [PathBuf]),
     None,
 }
 
-impl Beside {
+impl Beside<'_> {
     fn wants(self, path: &Path) -> bool {
         match self {
             Self::All => true,
@@ -69,6 +71,7 @@ impl Beside {
                 let changed = fs::metadata(path).and_then(|metadata| metadata.modified());
                 changed.is_ok_and(|changed| changed >= time)
             }
+            Self::Known(paths) => paths.iter().any(|known| known == path),
             Self::None => false,
         }
     }
@@ -202,7 +205,7 @@ impl Bundle {
     /// The files of the session at `path`, its main file first, and the name of their format.
     pub(crate) fn members(
         path: &Path,
-        beside: Beside,
+        beside: Beside<'_>,
     ) -> Result<Option<(&'static str, Vec<Member>)>, Error> {
         if let Some((path, id)) = database::named(path) {
             let (database, members) = out_of_database(&path, id.as_deref())?;
@@ -287,7 +290,7 @@ fn session_name(format: &Format, main: &Member) -> String {
 }
 
 /// The files that belong to the session, by name: beside its main file, and in its own folder.
-fn companions(main: &Path, format: &Format, which: Beside) -> Vec<Member> {
+fn companions(main: &Path, format: &Format, which: Beside<'_>) -> Vec<Member> {
     if let Some(root) = tree::root(main, format) {
         return tree::companions(main, &root, format, which);
     }
@@ -295,7 +298,9 @@ fn companions(main: &Path, format: &Format, which: Beside) -> Vec<Member> {
     let stem = stem(main);
     let mut found = match which {
         Beside::None => Vec::new(),
-        Beside::All | Beside::ChangedSince(_) => beside(folder, &stem, main, format, which),
+        Beside::All | Beside::ChangedSince(_) | Beside::Known(_) => {
+            beside(folder, &stem, main, format, which)
+        }
     };
     let mut folders = vec![folder.join(&stem)];
     let others = list(folder).into_iter().filter(|path| file_name(path) != stem);
@@ -324,7 +329,13 @@ fn companions(main: &Path, format: &Format, which: Beside) -> Vec<Member> {
 }
 
 /// The files beside the main file that belong to it, or to one that does.
-fn beside(folder: &Path, stem: &str, main: &Path, format: &Format, which: Beside) -> Vec<Member> {
+fn beside(
+    folder: &Path,
+    stem: &str,
+    main: &Path,
+    format: &Format,
+    which: Beside<'_>,
+) -> Vec<Member> {
     let mut found: Vec<Member> = Vec::new();
     // Most files beside it are other sessions; only a likely one is looked into.
     let likely =

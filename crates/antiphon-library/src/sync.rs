@@ -75,7 +75,10 @@ impl Store {
     }
 
     /// Copies a session, unless it is as it was.
-    fn keep(&self, Wanted { source, database, .. }: &Wanted) -> Result<Option<Copied>, Error> {
+    fn keep(
+        &self,
+        wanted @ Wanted { source, database, .. }: &Wanted,
+    ) -> Result<Option<Copied>, Error> {
         let key = Key::of(source.agent, &source.session_id);
         if self.is_forgotten(&key) {
             return Ok(None);
@@ -91,8 +94,7 @@ impl Store {
         if known == now {
             return Ok(None);
         }
-        let (copied, found) =
-            self.archive_packed(source, database.as_ref().map(|(database, _)| &**database))?;
+        let (copied, found) = self.archive_packed(source, wanted.known())?;
         if copied == Copied::All {
             // What has changed meanwhile has another stamp, and is looked at next time.
             let stamp = if database.is_some() { now } else { Stamp::of(&own, &found) };

@@ -27,12 +27,18 @@ pub(super) fn main(path: &Path, format: &Format) -> Member {
 }
 
 /// The files that belong to the session.
-pub(super) fn companions(main: &Path, root: &Path, format: &Format, which: Beside) -> Vec<Member> {
+pub(super) fn companions(
+    main: &Path,
+    root: &Path,
+    format: &Format,
+    which: Beside<'_>,
+) -> Vec<Member> {
     let Ok(main) = std::path::absolute(main) else { return Vec::new() };
     let folder = main.parent().unwrap_or(root);
     let named = |path: PathBuf| Member::file(plain(&relative(&path, root)), path);
     let mut found: Vec<Member> = match which {
         Beside::None => Vec::new(),
+        Beside::Known(paths) => paths.iter().cloned().map(named).collect(),
         Beside::All | Beside::ChangedSince(_) => {
             let others = beside(folder, &stem(&main), &main, format, which);
             others.into_iter().map(|member| named(member.path)).collect()

@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use antiphon_formats::{FORMATS, Format, Kept};
 
-use crate::archive::Source;
+use crate::archive::{Known, Source};
 use crate::bundle::{HEAD_BYTES, list, relative};
 use crate::database::{self, Database};
 use crate::file::{self, PACKED};
@@ -30,6 +30,18 @@ pub(super) struct Wanted {
     pub(super) database: Option<(Arc<Mutex<Database>>, String)>,
     /// The session that made it, if that has it among its files.
     parent: Option<String>,
+    /// The files of those that it made, if that is known.
+    children: Option<Vec<PathBuf>>,
+}
+
+impl Wanted {
+    pub(super) fn known(&self) -> Known<'_> {
+        match (&self.database, &self.children) {
+            (Some((database, _)), _) => Known::Database(database),
+            (None, Some(children)) => Known::Children(children),
+            (None, None) => Known::Nothing,
+        }
+    }
 }
 
 /// Where the agents keep their sessions, as far as that is there.
@@ -86,12 +98,43 @@ pub(super) fn sessions(folder: &SourceFolder) -> Result<Vec<Wanted>, Error> {
                 let parent = format.made_by.and_then(made_by);
                 let session_id = id.to_owned();
                 let source = Source { agent: folder.agent, session_id, file: path };
-                found.push(Wanted { source, database: None, parent });
+                found.push(Wanted { source, database: None, parent, children: None });
             }
         }
     }
     found.sort_by(|a, b| a.source.file.cmp(&b.source.file));
+    if format.made_by.is_some() {
+        add_children(&mut found);
+    }
     Ok(found)
+}
+
+/// Notes for each session which others it made, and those made in turn.
+fn add_children(found: &mut [Wanted]) {
+    let mut by_parent: BTreeMap<String, Vec<(String, PathBuf)>> = BTreeMap::new();
+    for Wanted { source, parent, .. } in found.iter() {
+        if let Some(parent) = parent {
+            let child = (source.session_id.clone(), source.file.clone());
+            by_parent.entry(parent.clone()).or_default().push(child);
+        }
+    }
+    let ids: BTreeSet<String> = found.iter().map(|it| it.source.session_id.clone()).collect();
+    // One that was made is kept with its parent.
+    let is_made = |it: &Wanted| it.parent.as_ref().is_some_and(|parent| ids.contains(parent));
+    for wanted in found.iter_mut().filter(|it| !is_made(it)) {
+        let mut seen = BTreeSet::from([wanted.source.session_id.clone()]);
+        let mut left = vec![wanted.source.session_id.clone()];
+        let mut children = Vec::new();
+        while let Some(id) = left.pop() {
+            for (child, file) in by_parent.get(&id).into_iter().flatten() {
+                if seen.insert(child.clone()) {
+                    children.push(file.clone());
+                    left.push(child.clone());
+                }
+            }
+        }
+        wanted.children = Some(children);
+    }
 }
 
 fn in_database(folder: &SourceFolder) -> Result<Vec<Wanted>, Error> {
@@ -103,7 +146,8 @@ fn in_database(folder: &SourceFolder) -> Result<Vec<Wanted>, Error> {
     let wanted = |(session_id, stamp): (String, String)| {
         let file = folder.path.join(&session_id);
         let source = Source { agent, session_id, file };
-        Wanted { source, database: Some((Arc::clone(&database), stamp)), parent: None }
+        let database = Some((Arc::clone(&database), stamp));
+        Wanted { source, database, parent: None, children: None }
     };
     Ok(sessions.into_iter().map(wanted).collect())
 }
