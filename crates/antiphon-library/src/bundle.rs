@@ -151,7 +151,11 @@ impl Bundle {
         let number = u32::try_from(self.files.len()).unwrap_or(u32::MAX);
         if let Some(lines) = self.format.lines {
             let lines = lines(&text);
-            self.problems.extend(lines.problems);
+            let mut problems = lines.problems;
+            for problem in problems.iter_mut().filter(|_| number > 0) {
+                problem.message = format!("`{}`: {}", member.name, problem.message);
+            }
+            self.problems.append(&mut problems);
             text = lines.text;
         }
         self.problems.extend(stopped.map(|stopped| stopped.at(number, &text, &member.name)));

@@ -70,10 +70,12 @@ pub(super) fn gather<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) -> Vec
             File { folder: names.next(), stem, record }
         };
         let is_single = lines.len() == 1 && number > 0;
-        match lines.pop_if(|record| is_single && !record.object.has("info")) {
-            Some(record) if record.object.has("role") => messages.push(file(record)),
-            Some(record) if record.object.has("type") => parts.push(file(record)),
-            single => {
+        let single = lines.pop_if(|record| is_single && !record.object.has("info"));
+        let kind = single.as_ref().map(|record| kind(stream.name, &record.object));
+        match (single, kind) {
+            (Some(record), Some(Kind::Message)) => messages.push(file(record)),
+            (Some(record), Some(Kind::Part)) => parts.push(file(record)),
+            (single, _) => {
                 lines.extend(single);
                 let session = session(stream.name, lines);
                 let stem = stream.name.rsplit('/').next().unwrap_or_default();
@@ -85,6 +87,26 @@ pub(super) fn gather<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) -> Vec
     }
     place(&mut sessions, &by_name, messages, parts);
     sessions
+}
+
+/// What a file is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Session,
+    Message,
+    Part,
+}
+
+/// By the folder that a file is in; one that was cut may say nothing itself.
+fn kind(name: &str, object: &Object<'_>) -> Kind {
+    let mut folders = name.strip_prefix("session/").unwrap_or(name).split('/');
+    match folders.next() {
+        Some("message") => Kind::Message,
+        Some("part") => Kind::Part,
+        _ if object.has("role") => Kind::Message,
+        _ if object.has("type") => Kind::Part,
+        _ => Kind::Session,
+    }
 }
 
 /// A document, or a file with a session's facts.

@@ -91,7 +91,13 @@ impl<'a> Tell<'a> {
             None if is_first => {}
             _ => {
                 let kind = if record.object.has("type") { "part" } else { "message" };
-                self.script.unknown(record, own, (Some(self.agent.clone()), kind));
+                let agent = Some(self.agent.clone());
+                self.script.unknown(record, own, (agent.clone(), kind));
+                let stream = record.line.place.stream;
+                let others = said.parts.iter();
+                for part in others.filter(|it| it.record.line.place.stream != stream) {
+                    self.script.unknown(&part.record, part.id, (agent.clone(), "part"));
+                }
             }
         }
     }
@@ -159,6 +165,8 @@ impl<'a> Tell<'a> {
                     is_human = true;
                     add_content(&mut message, record.body(prompt));
                 }
+                // Cut before it said what it is.
+                "" => {}
                 _ => add_content(&mut message, record.body(raw)),
             }
         }

@@ -33,3 +33,8 @@ fn the_older_folders_say_the_same() {
 fn a_child_that_was_called_again_speaks_after_each_call() {
     assert_eq!(check("resumed-child"), [1 + 2 + 3 + 4, 4, 0, 0, 0]);
 }
+
+#[test]
+fn files_that_were_cut_cost_themselves() {
+    assert_eq!(check("cut-files"), [3, 2, 0, 0, 0]);
+}
