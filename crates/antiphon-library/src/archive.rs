@@ -28,7 +28,7 @@ use std::time::{Duration, Instant, SystemTime};
 use serde::{Deserialize, Serialize};
 
 use crate::bundle::{Beside, Bundle, Member, list};
-use crate::database::Database;
+use crate::database::{Database, DatabaseError};
 use crate::store::make_folders;
 use crate::sync::stamp::{Sizes, size};
 use crate::{Error, Key, Store};
@@ -246,8 +246,14 @@ impl Copying<'_> {
         let Known::Database(database) = self.known else {
             return Bundle::members(&self.source.file, self.beside(looked_at));
         };
-        let database = database.lock().unwrap_or_else(PoisonError::into_inner);
-        let members = database.members(&self.source.session_id)?;
+        let mut database = database.lock().unwrap_or_else(PoisonError::into_inner);
+        let members = match database.members(&self.source.session_id) {
+            Err(DatabaseError::Changed { .. }) => {
+                database.reopen()?;
+                database.members(&self.source.session_id)?
+            }
+            members => members?,
+        };
         Ok((!members.is_empty()).then_some((database.agent(), members)))
     }
 

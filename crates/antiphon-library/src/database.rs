@@ -80,7 +80,7 @@ pub(crate) fn named(path: &Path) -> Option<(PathBuf, Option<String>)> {
     Some((database.to_owned(), Some(path.file_name()?.to_str()?.to_owned())))
 }
 
-pub(crate) fn is_database(path: &Path) -> bool {
+fn is_database(path: &Path) -> bool {
     let mut magic = [0; MAGIC.len()];
     // What is no file may never end, or never begin.
     path.is_file()
@@ -106,6 +106,12 @@ impl Database {
         };
         rows.sort_by(|a, b| b.updated.cmp(&a.updated).then_with(|| a.id.cmp(&b.id)));
         Ok(Self { path: path.to_owned(), kind, connected, rows })
+    }
+
+    /// Opens it anew: somebody has begun to write into it.
+    pub(crate) fn reopen(&mut self) -> Result<(), DatabaseError> {
+        *self = Self::open(&self.path)?;
+        Ok(())
     }
 
     /// The agent whose sessions these are: the name of its format.

@@ -113,6 +113,21 @@ fn a_database_that_nobody_has_open_is_read_and_no_file_is_made_beside_it() {
 }
 
 #[test]
+fn a_database_into_which_somebody_begins_to_write_is_opened_anew() {
+    let Shop { folder, writer } = Shop::full();
+    writer.close().unwrap();
+    let path = folder.path().join("opencode.db");
+    let mut database = Database::open(&path).unwrap();
+    let writer = Connection::open(&path).unwrap();
+    writer.execute_batch("UPDATE session SET title = 'Another'").unwrap();
+    let changed = database.members("ses_old").unwrap_err();
+    assert!(matches!(changed, DatabaseError::Changed { .. }), "{changed}");
+    database.reopen().unwrap();
+    let document = database.members("ses_old").unwrap().remove(0).document.unwrap();
+    assert!(document.contains("\"title\":\"Another\""), "{document}");
+}
+
+#[test]
 fn what_a_crash_left_is_read_from_a_copy() {
     let shop = Shop::full();
     let folder = tempfile::tempdir().unwrap();

@@ -9,7 +9,7 @@ use antiphon_formats::{FORMATS, Format, Kept};
 
 use crate::archive::{Known, Source};
 use crate::bundle::{HEAD_BYTES, list, relative};
-use crate::database::{self, Database};
+use crate::database::Database;
 use crate::file::{self, PACKED};
 use crate::{Environment, Error};
 
@@ -64,7 +64,9 @@ fn folders(format: &Format, kept: &Kept, environment: &Environment) -> Vec<Sourc
         homes.iter().flat_map(|home| names.iter().map(|name| home.join(name))).collect()
     };
     let folders = below(kept.below).into_iter().filter(|path| path.is_dir());
-    let databases = below(format.databases).into_iter().filter(|path| database::is_database(path));
+    // What should be a database and is none is told when it is opened; an empty one is one to come.
+    let is_begun = |path: &PathBuf| path.metadata().is_ok_and(|it| it.is_file() && it.len() > 0);
+    let databases = below(format.databases).into_iter().filter(is_begun);
     let deletes_after_days = kept.deletes_after_days;
     let there = folders.chain(databases);
     there.map(|path| SourceFolder { agent: format.name, path, deletes_after_days }).collect()

@@ -253,6 +253,10 @@ fn a_broken_database_is_told_and_the_others_are_kept() {
     fs::write(machine.path(DATA).join("opencode.db"), bytes).unwrap();
     machine.write(&format!("{SHOP}/one.jsonl"), &line("one", "a"));
     assert_eq!(machine.counts(), [1, 1, 1]);
+    machine.write(&format!("{DATA}/opencode.db"), "no database at all");
+    assert_eq!(machine.counts(), [1, 0, 1]);
+    machine.write(&format!("{DATA}/opencode.db"), "");
+    assert_eq!(machine.counts(), [1, 0, 0], "there is nothing in it yet");
 }
 
 #[test]
