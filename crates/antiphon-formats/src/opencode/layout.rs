@@ -72,3 +72,56 @@ pub(super) fn session(path: &str) -> Option<&str> {
     };
     crate::named(path, "ses", ENDING).filter(|_| is_session)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_is_known_by_where_its_file_is() {
+        let known = [
+            "shop/ses_1.json",
+            "info/ses_1.json",
+            "shop/storage/session/info/ses_1.json",
+            "session/shop/ses_1.json",
+            "ses_1.json",
+        ];
+        for path in known {
+            assert_eq!(session(path), Some("ses_1"), "{path}");
+        }
+        let others = [
+            "message/ses_1/msg_1.json",
+            "shop/storage/message/ses_1/msg_1.json",
+            "shop/storage/session/part/ses_1/msg_1/prt_1.json",
+            "shop/storage/session_diff/ses_1.json",
+            "shop/ses_1.json.tmp",
+        ];
+        for path in others {
+            assert_eq!(session(path), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_file_leads_to_the_folders_that_are_named_after_it_or_by_its_id() {
+        let lead = |name: &str, head: &str| -> Vec<String> {
+            let leads = leads(name, &mut || head.to_owned());
+            leads.iter().map(|it| format!("{}/{}", it.within, it.named)).collect()
+        };
+        let id = r#"{"id": "other", "ti"#;
+        assert_eq!(lead("session/shop/ses_1.json", id), ["message/ses_1", "message/other"]);
+        assert_eq!(lead("session/info/ses_1.json", ""), ["session/message/ses_1"]);
+        assert_eq!(lead("message/ses_1/msg_1.json", ""), ["part/msg_1"]);
+        let older = lead("session/message/ses_1/msg_1.json", "");
+        assert_eq!(older, ["session/part/ses_1/msg_1"]);
+        let nowhere = leads("part/msg_1/prt_1.json", &mut || panic!("nobody asks a part"));
+        assert!(nowhere.is_empty());
+    }
+
+    #[test]
+    fn the_root_is_two_folders_above_a_sessions_own() {
+        assert_eq!(above("/data/storage/session/shop/ses_1.json"), 2);
+        assert_eq!(above("/data/storage/session/info/ses_1.json"), 2);
+        assert_eq!(above("/data/exports/ses_1.json"), 0);
+        assert_eq!(above("ses_1.json"), 0);
+    }
+}
