@@ -25,8 +25,11 @@ pub(crate) const FORMAT: Format = Format {
         variable: "",
         folders: &[".gemini"],
         below: &["tmp"],
-        // The older ones are documents, which are written anew; those are not kept yet.
-        session: |path| crate::named(path, "session-", ".jsonl"),
+        // The older ones are documents.
+        session: |path| {
+            let lines = crate::named(path, "session-", ".jsonl");
+            lines.or_else(|| crate::named(path, "session-", ".json"))
+        },
         deletes_after_days: Some(30),
     }),
     lines: Some(lines),

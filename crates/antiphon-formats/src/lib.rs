@@ -70,6 +70,14 @@ pub struct Lines {
     pub problems: Vec<Problem>,
 }
 
+/// A folder that may be there: by the folder that it is in, below the session's root, and its name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lead {
+    pub within: String,
+    /// This may come from within a file; it is compared with what is there, and never made a path.
+    pub named: String,
+}
+
 /// Where an agent keeps its sessions.
 #[derive(Debug)]
 pub struct Kept {
@@ -104,8 +112,20 @@ pub struct Format {
     /// The ends of the names of files that a text names as made from it, whatever folder they lie
     /// in; [`belongs`](Self::belongs) still has to agree.
     pub names: fn(text: &str) -> Vec<String>,
+    /// How many folders above its main file's folder the root of a session lies, by the path of
+    /// the main file; names are relative to the root. More than none where the files of all
+    /// sessions share some folders.
+    pub above: fn(path: &str) -> usize,
+    /// Where the root lies above: in which folders more of a file's own lies. The beginning of the
+    /// file is read when it is asked for.
+    pub leads: fn(name: &str, head: &mut dyn FnMut() -> String) -> Vec<Lead>,
+    /// What the session is called that made the one whose main file begins like this; nothing, if
+    /// sessions of their own are not found that way.
+    pub made_by: Option<fn(head: &str) -> Option<String>>,
     /// Where the agent keeps its sessions; nothing, if it keeps none.
     pub kept: Option<Kept>,
+    /// The databases in which it keeps them, below the agent's folder.
+    pub databases: &'static [&'static str],
     /// How a file that is one document becomes a stream of lines; nothing, where it is a stream.
     pub lines: Option<fn(text: &str) -> Lines>,
     /// Reads a session; the first stream is its main file.
@@ -151,7 +171,11 @@ const ONE_FILE: Format = Format {
     beside: "",
     belongs: |_, _, _| false,
     names: |_| Vec::new(),
+    above: |_| 0,
+    leads: |_, _| Vec::new(),
+    made_by: None,
     kept: None,
+    databases: &[],
     lines: None,
     read: |_, _| {},
 };

@@ -1,20 +1,37 @@
-//! OpenCode sessions, as `opencode export` writes them: one document.
+//! OpenCode sessions: as `opencode export` writes them, one document; and as older versions kept
+//! them, a file for the session, for each message and for each part ([`layout`]).
 //!
 //! A message has its facts (`info`) and its parts; a tool's part holds the call and what came back.
-//! The tokens of a message are the sum of its steps. A child session is a document of its own; the
-//! call that made it names it.
+//! The tokens of a message are the sum of its steps. A child session is a document or a file of its
+//! own, which names its parent; the call that made it names it.
 
+mod family;
+mod gather;
+mod layout;
 pub(crate) mod part;
 mod tell;
 
-use crate::line::{Object, records};
-use crate::{Format, Lines, Sink, Stream, spread};
+use crate::line::Object;
+use crate::{Format, Kept, Lines, Sink, Stream, spread};
 
 pub(crate) const FORMAT: Format = Format {
     name: "opencode",
-    what: "OpenCode sessions, as `opencode export` writes them",
-    versions: "1.2",
+    what: "OpenCode sessions: exported, in its folders or its database, with sub-agents",
+    versions: "0.3 to 1.3",
     detect,
+    beside: "ses",
+    belongs: layout::belongs,
+    above: layout::above,
+    leads: layout::leads,
+    made_by: Some(layout::made_by),
+    kept: Some(Kept {
+        variable: "XDG_DATA_HOME",
+        folders: &[".local/share"],
+        below: &["opencode/storage/session", "opencode/project"],
+        session: layout::session,
+        deletes_after_days: None,
+    }),
+    databases: &["opencode/opencode.db"],
     lines: Some(lines),
     read,
     ..crate::ONE_FILE
@@ -31,7 +48,24 @@ fn detect(head: &[&str]) -> bool {
         info.raw("id").is_some() && facts.iter().any(|fact| info.has(fact))
     };
     let members = spread::members(head);
-    has("messages") && members.iter().any(|(key, value)| key == "info" && is_session(value))
+    let is_export =
+        has("messages") && members.iter().any(|(key, value)| key == "info" && is_session(value));
+    is_export || is_info(&members)
+}
+
+/// The facts of a session that lie in a file of their own.
+fn is_info(members: &[(String, String)]) -> bool {
+    let value = |name: &str| members.iter().find(|(key, _)| key == name).map(|(_, value)| value);
+    let time = value("time").and_then(|time| Object::parse(time)).unwrap_or_default();
+    let is_of_another = ["role", "type", "info", "messages", "sessionID", "sessionId"];
+    let names_itself = value("projectID").is_some()
+        || value("directory").is_some()
+        || value("id").is_some_and(|id| id.starts_with("\"ses_"));
+    names_itself
+        && value("id").is_some()
+        && value("title").is_some()
+        && time.number("created").is_some()
+        && !is_of_another.iter().any(|name| value(name).is_some())
 }
 
 fn lines(text: &str) -> Lines {
@@ -39,16 +73,7 @@ fn lines(text: &str) -> Lines {
 }
 
 fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
-    for (number, stream) in (0..).zip(streams) {
-        let mut tell = tell::Tell::new(stream.name);
-        for record in records(stream, number) {
-            match record {
-                Ok(record) => tell.line(&record),
-                Err(problem) => sink.problem(problem),
-            }
-        }
-        tell.finish().into_iter().for_each(|event| sink.event(event));
-    }
+    family::read(&gather::gather(streams, sink), sink);
 }
 
 #[cfg(test)]

@@ -11,8 +11,10 @@
 //! └── wanted               somebody asked for a copy since the last one began
 //! ```
 //!
-//! A copy is always a beginning of its source, so its own length says where to go on, and after a
-//! crash nothing can disagree with it. What nobody adds to is packed ([`pack`]).
+//! A copy of lines is always a beginning of its source, so its own length says where to go on, and
+//! after a crash nothing can disagree with it. A document is as it last was, unless it had been
+//! longer before: then another generation begins, and no copy ever shrinks. What nobody adds to is
+//! packed ([`pack`]). A session of a database is kept as a document.
 
 mod copy;
 pub(crate) mod pack;
@@ -20,12 +22,15 @@ pub(crate) mod pack;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
 use crate::bundle::{Beside, Bundle, Member, list};
+use crate::database::{Database, DatabaseError};
 use crate::store::make_folders;
+use crate::sync::stamp::{Sizes, size};
 use crate::{Error, Key, Store};
 use copy::Step;
 pub(crate) use copy::replace;
@@ -47,6 +52,16 @@ pub struct Source {
     pub file: PathBuf,
 }
 
+/// What whoever wants a copy knows of a session.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Known<'a> {
+    Nothing,
+    /// The database that it is in, open.
+    Database(&'a Mutex<Database>),
+    /// The main files of the sessions that it made, which lie beside its own.
+    Children(&'a [PathBuf]),
+}
+
 /// What came of copying.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Copied {
@@ -62,6 +77,9 @@ pub enum Copied {
 struct State {
     session_id: String,
     source: PathBuf,
+    /// The main file's name within a generation; nothing, where it is the source's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    main: Option<String>,
     /// How much was copied into the newest generation.
     bytes: u64,
     /// Whether every file beside the main one was looked into, for this generation.
@@ -72,36 +90,43 @@ impl Store {
     /// Copies what is new of a session's files, until `deadline` if there is one. It never waits
     /// for another process.
     pub fn archive(&self, source: &Source, deadline: Option<Instant>) -> Result<Copied, Error> {
-        self.copy(source, deadline, false)
+        self.copy(source, Known::Nothing, deadline, false).map(|(copied, _)| copied)
     }
 
-    /// The same with all the time it takes, and then packs the copy.
-    pub(crate) fn archive_packed(&self, source: &Source) -> Result<Copied, Error> {
-        self.copy(source, None, true)
+    /// The same with all the time it takes, and then packs the copy. Says what the files were like
+    /// before they were copied.
+    pub(crate) fn archive_packed(
+        &self,
+        source: &Source,
+        known: Known<'_>,
+    ) -> Result<(Copied, Sizes), Error> {
+        self.copy(source, known, None, true)
     }
 
     fn copy(
         &self,
         source: &Source,
+        known: Known<'_>,
         deadline: Option<Instant>,
         packs: bool,
-    ) -> Result<Copied, Error> {
+    ) -> Result<(Copied, Sizes), Error> {
+        let mut found = Sizes::new();
         let key = Key::of(source.agent, &source.session_id);
         if self.is_forgotten(&key) {
-            return Ok(Copied::All);
+            return Ok((Copied::All, found));
         }
         let folder = self.archive_folder(source.agent, &key);
         make_folders(&folder).map_err(|error| cannot_write(&folder, error))?;
-        let copying = Copying { folder: &folder, source, deadline };
+        let copying = Copying { folder: &folder, source, known, deadline };
         loop {
             // First asked, then looked whether somebody is at it: either that one sees what was
             // asked, or the lock is free.
             copying.want()?;
-            let Some(lock) = copying.lock()? else { return Ok(Copied::Busy) };
+            let Some(lock) = copying.lock()? else { return Ok((Copied::Busy, found)) };
             while copying.takes_what_is_wanted() {
-                if !copying.copy()? {
+                if !copying.copy(&mut found)? {
                     copying.want()?;
-                    return Ok(Copied::Unfinished);
+                    return Ok((Copied::Unfinished, found));
                 }
             }
             if packs {
@@ -109,7 +134,7 @@ impl Store {
             }
             drop(lock);
             if !copying.is_wanted() {
-                return Ok(Copied::All);
+                return Ok((Copied::All, found));
             }
         }
     }
@@ -127,17 +152,43 @@ impl Store {
 /// The main file of the newest copy in a session's folder.
 pub(crate) fn main_file(folder: &Path) -> Option<PathBuf> {
     let state = State::read(folder)?;
-    let name = state.source.file_name()?;
+    let name = match &state.main {
+        Some(name) => Path::new(name),
+        None => Path::new(state.source.file_name()?),
+    };
     let mut generations = generations(folder);
     generations.sort_unstable_by(|a, b| b.cmp(a));
     let files = generations.into_iter().map(|number| generation(folder, number).join(name));
-    // A source that its agent has packed has that in its name.
-    let plain = |file: PathBuf| match file.extension().is_some_and(|it| it == "zst") {
+    let files = files.map(|file| plain(&file));
+    let mut forms = files.flat_map(|file| [pack::packed(&file), file].into_iter().rev());
+    // A file that was cut to nothing says less than what was kept of it before.
+    forms.find(|file| file.metadata().is_ok_and(|it| it.is_file() && it.len() > 0))
+}
+
+/// A source that its agent has packed has that in its name.
+fn plain(file: &Path) -> PathBuf {
+    match file.extension().is_some_and(|it| it == "zst") {
         true => file.with_extension(""),
-        false => file,
-    };
-    let forms = files.map(plain).flat_map(|file| [pack::packed(&file), file].into_iter().rev());
-    forms.into_iter().find(|file| file.is_file())
+        false => file.to_owned(),
+    }
+}
+
+/// What files are like; and where they lie in folders of their own, what those are. The folder of
+/// the main file may hold other sessions.
+fn sizes(members: &[Member]) -> Sizes {
+    let mut sizes = Sizes::new();
+    let main = members.first().filter(|main| main.name.contains('/'));
+    let shared = main.and_then(|main| std::path::absolute(&main.path).ok());
+    let shared = shared.as_deref().and_then(Path::parent);
+    for member in members.iter().filter(|member| member.document.is_none()) {
+        let folder = member.path.parent().filter(|it| shared.is_some_and(|shared| shared != *it));
+        for path in folder.into_iter().chain([member.path.as_path()]) {
+            if !sizes.contains_key(path) {
+                sizes.extend(size(path).map(|size| (path.to_owned(), size)));
+            }
+        }
+    }
+    sizes
 }
 
 /// The folder of the newest copy: names of files are relative to it.
@@ -149,12 +200,13 @@ pub(crate) fn newest_copy(folder: &Path) -> PathBuf {
 struct Copying<'a> {
     folder: &'a Path,
     source: &'a Source,
+    known: Known<'a>,
     deadline: Option<Instant>,
 }
 
 impl Copying<'_> {
-    /// One round over all files; false if the time was not enough.
-    fn copy(&self) -> Result<bool, Error> {
+    /// One round over all files; false if the time was not enough. Says what they were like before.
+    fn copy(&self, found: &mut Sizes) -> Result<bool, Error> {
         let known = State::read(self.folder);
         let looked_at = known.as_ref().filter(|state| state.looked_beside).and_then(|_| {
             let changed = fs::metadata(self.folder.join(STATE_FILE)).ok()?.modified().ok()?;
@@ -166,16 +218,18 @@ impl Copying<'_> {
             ..known.clone().unwrap_or_default()
         };
         self.remember(&state, known.as_ref())?;
-        let Some((format, mut members)) =
-            Bundle::members(&self.source.file, self.beside(looked_at))?
-        else {
-            return Ok(true);
-        };
+        let Some((format, mut members)) = self.members(looked_at)? else { return Ok(true) };
         if format != self.source.agent {
             return Ok(true);
         }
+        *found = sizes(&members);
         // A name that is not text could come out as another's.
         members.retain(|member| !member.name.contains(char::REPLACEMENT_CHARACTER));
+        let known = state.clone();
+        let own = self.source.file.file_name().map(|name| plain(Path::new(name)));
+        let main = members.first().map(|main| main.name.clone());
+        state.main = main.filter(|main| own.as_deref() != Some(Path::new(main)));
+        self.remember(&state, Some(&known))?;
         let known = state.clone();
         let mut number = generations(self.folder).into_iter().max().unwrap_or(1);
         let mut step = self.copy_into(number, &members, &mut state.bytes)?;
@@ -191,6 +245,24 @@ impl Copying<'_> {
         Ok(step != Step::OutOfTime && (state.looked_beside || self.deadline.is_none()))
     }
 
+    fn members(
+        &self,
+        looked_at: Option<SystemTime>,
+    ) -> Result<Option<(&'static str, Vec<Member>)>, Error> {
+        let Known::Database(database) = self.known else {
+            return Bundle::members(&self.source.file, self.beside(looked_at));
+        };
+        let mut database = database.lock().unwrap_or_else(PoisonError::into_inner);
+        let members = match database.members(&self.source.session_id) {
+            Err(DatabaseError::Changed { .. }) => {
+                database.reopen()?;
+                database.members(&self.source.session_id)?
+            }
+            members => members?,
+        };
+        Ok((!members.is_empty()).then_some((database.agent(), members)))
+    }
+
     /// Packs every file of every generation.
     fn pack(&self) -> Result<(), Error> {
         let mut folders: Vec<PathBuf> =
@@ -199,7 +271,7 @@ impl Copying<'_> {
             for path in list(&folder) {
                 if path.is_dir() {
                     folders.push(path);
-                } else if path.extension().is_some_and(|ending| ending == "jsonl") {
+                } else if path.extension().is_some_and(|it| it == "jsonl" || it == "json") {
                     pack::pack(&path).map_err(|error| cannot_write(&path, error))?;
                 }
             }
@@ -209,7 +281,10 @@ impl Copying<'_> {
 
     /// Looking into all files takes its time. Where there is little, only those that changed since
     /// they were all looked into.
-    fn beside(&self, looked_at: Option<SystemTime>) -> Beside {
+    fn beside(&self, looked_at: Option<SystemTime>) -> Beside<'_> {
+        if let Known::Children(paths) = self.known {
+            return Beside::Known(paths);
+        }
         match (self.deadline, looked_at) {
             (None, _) => Beside::All,
             (Some(_), Some(time)) => Beside::ChangedSince(time),
@@ -223,17 +298,27 @@ impl Copying<'_> {
             let plain = fs::metadata(path).or_else(|_| fs::metadata(pack::packed(path)));
             plain.map_or(0, |metadata| metadata.len())
         };
+        let mut failed = None;
         for member in members {
             let path = into.join(&member.name);
             let parent = path.parent().unwrap_or(&into);
             let before = len(&path);
+            // One that cannot be read is no reason to lose the others.
+            if let Err(error) = copy::can_be_read(member) {
+                let cannot_read = Error::Read { path: member.path.clone(), source: error };
+                failed = failed.or(Some(cannot_read));
+                continue;
+            }
             let step =
-                make_folders(parent).and_then(|()| copy::file(&member.path, &path, self.deadline));
+                make_folders(parent).and_then(|()| copy::member(member, &path, self.deadline));
             *bytes = bytes.saturating_add(len(&path)).saturating_sub(before);
             match step.map_err(|error| cannot_write(&path, error))? {
                 Step::Done => {}
                 step @ (Step::OutOfTime | Step::Rewritten) => return Ok(step),
             }
+        }
+        if let Some(failed) = failed {
+            return Err(failed);
         }
         Ok(Step::Done)
     }

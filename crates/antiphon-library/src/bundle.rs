@@ -2,49 +2,68 @@
 //!
 //! Which do is the format's to say, by name and by how a file begins; where to look is said here:
 //! beside the main file, in the folder that is named after it or that the format knows by its name,
-//! and, where sessions lie in folders by day, in those of later days.
+//! where all sessions share some folders in those ([`tree`]), and, where sessions lie in folders by
+//! day, in those of later days.
+
+pub(crate) mod tree;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use antiphon_formats::{Format, Sink, Stream, detect};
+use antiphon_formats::{FORMATS, Format, Sink, Stream, detect};
 use antiphon_model::{Place, Problem};
 
 use crate::Error;
+use crate::database::{self, Database, DatabaseError};
 use crate::file::{self, PACKED, Stopped, Text};
 
 /// How much of a file decides what it is.
-const HEAD_BYTES: u64 = 64 << 10;
+pub(crate) const HEAD_BYTES: u64 = 64 << 10;
 
 /// A session's files, read: its main file first, each with its name within the session.
 #[derive(Debug)]
 pub struct Bundle {
     format: &'static Format,
-    stem: String,
+    /// What the session is called.
+    name: String,
     files: Vec<Member>,
     texts: Vec<String>,
     problems: Vec<Problem>,
+    /// The database that it came out of, and its id there.
+    database: Option<(PathBuf, String)>,
+    note: Option<String>,
 }
 
 /// A file of the session.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Member {
-    /// Relative to the main file's folder, with `/` between folders.
+    /// Relative to the session's root, which is mostly the main file's folder, with `/` between
+    /// folders.
     pub(crate) name: String,
     pub(crate) path: PathBuf,
+    /// What it holds, where that is no file: a session of a database.
+    pub(crate) document: Option<String>,
+}
+
+impl Member {
+    pub(crate) fn file(name: String, path: PathBuf) -> Self {
+        Self { name, path, document: None }
+    }
 }
 
 /// Which of the files beside a main file are looked into. There may be many, most of other
 /// sessions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Beside {
+pub(crate) enum Beside<'a> {
     All,
     ChangedSince(SystemTime),
+    /// None, because these are known to be those that belong to it.
+    Known(&'a [PathBuf]),
     None,
 }
 
-impl Beside {
+impl Beside<'_> {
     fn wants(self, path: &Path) -> bool {
         match self {
             Self::All => true,
@@ -52,6 +71,7 @@ impl Beside {
                 let changed = fs::metadata(path).and_then(|metadata| metadata.modified());
                 changed.is_ok_and(|changed| changed >= time)
             }
+            Self::Known(paths) => paths.iter().any(|known| known == path),
             Self::None => false,
         }
     }
@@ -68,15 +88,12 @@ impl Bundle {
         path: &Path,
         tell: crate::open::Tell<'_>,
     ) -> Result<Option<Self>, Error> {
+        if let Some((database, id)) = database::named(path) {
+            return Self::of_database(&database, id.as_deref()).map(Some);
+        }
         let Some(format) = format_of(path)? else { return Ok(None) };
-        let mut bundle = Self {
-            format,
-            stem: stem(path),
-            files: Vec::new(),
-            texts: Vec::new(),
-            problems: Vec::new(),
-        };
-        let main = Member { name: file_name(path), path: path.to_owned() };
+        let main = tree::main(path, format);
+        let mut bundle = Self::new(format, session_name(format, &main));
         let text = Text::read(path);
         let text = text.map_err(|source| Error::Read { path: path.to_owned(), source })?;
         tell(&main.name, text.text.as_bytes());
@@ -94,11 +111,61 @@ impl Bundle {
         Ok(Some(bundle))
     }
 
+    fn new(format: &'static Format, name: String) -> Self {
+        Self {
+            format,
+            name,
+            files: Vec::new(),
+            texts: Vec::new(),
+            problems: Vec::new(),
+            database: None,
+            note: None,
+        }
+    }
+
+    /// A session of a database, and those that it made: that of an id, or the newest.
+    fn of_database(path: &Path, id: Option<&str>) -> Result<Self, Error> {
+        let (database, members) = out_of_database(path, id)?;
+        let agent = database.agent();
+        let Some(format) = FORMATS.iter().find(|format| format.name == agent) else {
+            return Err(DatabaseError::Unread { path: path.to_owned(), agent }.into());
+        };
+        let session = database.find(id)?.id.clone();
+        let mut bundle = Self::new(format, session.clone());
+        bundle.note = database.others().filter(|_| id.is_none());
+        bundle.database = Some((path.to_owned(), session));
+        for mut member in members {
+            let text = member.document.take().unwrap_or_default();
+            bundle.add(member, Text { text, stopped: None });
+        }
+        Ok(bundle)
+    }
+
+    /// The bytes that the agent wrote as the session's main file; out of a database the document.
+    pub fn native(&self) -> Result<Vec<u8>, Error> {
+        if let Some((path, id)) = &self.database {
+            let (_, members) = out_of_database(path, Some(id))?;
+            let main = members.into_iter().next().and_then(|main| main.document);
+            return Ok(main.unwrap_or_default().into_bytes());
+        }
+        let main = self.files().next().unwrap_or(Path::new(""));
+        file::read_bytes(main).map_err(|source| Error::Read { path: main.to_owned(), source })
+    }
+
+    /// What else is where it was found.
+    pub fn note(&self) -> Option<&str> {
+        self.note.as_deref()
+    }
+
     fn add(&mut self, member: Member, Text { mut text, stopped }: Text) {
         let number = u32::try_from(self.files.len()).unwrap_or(u32::MAX);
         if let Some(lines) = self.format.lines {
             let lines = lines(&text);
-            self.problems.extend(lines.problems);
+            let mut problems = lines.problems;
+            for problem in problems.iter_mut().filter(|_| number > 0) {
+                problem.message = format!("`{}`: {}", member.name, problem.message);
+            }
+            self.problems.append(&mut problems);
             text = lines.text;
         }
         self.problems.extend(stopped.map(|stopped| stopped.at(number, &text, &member.name)));
@@ -129,7 +196,7 @@ impl Bundle {
                 if (self.format.belongs)(&maker, &name, &head)
                     && let Ok(text) = Text::read(&path)
                 {
-                    self.add(Member { name, path }, text);
+                    self.add(Member::file(name, path), text);
                 }
             }
         }
@@ -137,8 +204,14 @@ impl Bundle {
 
     /// The files of the session at `path` and how long they are: what changes when it goes on.
     pub fn stamp(path: &Path) -> Result<Option<Vec<(PathBuf, u64)>>, Error> {
-        let Some((_, members)) = Self::members(path, Beside::All)? else { return Ok(None) };
         let len = |file: &Path| file.metadata().map_or(0, |metadata| metadata.len());
+        if let Some((database, id)) = database::named(path) {
+            // No length says it; the database does.
+            let open = Database::open(&database)?;
+            let stamp = open.stamp(&open.find(id.as_deref())?.id);
+            return Ok(Some(vec![(database.join(stamp), 0)]));
+        }
+        let Some((_, members)) = Self::members(path, Beside::All)? else { return Ok(None) };
         let files = members.into_iter().map(|member| member.path);
         Ok(Some(files.map(|file| (len(&file), file)).map(|(len, file)| (file, len)).collect()))
     }
@@ -146,10 +219,14 @@ impl Bundle {
     /// The files of the session at `path`, its main file first, and the name of their format.
     pub(crate) fn members(
         path: &Path,
-        beside: Beside,
+        beside: Beside<'_>,
     ) -> Result<Option<(&'static str, Vec<Member>)>, Error> {
+        if let Some((path, id)) = database::named(path) {
+            let (database, members) = out_of_database(&path, id.as_deref())?;
+            return Ok(Some((database.agent(), members)));
+        }
         let Some(format) = format_of(path)? else { return Ok(None) };
-        let mut members = vec![Member { name: file_name(path), path: path.to_owned() }];
+        let mut members = vec![tree::main(path, format)];
         members.append(&mut companions(path, format, beside));
         Ok(Some((format.name, members)))
     }
@@ -177,9 +254,9 @@ impl Bundle {
         self.format.name
     }
 
-    /// The main file's name, without what tells its kind.
-    pub fn stem(&self) -> &str {
-        &self.stem
+    /// What the session is called where it says nothing itself.
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
     pub fn files(&self) -> impl Iterator<Item = &Path> {
@@ -196,6 +273,20 @@ impl Bundle {
     }
 }
 
+/// A database, and the documents of a session in it.
+fn out_of_database(path: &Path, id: Option<&str>) -> Result<(Database, Vec<Member>), Error> {
+    // What changes while it is read is read once more.
+    for _ in 0..2 {
+        let database = Database::open(path)?;
+        match database.members(&database.find(id)?.id) {
+            Ok(members) => return Ok((database, members)),
+            Err(DatabaseError::Changed { .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Err(DatabaseError::Changed { path: path.to_owned() }.into())
+}
+
 /// The format of the file at `path`, if it is a file, and of a format that is not our own.
 fn format_of(path: &Path) -> Result<Option<&'static Format>, Error> {
     if !path.is_file() {
@@ -206,13 +297,24 @@ fn format_of(path: &Path) -> Result<Option<&'static Format>, Error> {
     Ok(detect(&head))
 }
 
+/// What the agent calls the session; the main file's name, where nothing is known.
+fn session_name(format: &Format, main: &Member) -> String {
+    let known = format.kept.as_ref().and_then(|kept| (kept.session)(&main.name));
+    known.map_or_else(|| stem(&main.path), str::to_owned)
+}
+
 /// The files that belong to the session, by name: beside its main file, and in its own folder.
-fn companions(main: &Path, format: &Format, which: Beside) -> Vec<Member> {
+fn companions(main: &Path, format: &Format, which: Beside<'_>) -> Vec<Member> {
+    if let Some(root) = tree::root(main, format) {
+        return tree::companions(main, &root, format, which);
+    }
     let folder = main.parent().unwrap_or(Path::new(""));
     let stem = stem(main);
     let mut found = match which {
         Beside::None => Vec::new(),
-        Beside::All | Beside::ChangedSince(_) => beside(folder, &stem, main, format, which),
+        Beside::All | Beside::ChangedSince(_) | Beside::Known(_) => {
+            beside(folder, &stem, main, format, which)
+        }
     };
     let mut folders = vec![folder.join(&stem)];
     let others = list(folder).into_iter().filter(|path| file_name(path) != stem);
@@ -232,7 +334,7 @@ fn companions(main: &Path, format: &Format, which: Beside) -> Vec<Member> {
                 continue;
             }
             if (format.belongs)(&stem, &name, "") {
-                found.push(Member { name, path });
+                found.push(Member::file(name, path));
             }
         }
     }
@@ -241,14 +343,20 @@ fn companions(main: &Path, format: &Format, which: Beside) -> Vec<Member> {
 }
 
 /// The files beside the main file that belong to it, or to one that does.
-fn beside(folder: &Path, stem: &str, main: &Path, format: &Format, which: Beside) -> Vec<Member> {
+fn beside(
+    folder: &Path,
+    stem: &str,
+    main: &Path,
+    format: &Format,
+    which: Beside<'_>,
+) -> Vec<Member> {
     let mut found: Vec<Member> = Vec::new();
     // Most files beside it are other sessions; only a likely one is looked into.
     let likely =
         likely(folder, format).into_iter().filter(|path| path != main && which.wants(path));
     let mut others: Vec<(Member, String)> = likely
         .filter_map(|path| Some((file::head(&path, HEAD_BYTES).ok()?, path)))
-        .map(|(head, path)| (Member { name: file_name(&path), path }, head))
+        .map(|(head, path)| (Member::file(file_name(&path), path), head))
         .collect();
     let mut stems = vec![stem.to_owned()];
     while let Some(stem) = stems.pop() {

@@ -11,7 +11,7 @@ use std::path::Path;
 use antiphon_model::{Place, Problem, Severity};
 
 /// No session that was ever seen comes near this.
-const MOST_BYTES: u64 = 2 << 30;
+pub(crate) const MOST_BYTES: u64 = 2 << 30;
 
 const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 

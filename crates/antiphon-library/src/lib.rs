@@ -6,6 +6,7 @@ mod bundle;
 mod catalog;
 mod collector;
 mod config;
+mod database;
 mod environment;
 mod export;
 mod file;
@@ -27,6 +28,7 @@ pub use catalog::{
 };
 pub use collector::{CollectorError, CompleteSpan, SpanCollector, StartSpan};
 pub use config::{CONFIG_FILE, Config, ConfigError, Logging, Redaction};
+pub use database::DatabaseError;
 pub use environment::Environment;
 pub use export::{Exported, export_log};
 pub use file::{PACKED, read_bytes, read_text};

@@ -12,6 +12,7 @@ use antiphon_model::{Bodies, Event, MemoryBodies, Problem, Session};
 use thiserror::Error;
 
 use crate::bundle::Bundle;
+use crate::database::DatabaseError;
 use crate::recorded;
 
 /// The name of the log's own format.
@@ -33,6 +34,8 @@ pub struct Opened {
     pub summary: Option<Summary>,
     /// Whether whoever wrote it died before it ended.
     pub was_interrupted: bool,
+    /// What else is where it was found.
+    pub note: Option<String>,
 }
 
 impl std::fmt::Debug for Opened {
@@ -45,6 +48,8 @@ impl std::fmt::Debug for Opened {
 pub enum Error {
     #[error(transparent)]
     Log(#[from] antiphon_journal::Error),
+    #[error(transparent)]
+    Database(#[from] DatabaseError),
     #[error("cannot read `{path}`")]
     Read { path: PathBuf, source: io::Error },
     #[error("cannot write `{path}`")]
@@ -99,6 +104,7 @@ fn open_for(path: &Path, only_usage: bool, tell: Option<Tell<'_>>) -> Result<Ope
             duplicates: recorded.duplicates,
             summary: Some(summary),
             was_interrupted,
+            note: None,
         });
     }
     Ok(Opened {
@@ -110,6 +116,7 @@ fn open_for(path: &Path, only_usage: bool, tell: Option<Tell<'_>>) -> Result<Ope
         duplicates: Vec::new(),
         summary: Some(summary),
         was_interrupted,
+        note: None,
     })
 }
 
@@ -120,7 +127,8 @@ fn open_foreign(bundle: Bundle, only_usage: bool) -> Opened {
     Opened {
         session,
         format: bundle.format(),
-        name: bundle.stem().to_owned(),
+        name: bundle.name().to_owned(),
+        note: bundle.note().map(str::to_owned),
         files: bundle.files().map(Path::to_owned).collect(),
         bodies: Box::new(MemoryBodies::new(bundle.into_streams())),
         duplicates,

@@ -8,7 +8,7 @@ use antiphon_model::{Agent, AgentIx, EventIx};
 use antiphon_views::{AgentNotFound, Reading};
 
 use crate::failure::{Outcome, UserError, report_problems};
-use crate::terminal::clip;
+use crate::terminal::{clip, complain};
 
 /// A session, read, and the path at which it was found.
 #[derive(Debug)]
@@ -30,6 +30,9 @@ impl Opened {
     pub(crate) fn read(named: &Path) -> anyhow::Result<Self> {
         let path = &locate(named)?;
         let inner = antiphon_library::open(path).map_err(|error| not_opened(path, error))?;
+        if let Some(note) = &inner.note {
+            complain(note);
+        }
         let shown = path.display();
         if inner.session.is_empty() {
             if inner.summary.is_some_and(|summary| summary.bytes == 0) {
@@ -118,9 +121,9 @@ impl Opened {
 fn not_opened(path: &Path, error: antiphon_library::Error) -> anyhow::Error {
     match error {
         antiphon_library::Error::Log(error) => no_log(path, error),
-        error @ (antiphon_library::Error::Read { .. } | antiphon_library::Error::Write { .. }) => {
-            error.into()
-        }
+        error @ (antiphon_library::Error::Database(_)
+        | antiphon_library::Error::Read { .. }
+        | antiphon_library::Error::Write { .. }) => error.into(),
     }
 }
 

@@ -8,15 +8,15 @@ use antiphon_model::{
 };
 
 use super::PROGRAM;
+use super::gather::{Piece, Said};
 use super::part::{call, child, cost, millis, result, usage};
 use crate::claude_code::block::add_content;
-use crate::line::{Object, Record, elements};
+use crate::line::{Object, Record};
 use crate::script::{Script, blank, created, started};
-
-const MAIN: Cow<'static, str> = Cow::Borrowed("main");
 
 pub(super) struct Tell<'a> {
     script: Script<'a>,
+    agent: Cow<'a, str>,
     has_begun: bool,
     /// Where the session says what was taken back, and the message from which on.
     reverted: Option<(Record<'a>, &'a str)>,
@@ -24,31 +24,65 @@ pub(super) struct Tell<'a> {
     before: Vec<(&'a str, u64)>,
     entries: u64,
     /// Child sessions that were made.
-    made: BTreeSet<Cow<'a, str>>,
+    known: BTreeSet<Cow<'a, str>>,
+    /// The same, with every call that named one.
+    made: Vec<(Cow<'a, str>, Cow<'a, str>)>,
+}
+
+/// A session, told.
+#[derive(Debug)]
+pub(super) struct Told<'a> {
+    pub(super) events: Vec<Event<'a>>,
+    pub(super) made: Vec<(Cow<'a, str>, Cow<'a, str>)>,
+    pub(super) model: Option<Cow<'a, str>>,
+    /// Where and when it began.
+    pub(super) first: Option<Event<'a>>,
 }
 
 impl<'a> Tell<'a> {
-    pub(super) fn new(name: &'a str) -> Self {
-        let script = Script::new(name);
-        let (before, made) = (Vec::new(), BTreeSet::new());
-        Self { script, has_begun: false, reverted: None, before, entries: 0, made }
+    pub(super) fn new(name: &'a str, agent: Cow<'a, str>) -> Self {
+        Self {
+            script: Script::new(name),
+            agent,
+            has_begun: false,
+            reverted: None,
+            before: Vec::new(),
+            entries: 0,
+            known: BTreeSet::new(),
+            made: Vec::new(),
+        }
     }
 
-    pub(super) fn line(&mut self, record: &Record<'a>) {
-        let info = record.object.object("info").unwrap_or_default();
+    pub(super) fn tell(mut self, said: &[Said<'a>]) -> Told<'a> {
+        let mut first = None;
+        for said in said {
+            if first.is_none() {
+                let (record, time) = (&said.record, created_at(&said.info));
+                let mut script = Script::new("");
+                script.unknown(record, None, (None, "session"));
+                first = script.events.pop().map(|event| Event { at: time.or(event.at), ..event });
+            }
+            self.line(said);
+        }
+        self.finish_with(first)
+    }
+
+    fn line(&mut self, said: &Said<'a>) {
+        let (record, info) = (&said.record, &said.info);
         let is_first = !self.has_begun;
         if is_first {
-            self.begin(record, &info);
+            self.begin(record, info);
         }
         let role = info.id("role");
+        let own = info.id("id").or(said.id);
         match role {
             Some("user" | "assistant") => {
                 let events = self.script.events.len();
-                self.before.extend(info.id("id").map(|id| (id, self.entries)));
+                self.before.extend(own.map(|id| (id, self.entries)));
                 if role == Some("user") {
-                    self.told(record, &info);
+                    self.told(said, own);
                 } else {
-                    self.answer(record, &info);
+                    self.answer(said, own);
                 }
                 let made = self.script.events.iter().skip(events);
                 let made = made.filter(|event| matches!(event.kind, EventKind::Message(_)));
@@ -56,13 +90,19 @@ impl<'a> Tell<'a> {
             }
             None if is_first => {}
             _ => {
-                self.script.unknown(record, info.id("id"), (Some(MAIN), "message"));
+                let kind = if record.object.has("type") { "part" } else { "message" };
+                let agent = Some(self.agent.clone());
+                self.script.unknown(record, own, (agent.clone(), kind));
+                let stream = record.line.place.stream;
+                let others = said.parts.iter();
+                for part in others.filter(|it| it.record.line.place.stream != stream) {
+                    self.script.unknown(&part.record, part.id, (agent.clone(), "part"));
+                }
             }
         }
     }
-
     /// The events, and last what was taken back.
-    pub(super) fn finish(mut self) -> Vec<Event<'a>> {
+    fn finish_with(mut self, first: Option<Event<'a>>) -> Told<'a> {
         if let Some((record, from)) = self.reverted.take() {
             let found = self.before.iter().find(|(id, _)| *id == from);
             let kept = found.map(|(_, before)| *before);
@@ -70,12 +110,23 @@ impl<'a> Tell<'a> {
                 self.edit(&record, ContextAction::Rewind, kept, None);
             }
         }
-        self.script.events
+        let events = self.script.events;
+        let model = events.iter().find_map(|event| {
+            let EventKind::Message(message) = &event.kind else { return None };
+            message.model.clone()
+        });
+        Told { events, made: self.made, model, first }
     }
 
     /// The first line is the session's beginning, whatever it is.
     fn begin(&mut self, record: &Record<'a>, info: &Object<'a>) {
         self.has_begun = true;
+        let revert = info.object("revert").and_then(|revert| revert.id("messageID"));
+        self.reverted = revert.map(|from| (record.clone(), from));
+        // A child is told where it was made.
+        if self.agent != "main" {
+            return;
+        }
         let mut session = started(PROGRAM);
         if info.raw("role").is_none() {
             session.session_id = info.text("id");
@@ -85,19 +136,17 @@ impl<'a> Tell<'a> {
         }
         let time = created_at(info);
         self.push_as(record, "session", EventKind::SessionStarted(session), time);
-        let mut agent = created(MAIN);
+        let mut agent = created(self.agent.clone());
         agent.name = Some(Cow::Borrowed("OpenCode"));
         agent.adapter_id = Some(Cow::Borrowed(PROGRAM));
         self.push_as(record, "created:main", EventKind::AgentCreated(agent), time);
-        let revert = info.object("revert").and_then(|revert| revert.id("messageID"));
-        self.reverted = revert.map(|from| (record.clone(), from));
     }
 
-    fn told(&mut self, record: &Record<'a>, info: &Object<'a>) {
-        let mut message = blank(MAIN, Role::User);
+    fn told(&mut self, said: &Said<'a>, own: Option<&'a str>) {
+        let mut message = blank(self.agent.clone(), Role::User);
         let mut is_human = false;
         let mut is_compaction = false;
-        for raw in parts(record) {
+        for Piece { record, raw, .. } in &said.parts {
             let part = Object::parse(raw).unwrap_or_default();
             match part.id("type").unwrap_or_default() {
                 "text" => {
@@ -116,29 +165,35 @@ impl<'a> Tell<'a> {
                     is_human = true;
                     add_content(&mut message, record.body(prompt));
                 }
+                // Cut before it said what it is.
+                "" => {}
                 _ => add_content(&mut message, record.body(raw)),
             }
         }
-        let time = created_at(info);
+        let (record, time) = (&said.record, created_at(&said.info));
         if is_compaction {
             self.edit(record, ContextAction::Compact, None, time);
             if message.content.is_none() {
                 return;
             }
         }
+        // A child is told by its parent.
+        is_human &= self.agent == "main";
         message.source = Some(Cow::Borrowed(if is_human { "external" } else { "system" }));
         self.script.prompted(message.content.filter(|_| is_human));
-        self.push(record, info.id("id"), message, time);
+        self.push(record, own, message, time);
     }
 
-    fn answer(&mut self, record: &Record<'a>, info: &Object<'a>) {
-        let mut message = blank(MAIN, Role::Assistant);
+    fn answer(&mut self, said: &Said<'a>, own: Option<&'a str>) {
+        let info = &said.info;
+        let mut message = blank(self.agent.clone(), Role::Assistant);
         message.model = info.text("modelID");
         message.cost_usd = cost(info);
         let mut tools = Vec::new();
         let mut steps: Option<Usage> = None;
-        for raw in parts(record) {
-            let part = Object::parse(raw).unwrap_or_default();
+        for piece in &said.parts {
+            let record = &piece.record;
+            let part = Object::parse(piece.raw).unwrap_or_default();
             let text = part.raw("text").filter(|raw| !is_blank(raw));
             match part.id("type").unwrap_or_default() {
                 "reasoning" if message.reasoning.is_none() => {
@@ -149,7 +204,7 @@ impl<'a> Tell<'a> {
                 }
                 "tool" => {
                     message.tool_calls.extend(call(record, &part));
-                    tools.push(part);
+                    tools.push((piece, part));
                 }
                 "step-finish" => {
                     if let Some(tokens) = part.object("tokens") {
@@ -163,22 +218,26 @@ impl<'a> Tell<'a> {
         message.usage = info.object("tokens").map(|tokens| usage(&tokens)).or(steps);
         if let Some(error) = info.object("error") {
             message.is_error = Some(true);
-            let said = error.object("data").and_then(|data| data.raw("message"));
+            let text = error.object("data").and_then(|data| data.raw("message"));
             if message.content.is_none() {
-                message.content = said.map(|said| record.body(said));
+                message.content = text.map(|text| said.record.body(text));
             }
         }
         let time = created_at(info);
-        self.push(record, info.id("id"), message, time);
-        for part in &tools {
-            if let Some(agent) = child(record, part)
-                && self.made.insert(agent.agent.clone())
-            {
-                let at = self.script.push(record, None, EventKind::AgentCreated(agent));
-                self.set_time(at, time);
+        self.push(&said.record, own, message, time);
+        for (piece, part) in &tools {
+            let record = &piece.record;
+            if let Some(mut agent) = child(record, part) {
+                let call = agent.tool_call_id.clone().unwrap_or_default();
+                self.made.push((agent.agent.clone(), call));
+                if self.known.insert(agent.agent.clone()) {
+                    agent.parent_id = Some(self.agent.clone());
+                    let at = self.script.push(record, None, EventKind::AgentCreated(agent));
+                    self.set_time(at, time);
+                }
             }
-            if let Some((message, ended)) = result(record, part, MAIN) {
-                self.push(record, part.id("id"), message, ended.or(time));
+            if let Some((message, ended)) = result(record, part, self.agent.clone()) {
+                self.push(record, part.id("id").or(piece.id), message, ended.or(time));
             }
         }
     }
@@ -191,7 +250,14 @@ impl<'a> Tell<'a> {
         time: Option<Timestamp>,
     ) {
         let (kept, dropped, summary_ref) = (None, None, None);
-        let edit = ContextEdited { agent: MAIN, action, kept, dropped, kept_first, summary_ref };
+        let edit = ContextEdited {
+            agent: self.agent.clone(),
+            action,
+            kept,
+            dropped,
+            kept_first,
+            summary_ref,
+        };
         let at = self.script.push(record, None, EventKind::ContextEdited(edit));
         self.set_time(at, time);
     }
@@ -223,10 +289,6 @@ impl<'a> Tell<'a> {
             event.at = time.or(event.at);
         }
     }
-}
-
-fn parts<'a>(record: &Record<'a>) -> Vec<&'a str> {
-    elements(record.object.raw("parts").unwrap_or_default())
 }
 
 fn created_at(info: &Object<'_>) -> Option<Timestamp> {

@@ -18,3 +18,23 @@ fn a_part_of_every_kind() {
 fn what_was_taken_back_was_spent() {
     assert_eq!(check("reverted"), [30, 3, 0, 0, 0]);
 }
+
+#[test]
+fn files_of_messages_and_parts_make_a_session_with_its_children() {
+    assert_eq!(check("folders"), [20 + 5 + 7, 6 + 3 + 2, 0, 50, 10]);
+}
+
+#[test]
+fn the_older_folders_say_the_same() {
+    assert_eq!(check("older-folders"), [4, 1, 0, 0, 0]);
+}
+
+#[test]
+fn a_child_that_was_called_again_speaks_after_each_call() {
+    assert_eq!(check("resumed-child"), [1 + 2 + 3 + 4, 4, 0, 0, 0]);
+}
+
+#[test]
+fn files_that_were_cut_cost_themselves() {
+    assert_eq!(check("cut-files"), [3, 2, 0, 0, 0]);
+}

@@ -6,6 +6,11 @@ use std::path::Path;
 use std::process;
 use std::time::Instant;
 
+use antiphon_model::json;
+
+use crate::bundle::Member;
+use crate::file::MOST_BYTES;
+
 /// What came of copying a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
@@ -19,16 +24,39 @@ pub(super) enum Step {
 const COMPARED_BYTES: u64 = 4 << 10;
 /// How much is copied between two looks at the clock.
 const CHUNK_BYTES: usize = 256 << 10;
-/// A document beside a transcript is a few hundred bytes.
-const DOCUMENT_BYTES_MAX: u64 = 1 << 20;
-
 /// Brings a copy up to date.
-pub(super) fn file(from: &Path, to: &Path, deadline: Option<Instant>) -> io::Result<Step> {
+pub(super) fn member(member: &Member, to: &Path, deadline: Option<Instant>) -> io::Result<Step> {
+    match &member.document {
+        Some(text) => document(text.as_bytes(), to),
+        None => file(&member.path, to, deadline),
+    }
+}
+
+/// Whether there is something to copy, or nothing at all.
+pub(super) fn can_be_read(member: &Member) -> io::Result<()> {
+    if member.document.is_some() {
+        return Ok(());
+    }
+    match open(&member.path)? {
+        Some(mut source) => source.read(&mut [0]).map(drop),
+        None => Ok(()),
+    }
+}
+
+fn file(from: &Path, to: &Path, deadline: Option<Instant>) -> io::Result<Step> {
     match from.extension().and_then(|ending| ending.to_str()) {
         Some("jsonl") => lines(from, to, deadline),
         // What the agent has packed itself is kept as it is.
         Some("zst") => whole(from, &super::pack::packed(to)),
-        _ => document(from, to),
+        _ => {
+            let Some(source) = open(from)? else { return Ok(Step::Done) };
+            let mut bytes = Vec::new();
+            source.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
+            match bytes.len() as u64 > MOST_BYTES {
+                true => Err(io::ErrorKind::FileTooLarge.into()),
+                false => document(&bytes, to),
+            }
+        }
     }
 }
 
@@ -40,6 +68,11 @@ fn lines(from: &Path, to: &Path, deadline: Option<Instant>) -> io::Result<Step> 
         return Ok(Step::OutOfTime);
     }
     super::pack::unpack(to)?;
+    // Of a file without a whole line there is no copy, not an empty one.
+    let length = source.metadata()?.len();
+    if !to.exists() && end_of_lines(&mut source, 0, length)? == 0 {
+        return Ok(Step::Done);
+    }
     let mut options = OpenOptions::new();
     let mut copy = private(options.read(true).append(true).create(true)).open(to)?;
     let copied = copy.metadata()?.len();
@@ -74,19 +107,26 @@ fn whole(from: &Path, to: &Path) -> io::Result<Step> {
     Ok(Step::Done)
 }
 
-/// Takes a small document whole, as it last was. Half a document is left for the next time.
-fn document(from: &Path, to: &Path) -> io::Result<Step> {
-    let Some(source) = open(from)? else { return Ok(Step::Done) };
-    let mut bytes = Vec::new();
-    source.take(DOCUMENT_BYTES_MAX + 1).read_to_end(&mut bytes)?;
-    let is_whole = serde_json::from_slice::<serde::de::IgnoredAny>(&bytes).is_ok();
-    if bytes.len() as u64 <= DOCUMENT_BYTES_MAX
-        && is_whole
-        && fs::read(to).ok().as_ref() != Some(&bytes)
-    {
-        replace(to, &bytes)?;
+/// Takes a document as it now is, unless that is shorter than it was: what is gone from it would be
+/// gone from the copy. Half a document is left for the next time.
+fn document(bytes: &[u8], to: &Path) -> io::Result<Step> {
+    if json::check(&String::from_utf8_lossy(bytes)).is_err() {
+        return Ok(Step::Done);
     }
-    Ok(Step::Done)
+    let packed = super::pack::packed(to);
+    let from = if super::pack::is_packed(to) { &packed } else { to };
+    match crate::read_bytes(from) {
+        Ok(known) if known == bytes => Ok(Step::Done),
+        Ok(known) if known.len() > bytes.len() => Ok(Step::Rewritten),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        Ok(_) | Err(_) => {
+            replace(to, bytes)?;
+            match fs::remove_file(&packed) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+                Ok(()) | Err(_) => Ok(Step::Done),
+            }
+        }
+    }
 }
 
 /// A file that has gone away is no error.
@@ -124,7 +164,7 @@ fn end_of_lines(source: &mut File, from: u64, to: u64) -> io::Result<u64> {
     Ok(from)
 }
 
-/// Writes a small file so that it is there whole, or as it was before.
+/// Writes a file so that it is there whole, or as it was before.
 pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}.new", process::id()));

@@ -194,7 +194,7 @@ fn a_packed_copy_is_left_to_the_background_by_who_has_no_time() {
     let scene = Scene::new();
     let lines: String = (0..200).map(line).collect();
     scene.main(&lines);
-    assert_eq!(scene.store.archive_packed(&scene.source).unwrap(), Copied::All);
+    assert_eq!(scene.store.archive_packed(&scene.source, Known::Nothing).unwrap().0, Copied::All);
     scene.main(&line(200));
     let soon = Instant::now() + Duration::from_secs(60);
     assert_eq!(scene.store.archive(&scene.source, Some(soon)).unwrap(), Copied::Unfinished);

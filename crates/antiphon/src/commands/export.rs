@@ -43,8 +43,7 @@ fn native(args: &cli::Export) -> anyhow::Result<Outcome> {
         let what = "this session was recorded here: its log is all there is";
         return Err(UserError::failed(what).hint("`export --as antiphon` gives that").into());
     };
-    let main = bundle.files().next().map(std::path::Path::to_owned).unwrap_or(session);
-    let bytes = antiphon_library::read_bytes(&main)?;
+    let bytes = bundle.native()?;
     let secrets =
         antiphon_redact::Redactor::default().find_document(&String::from_utf8_lossy(&bytes));
     if !secrets.is_empty() {

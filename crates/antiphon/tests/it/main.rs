@@ -11,6 +11,7 @@ mod append;
 mod bad_input;
 mod catalogue;
 mod commands;
+mod databases;
 mod documents;
 mod home;
 mod hooks;

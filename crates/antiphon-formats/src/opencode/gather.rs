@@ -1,0 +1,167 @@
+//! The sessions of some streams, each with its messages, and each message with its parts.
+//!
+//! A stream is a document, which has all of it, or one of the files that a session, a message and a
+//! part have each. What a file belongs to is the name of its folder, or what it says itself.
+
+use std::collections::BTreeMap;
+
+use crate::line::{Object, Record, elements, records};
+use crate::{Sink, Stream};
+
+/// A session: what tells of it, and what was said.
+#[derive(Debug)]
+pub(super) struct Session<'a> {
+    /// The name of its stream.
+    pub(super) name: &'a str,
+    pub(super) id: Option<&'a str>,
+    pub(super) parent: Option<&'a str>,
+    /// The session's own facts first, if they are there.
+    pub(super) said: Vec<Said<'a>>,
+}
+
+/// A message, or what tells of the session.
+#[derive(Debug)]
+pub(super) struct Said<'a> {
+    pub(super) record: Record<'a>,
+    pub(super) info: Object<'a>,
+    /// What it is called where it says nothing itself.
+    pub(super) id: Option<&'a str>,
+    pub(super) parts: Vec<Piece<'a>>,
+}
+
+/// A part, and the record in which it stands.
+#[derive(Debug)]
+pub(super) struct Piece<'a> {
+    pub(super) record: Record<'a>,
+    pub(super) raw: &'a str,
+    pub(super) id: Option<&'a str>,
+}
+
+/// A file that is a part of something else.
+struct File<'a> {
+    /// The name of its folder, and its own.
+    folder: Option<&'a str>,
+    stem: &'a str,
+    record: Record<'a>,
+}
+
+impl<'a> File<'a> {
+    fn id(&self) -> &'a str {
+        self.record.object.id("id").unwrap_or(self.stem)
+    }
+}
+
+pub(super) fn gather<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) -> Vec<Session<'a>> {
+    let mut sessions: Vec<Session<'a>> = Vec::new();
+    let (mut messages, mut parts): (Vec<File<'a>>, Vec<File<'a>>) = Default::default();
+    let mut by_name: BTreeMap<&'a str, usize> = BTreeMap::new();
+    for (number, stream) in (0..).zip(streams) {
+        let mut lines = Vec::new();
+        for record in records(stream, number) {
+            match record {
+                Ok(record) => lines.push(record),
+                Err(problem) => sink.problem(problem),
+            }
+        }
+        let file = |record: Record<'a>| {
+            let mut names = stream.name.rsplit('/');
+            let name = names.next().unwrap_or_default();
+            let stem = name.strip_suffix(".json").unwrap_or(name);
+            File { folder: names.next(), stem, record }
+        };
+        let is_single = lines.len() == 1 && number > 0;
+        let single = lines.pop_if(|record| is_single && !record.object.has("info"));
+        let kind = single.as_ref().map(|record| kind(stream.name, &record.object));
+        match (single, kind) {
+            (Some(record), Some(Kind::Message)) => messages.push(file(record)),
+            (Some(record), Some(Kind::Part)) => parts.push(file(record)),
+            (single, _) => {
+                lines.extend(single);
+                let session = session(stream.name, lines);
+                let stem = stream.name.rsplit('/').next().unwrap_or_default();
+                by_name.entry(stem.strip_suffix(".json").unwrap_or(stem)).or_insert(sessions.len());
+                by_name.extend(session.id.map(|id| (id, sessions.len())));
+                sessions.push(session);
+            }
+        }
+    }
+    place(&mut sessions, &by_name, messages, parts);
+    sessions
+}
+
+/// What a file is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Session,
+    Message,
+    Part,
+}
+
+/// By the folder that a file is in; one that was cut may say nothing itself.
+fn kind(name: &str, object: &Object<'_>) -> Kind {
+    let mut folders = name.strip_prefix("session/").unwrap_or(name).split('/');
+    match folders.next() {
+        Some("message") => Kind::Message,
+        Some("part") => Kind::Part,
+        _ if object.has("role") => Kind::Message,
+        _ if object.has("type") => Kind::Part,
+        _ => Kind::Session,
+    }
+}
+
+/// A document, or a file with a session's facts.
+fn session<'a>(name: &'a str, lines: Vec<Record<'a>>) -> Session<'a> {
+    let said: Vec<Said<'a>> = lines.into_iter().map(Said::of).collect();
+    let facts = said.first().map(|said| &said.info).filter(|info| !info.has("role"));
+    let id = facts.and_then(|info| info.id("id"));
+    let parent = facts.and_then(|info| info.id("parentID"));
+    Session { name, id, parent, said }
+}
+
+impl<'a> Said<'a> {
+    fn of(record: Record<'a>) -> Self {
+        let info = record.object.object("info").unwrap_or_else(|| match record.object.has("id") {
+            true => record.object.clone(),
+            false => Object::default(),
+        });
+        let raws = elements(record.object.raw("parts").unwrap_or_default());
+        let piece = |raw| Piece { record: record.clone(), raw, id: None };
+        let parts = raws.into_iter().map(piece).collect();
+        Self { record, info, id: None, parts }
+    }
+}
+
+/// Puts messages into their sessions and parts into their messages. What belongs to nothing that is
+/// there is the first session's.
+fn place<'a>(
+    sessions: &mut [Session<'a>],
+    by_name: &BTreeMap<&'a str, usize>,
+    messages: Vec<File<'a>>,
+    parts: Vec<File<'a>>,
+) {
+    let mut places: BTreeMap<&'a str, (usize, usize)> = BTreeMap::new();
+    for file in messages {
+        let own = file.record.object.id("sessionID");
+        let at = [file.folder, own].into_iter().flatten().find_map(|name| by_name.get(name));
+        let at = at.copied().unwrap_or_default();
+        let Some(session) = sessions.get_mut(at) else { continue };
+        let place = (at, session.said.len());
+        places.insert(file.stem, place);
+        places.insert(file.id(), place);
+        let (id, info) = (Some(file.id()), file.record.object.clone());
+        session.said.push(Said { record: file.record, info, id, parts: Vec::new() });
+    }
+    for file in parts {
+        let own = file.record.object.id("messageID");
+        let at = [own, file.folder].into_iter().flatten().find_map(|name| places.get(name));
+        let (id, raw) = (Some(file.id()), file.record.line.text);
+        match at.and_then(|(at, said)| sessions.get_mut(*at)?.said.get_mut(*said)) {
+            Some(said) => said.parts.push(Piece { record: file.record, raw, id }),
+            None => {
+                let Some(session) = sessions.first_mut() else { continue };
+                let info = Object::default();
+                session.said.push(Said { record: file.record, info, id, parts: Vec::new() });
+            }
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! Where the agents' sessions are.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::SystemTime;
+
+use antiphon_formats::{FORMATS, Format, Kept};
+
+use crate::archive::{Known, Source};
+use crate::bundle::{HEAD_BYTES, list, relative};
+use crate::database::Database;
+use crate::file::{self, PACKED};
+use crate::{Environment, Error};
+
+/// A folder or a database in which an agent keeps sessions.
+#[derive(Debug)]
+pub struct SourceFolder {
+    pub agent: &'static str,
+    pub path: PathBuf,
+    /// After how many days without a change the agent deletes a session, unless told otherwise.
+    pub deletes_after_days: Option<u32>,
+}
+
+/// A session that is to be kept.
+#[derive(Debug)]
+pub(super) struct Wanted {
+    pub(super) source: Source,
+    /// The database that it is in, and what is another one when it has changed there.
+    pub(super) database: Option<(Arc<Mutex<Database>>, String)>,
+    /// The session that made it, if that has it among its files.
+    parent: Option<String>,
+    /// The files of those that it made, if that is known.
+    children: Option<Vec<PathBuf>>,
+}
+
+impl Wanted {
+    pub(super) fn known(&self) -> Known<'_> {
+        match (&self.database, &self.children) {
+            (Some((database, _)), _) => Known::Database(database),
+            (None, Some(children)) => Known::Children(children),
+            (None, None) => Known::Nothing,
+        }
+    }
+}
+
+/// Where the agents keep their sessions, as far as that is there.
+pub fn source_folders(environment: &Environment) -> Vec<SourceFolder> {
+    let kept = FORMATS.iter().filter_map(|format| Some((format, format.kept.as_ref()?)));
+    kept.flat_map(|(format, kept)| folders(format, kept, environment)).collect()
+}
+
+fn folders(format: &Format, kept: &Kept, environment: &Environment) -> Vec<SourceFolder> {
+    let own = match kept.variable {
+        "CLAUDE_CONFIG_DIR" => environment.claude_config_dir.clone(),
+        "XDG_DATA_HOME" => environment.xdg_data_home.clone(),
+        other => std::env::var_os(other).map(PathBuf::from),
+    };
+    let own = own.filter(|path| !path.as_os_str().is_empty());
+    let in_home = |home: &PathBuf| kept.folders.iter().map(|it| home.join(it)).collect();
+    let homes = own.map(|own| vec![own]).or_else(|| environment.home.as_ref().map(in_home));
+    let homes: Vec<PathBuf> = homes.unwrap_or_default();
+    let below = |names: &[&str]| -> Vec<PathBuf> {
+        homes.iter().flat_map(|home| names.iter().map(|name| home.join(name))).collect()
+    };
+    let folders = below(kept.below).into_iter().filter(|path| path.is_dir());
+    // What should be a database and is none is told when it is opened; an empty one is one to come.
+    let is_begun = |path: &PathBuf| path.metadata().is_ok_and(|it| it.is_file() && it.len() > 0);
+    let databases = below(format.databases).into_iter().filter(is_begun);
+    let deletes_after_days = kept.deletes_after_days;
+    let there = folders.chain(databases);
+    there.map(|path| SourceFolder { agent: format.name, path, deletes_after_days }).collect()
+}
+
+/// The sessions below a folder, or in a database.
+pub(super) fn sessions(folder: &SourceFolder) -> Result<Vec<Wanted>, Error> {
+    if folder.path.is_file() {
+        return in_database(folder);
+    }
+    let format = FORMATS.iter().find(|it| it.name == folder.agent);
+    let Some((format, kept)) = format.and_then(|it| Some((it, it.kept.as_ref()?))) else {
+        return Ok(Vec::new());
+    };
+    let mut found = Vec::new();
+    let mut folders = vec![folder.path.clone()];
+    while let Some(below) = folders.pop() {
+        for path in list(&below) {
+            if path.is_dir() && !path.is_symlink() {
+                folders.push(path);
+                continue;
+            }
+            let relative = relative(&path, &folder.path);
+            let plain = relative.strip_suffix(PACKED).unwrap_or(&relative);
+            if let Some(id) = (kept.session)(plain)
+                && !crate::is_outdated(&path)
+            {
+                let made_by = |by: fn(&str) -> Option<String>| {
+                    by(&file::head(&path, HEAD_BYTES).ok()?).filter(|parent| parent != id)
+                };
+                let parent = format.made_by.and_then(made_by);
+                let session_id = id.to_owned();
+                let source = Source { agent: folder.agent, session_id, file: path };
+                found.push(Wanted { source, database: None, parent, children: None });
+            }
+        }
+    }
+    found.sort_by(|a, b| a.source.file.cmp(&b.source.file));
+    if format.made_by.is_some() {
+        add_children(&mut found);
+    }
+    Ok(found)
+}
+
+/// Notes for each session which others it made, and those made in turn.
+fn add_children(found: &mut [Wanted]) {
+    let mut by_parent: BTreeMap<String, Vec<(String, PathBuf)>> = BTreeMap::new();
+    for Wanted { source, parent, .. } in found.iter() {
+        if let Some(parent) = parent {
+            let child = (source.session_id.clone(), source.file.clone());
+            by_parent.entry(parent.clone()).or_default().push(child);
+        }
+    }
+    let ids: BTreeSet<String> = found.iter().map(|it| it.source.session_id.clone()).collect();
+    // One that was made is kept with its parent.
+    let is_made = |it: &Wanted| it.parent.as_ref().is_some_and(|parent| ids.contains(parent));
+    for wanted in found.iter_mut().filter(|it| !is_made(it)) {
+        let mut seen = BTreeSet::from([wanted.source.session_id.clone()]);
+        let mut left = vec![wanted.source.session_id.clone()];
+        let mut children = Vec::new();
+        while let Some(id) = left.pop() {
+            for (child, file) in by_parent.get(&id).into_iter().flatten() {
+                if seen.insert(child.clone()) {
+                    children.push(file.clone());
+                    left.push(child.clone());
+                }
+            }
+        }
+        wanted.children = Some(children);
+    }
+}
+
+fn in_database(folder: &SourceFolder) -> Result<Vec<Wanted>, Error> {
+    let database = Database::open(&folder.path)?;
+    let sessions: Vec<(String, String)> =
+        database.sessions().map(|row| (row.id.clone(), database.stamp(&row.id))).collect();
+    let agent = database.agent();
+    let database = Arc::new(Mutex::new(database));
+    let wanted = |(session_id, stamp): (String, String)| {
+        let file = folder.path.join(&session_id);
+        let source = Source { agent, session_id, file };
+        let database = Some((Arc::clone(&database), stamp));
+        Wanted { source, database, parent: None, children: None }
+    };
+    Ok(sessions.into_iter().map(wanted).collect())
+}
+
+/// Of each session one source: an agent that keeps its sessions otherwise since an update leaves
+/// the old ones where they were. A database counts most, then lines, then what was changed last.
+/// What is kept with the session that made it is not kept alone.
+pub(super) fn one_of_each(found: Vec<Wanted>) -> Vec<Wanted> {
+    let rank = |wanted: &Wanted| -> (bool, bool, Option<SystemTime>) {
+        let file = &wanted.source.file;
+        let changed = file.metadata().and_then(|metadata| metadata.modified()).ok();
+        (wanted.database.is_some(), is_lines(file), changed)
+    };
+    let mut sources: Vec<Wanted> = Vec::new();
+    let mut known: BTreeMap<(&'static str, String), usize> = BTreeMap::new();
+    for wanted in found {
+        let id = (wanted.source.agent, wanted.source.session_id.clone());
+        match known.get(&id).and_then(|&at| sources.get_mut(at)) {
+            Some(other) if rank(&wanted) > rank(other) => *other = wanted,
+            Some(_) => {}
+            None => {
+                known.insert(id, sources.len());
+                sources.push(wanted);
+            }
+        }
+    }
+    let files = sources.iter().filter(|wanted| wanted.database.is_none());
+    let files: BTreeSet<(&str, String)> =
+        files.map(|it| (it.source.agent, it.source.session_id.clone())).collect();
+    sources.retain(|wanted| {
+        let parent = wanted.parent.clone().map(|parent| (wanted.source.agent, parent));
+        parent.is_none_or(|parent| !files.contains(&parent))
+    });
+    sources
+}
+
+fn is_lines(path: &Path) -> bool {
+    let name = path.to_string_lossy();
+    name.strip_suffix(PACKED).unwrap_or(&name).ends_with(".jsonl")
+}
+
+/// The main files of the sessions in a folder.
+pub fn main_files(folder: &SourceFolder) -> Vec<PathBuf> {
+    let found = sessions(folder).unwrap_or_default();
+    found.into_iter().map(|wanted| wanted.source.file).collect()
+}

@@ -1,0 +1,97 @@
+//! What a session's files were like when it was last copied.
+//!
+//! A stamp is a line with a hash over sizes and times, and one for each file that is not the main
+//! one, nor in the session's own folder, but was found to belong to it.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use crate::bundle::list;
+use crate::file::PACKED;
+
+/// Size and time of files.
+pub(crate) type Sizes = BTreeMap<PathBuf, (u64, u128)>;
+
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Stamp {
+    hash: String,
+    /// Where else to look.
+    elsewhere: Vec<PathBuf>,
+}
+
+impl Stamp {
+    /// Of a session in a database, which knows itself what it is like.
+    pub(super) fn of_text(text: &str) -> Self {
+        Self { hash: blake3::hash(text.as_bytes()).to_hex().to_string(), elsewhere: Vec::new() }
+    }
+
+    pub(super) fn read(path: &Path) -> Self {
+        let text = fs::read_to_string(path).unwrap_or_default();
+        let mut lines = text.lines();
+        let hash = lines.next().unwrap_or_default().to_owned();
+        Self { hash, elsewhere: lines.map(PathBuf::from).collect() }
+    }
+
+    pub(super) fn to_text(&self) -> String {
+        let mut text = self.hash.clone();
+        for path in &self.elsewhere {
+            text.push('\n');
+            text.push_str(&path.to_string_lossy());
+        }
+        text
+    }
+
+    /// The same files as they are now.
+    pub(super) fn now(&self, own: &Sizes) -> Self {
+        let there = self.elsewhere.iter().filter_map(|path| Some((path.clone(), size(path)?)));
+        Self { hash: hash(own, &there.collect()), elsewhere: self.elsewhere.clone() }
+    }
+
+    /// Of a session's own files, and of those that were found to belong to it.
+    pub(super) fn of(own: &Sizes, found: &Sizes) -> Self {
+        // A path that is not one line of text would be read as another.
+        let is_plain = |path: &PathBuf| path.to_str().is_some_and(|it| !it.contains(['\n', '\r']));
+        let elsewhere =
+            found.keys().filter(|path| !own.contains_key(*path) && is_plain(path)).cloned();
+        let elsewhere: Vec<PathBuf> = elsewhere.collect();
+        let others = elsewhere.iter().filter_map(|path| Some((path.clone(), *found.get(path)?)));
+        Self { hash: hash(own, &others.collect()), elsewhere }
+    }
+}
+
+/// A session's main file, and all in its own folder.
+pub(super) fn own(main: &Path) -> Sizes {
+    let stem = main.file_name().unwrap_or_default().to_string_lossy();
+    let stem = stem.strip_suffix(PACKED).unwrap_or(&stem);
+    let stem = stem.rsplit_once('.').map_or(stem, |(stem, _)| stem);
+    let mut paths = vec![main.to_owned()];
+    let mut folders = vec![main.with_file_name(stem)];
+    while let Some(folder) = folders.pop() {
+        let (below, files): (Vec<_>, Vec<_>) =
+            list(&folder).into_iter().partition(|it| it.is_dir());
+        folders.extend(below.into_iter().filter(|it| !it.is_symlink()));
+        paths.extend(files);
+    }
+    paths.into_iter().filter_map(|path| Some((size(&path)?, path))).map(|(a, b)| (b, a)).collect()
+}
+
+/// How long something is, and when it changed; of a folder only the latter says something.
+pub(crate) fn size(path: &Path) -> Option<(u64, u128)> {
+    let metadata = path.metadata().ok()?;
+    let time = metadata.modified().ok().and_then(|it| it.duration_since(UNIX_EPOCH).ok());
+    Some((metadata.len(), time.unwrap_or_default().as_nanos()))
+}
+
+fn hash(own: &Sizes, others: &Sizes) -> String {
+    let mut all: BTreeMap<&PathBuf, (u64, u128)> = BTreeMap::new();
+    all.extend(own.iter().chain(others).map(|(path, size)| (path, *size)));
+    let mut hash = blake3::Hasher::new();
+    for (path, (len, time)) in all {
+        hash.update(path.as_os_str().as_encoded_bytes());
+        hash.update(&len.to_le_bytes());
+        hash.update(&time.to_le_bytes());
+    }
+    hash.finalize().to_hex().to_string()
+}

@@ -1,0 +1,296 @@
+use std::fs;
+use std::path::Path;
+
+use super::*;
+use crate::Bundle;
+use crate::archive::main_file;
+use crate::database::tests::Shop;
+
+/// A machine with agents' folders, and a store.
+struct Machine {
+    home: tempfile::TempDir,
+    store: Store,
+}
+
+const SHOP: &str = ".claude/projects/shop";
+const DATA: &str = ".local/share/opencode";
+
+impl Machine {
+    fn new() -> Self {
+        let home = tempfile::tempdir().unwrap();
+        let store = Store::at(home.path().join("store"));
+        Self { home, store }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.home.path().join(name)
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn sync(&self) -> Synced {
+        let home = Some(self.home.path().to_owned());
+        let environment = Environment { home, ..Environment::default() };
+        self.store.sync(&environment, None, &|_, _| {})
+    }
+
+    /// How many were found, how many were copied, and how many could not be.
+    fn counts(&self) -> [usize; 3] {
+        let synced = self.sync();
+        [synced.found, synced.copied, synced.failed.len()]
+    }
+
+    fn folder(&self, agent: &'static str, id: &str) -> PathBuf {
+        self.store.archive_folder(agent, &Key::of(agent, id))
+    }
+
+    fn main(&self, agent: &'static str, id: &str) -> PathBuf {
+        main_file(&self.folder(agent, id)).unwrap()
+    }
+
+    /// What the newest copy of a session's main file holds.
+    fn kept(&self, agent: &'static str, id: &str) -> String {
+        String::from_utf8(crate::read_bytes(&self.main(agent, id)).unwrap()).unwrap()
+    }
+
+    fn generation(&self, agent: &'static str, id: &str, name: &str) -> String {
+        let path = self.folder(agent, id).join(name);
+        let packed = crate::archive::pack::packed(&path);
+        let bytes = crate::read_bytes(if path.is_file() { &path } else { &packed });
+        String::from_utf8(bytes.unwrap_or_default()).unwrap()
+    }
+}
+
+fn line(session: &str, text: &str) -> String {
+    format!(
+        r#"{{"type":"user","sessionId":"{session}","uuid":"{session}-{text}","message":{{"role":"user","content":"{text}"}}}}"#
+    ) + "\n"
+}
+
+#[test]
+fn a_sub_agents_file_beside_the_main_one_may_change_alone() {
+    let machine = Machine::new();
+    machine.write(&format!("{SHOP}/one.jsonl"), &line("one", "a"));
+    machine.write(&format!("{SHOP}/agent-b.jsonl"), &line("one", "b"));
+    machine.write(&format!("{SHOP}/two.jsonl"), &line("two", "c"));
+    assert_eq!(machine.counts(), [2, 2, 0]);
+    assert_eq!(machine.counts(), [2, 0, 0]);
+    let longer = line("one", "b") + &line("one", "bb");
+    machine.write(&format!("{SHOP}/agent-b.jsonl"), &longer);
+    assert_eq!(machine.counts(), [2, 1, 0]);
+    assert_eq!(machine.generation("claude-code", "one", "000001/agent-b.jsonl"), longer);
+    assert_eq!(machine.counts(), [2, 0, 0]);
+}
+
+#[test]
+fn whatever_becomes_of_a_file_its_copy_stays_and_the_others_are_kept() {
+    let machine = Machine::new();
+    let file = |id: &str| format!("{SHOP}/{id}.jsonl");
+    let text = |id: &str| (0..100).map(|n| line(id, &n.to_string())).collect::<String>();
+    let ids = ["bare", "cut", "deleted", "folder", "grown", "locked", "rewritten", "spoilt"];
+    for id in ids {
+        machine.write(&file(id), &text(id));
+    }
+    assert_eq!(machine.counts(), [8, 8, 0]);
+    machine.write(&file("bare"), "");
+    machine.write(&file("cut"), &line("cut", "0"));
+    fs::remove_file(machine.path(&file("deleted"))).unwrap();
+    fs::remove_file(machine.path(&file("folder"))).unwrap();
+    fs::create_dir(machine.path(&file("folder"))).unwrap();
+    let grown = text("grown") + &line("grown", "more");
+    machine.write(&file("grown"), &grown);
+    machine.write(&file("rewritten"), &text("rewritten").replace("\"content\":\"", "&x"));
+    // A whole line but for its end.
+    machine.write(&file("spoilt"), line("spoilt", "0").trim_end());
+    let is_locked = lock(&machine.path(&file("locked")));
+    let synced = machine.sync();
+    assert_eq!(
+        (synced.found, synced.failed.len()),
+        (6, usize::from(is_locked)),
+        "{:?}",
+        synced.failed
+    );
+    for id in ids.iter().filter(|id| **id != "grown") {
+        let first = machine.generation("claude-code", id, &format!("000001/{id}.jsonl"));
+        assert!(first == text(id), "{id}");
+    }
+    assert!(machine.kept("claude-code", "grown") == grown);
+    assert_eq!(machine.kept("claude-code", "cut"), line("cut", "0"));
+    for id in ["bare", "deleted", "folder", "locked", "spoilt"] {
+        assert!(machine.kept("claude-code", id) == text(id), "{id}");
+    }
+}
+
+/// Puts something there that nobody can read; false where there is no such thing.
+fn lock(path: &Path) -> bool {
+    fs::remove_file(path).unwrap();
+    link(Path::new("/proc/self/mem"), path);
+    path.is_file() && fs::read(path).is_err()
+}
+
+#[test]
+fn a_sub_agent_that_cannot_be_read_costs_only_itself() {
+    let machine = Machine::new();
+    machine.write(&format!("{SHOP}/one.jsonl"), &line("one", "a"));
+    for agent in ["a", "b", "c"] {
+        let name = format!("{SHOP}/one/subagents/agent-{agent}.jsonl");
+        machine.write(&name, &line("one", agent));
+    }
+    if !lock(&machine.path(&format!("{SHOP}/one/subagents/agent-b.jsonl"))) {
+        return;
+    }
+    assert_eq!(machine.counts(), [1, 0, 1]);
+    assert_eq!(machine.kept("claude-code", "one"), line("one", "a"));
+    let last = machine.generation("claude-code", "one", "000001/one/subagents/agent-c.jsonl");
+    assert_eq!(last, line("one", "c"));
+}
+
+fn chat(messages: usize, text: &str) -> String {
+    let message = |n| format!(r#"{{"id": "m{n}", "type": "user", "content": "{text} {n}"}}"#);
+    let messages: Vec<String> = (0..messages).map(message).collect();
+    format!(
+        "{{\n \"sessionId\": \"chat\", \"projectHash\": \"p\", \"startTime\": \
+         \"2026-01-01T00:00:00Z\",\n \"messages\": [{}]\n}}\n",
+        messages.join(",\n")
+    )
+}
+
+#[test]
+fn a_document_is_kept_as_it_last_was_and_never_shrinks() {
+    let machine = Machine::new();
+    let (name, id) = (".gemini/tmp/p/chats/session-1-chat.json", "session-1-chat");
+    let kept = || machine.kept("gemini", id);
+    machine.write(name, &chat(2, "hello"));
+    assert_eq!(machine.counts(), [1, 1, 0]);
+    assert_eq!((kept(), machine.counts()), (chat(2, "hello"), [1, 0, 0]));
+    let long = chat(40_000, "a document of more than a megabyte");
+    assert!(long.len() > 1 << 20);
+    machine.write(name, &long);
+    assert_eq!(machine.counts(), [1, 1, 0]);
+    assert!(kept() == long);
+    let packed = machine.main("gemini", id);
+    assert!(packed.to_string_lossy().ends_with(".json.zst"));
+    let bundle = Bundle::find(&packed).unwrap().unwrap();
+    assert!(bundle.native().unwrap() == long.as_bytes());
+    assert_eq!((bundle.format(), bundle.name()), ("gemini", id));
+    machine.write(name, &long[..long.len() / 2]);
+    machine.counts();
+    assert!(kept() == long, "half a document");
+    machine.write(name, &chat(1, "after all that"));
+    assert_eq!(machine.counts(), [1, 1, 0]);
+    assert_eq!(kept(), chat(1, "after all that"));
+    assert!(machine.generation("gemini", id, &format!("000001/{id}.json")) == long);
+    machine.write(name, &chat(2, "after all that"));
+    machine.counts();
+    assert_eq!(kept(), chat(2, "after all that"));
+    assert!(!machine.folder("gemini", id).join("000003").exists());
+}
+
+#[test]
+fn a_chat_that_was_turned_into_lines_is_one_session() {
+    let machine = Machine::new();
+    machine.write(".gemini/tmp/p/chats/session-1-chat.json", &chat(9, "long ago"));
+    let lines =
+        "{\"sessionId\":\"chat\",\"projectHash\":\"p\"}\n{\"id\":\"m\",\"type\":\"user\"}\n";
+    machine.write(".gemini/tmp/p/chats/session-1-chat.jsonl", lines);
+    assert_eq!((machine.counts(), machine.counts()), ([1, 1, 0], [1, 0, 0]));
+    assert_eq!(machine.kept("gemini", "session-1-chat"), lines);
+}
+
+#[test]
+fn copilots_sessions_are_called_by_their_folders() {
+    let machine = Machine::new();
+    let start = r#"{"type":"user.message","data":{"content":"hi"},"id":"e1"}"#.to_owned() + "\n";
+    machine.write(".copilot/session-state/aaa/events.jsonl", &start);
+    machine.write(".copilot/session-state/aaa/files/notes.jsonl", &start);
+    machine.write(".copilot/session-state/bbb.jsonl", &start);
+    assert_eq!((machine.counts(), machine.counts()), ([2, 2, 0], [2, 0, 0]));
+    for id in ["aaa", "bbb"] {
+        assert_eq!(machine.kept("copilot", id), start);
+        assert_eq!(crate::open(&machine.main("copilot", id)).unwrap().name, id);
+    }
+}
+
+#[test]
+fn a_databases_sessions_are_kept_one_by_one() {
+    let machine = Machine::new();
+    let shop = Shop::full();
+    fs::create_dir_all(machine.path(DATA).parent().unwrap()).unwrap();
+    link(shop.folder.path(), &machine.path(DATA));
+    assert_eq!((machine.counts(), machine.counts()), ([2, 2, 0], [2, 0, 0]));
+    let before = machine.kept("opencode", "ses_old");
+    shop.message("ses_kid", "msg_9", "user", &[r#"{"type":"text","text":"Again"}"#]);
+    assert_eq!((machine.counts(), machine.counts()), ([2, 1, 0], [2, 0, 0]));
+    let opened = crate::open(&machine.main("opencode", "ses_new")).unwrap();
+    assert_eq!((opened.session.agents().count(), opened.name.as_str()), (2, "ses_new"));
+    assert!(opened.session.find("msg_9").is_some());
+    let native = Bundle::find(&shop.path().join("ses_new")).unwrap().unwrap().native().unwrap();
+    assert_eq!(machine.kept("opencode", "ses_new").as_bytes(), native);
+    shop.writer.execute_batch("DELETE FROM session WHERE id = 'ses_old'").unwrap();
+    assert_eq!(machine.counts(), [1, 0, 0]);
+    assert_eq!(machine.kept("opencode", "ses_old"), before);
+    shop.writer.execute_batch("DELETE FROM part; DELETE FROM message").unwrap();
+    assert_eq!(machine.counts(), [1, 1, 0]);
+    let first = machine.generation("opencode", "ses_new", "000001/ses_new.json");
+    assert_eq!(first.as_bytes(), native, "what is gone from the database is still kept");
+}
+
+#[cfg(unix)]
+fn link(to: &Path, at: &Path) {
+    std::os::unix::fs::symlink(to, at).unwrap();
+}
+
+#[test]
+fn a_broken_database_is_told_and_the_others_are_kept() {
+    let machine = Machine::new();
+    let mut bytes = b"SQLite format 3\0".to_vec();
+    bytes.extend([9; 5000]);
+    fs::create_dir_all(machine.path(DATA)).unwrap();
+    fs::write(machine.path(DATA).join("opencode.db"), bytes).unwrap();
+    machine.write(&format!("{SHOP}/one.jsonl"), &line("one", "a"));
+    assert_eq!(machine.counts(), [1, 1, 1]);
+    machine.write(&format!("{DATA}/opencode.db"), "no database at all");
+    assert_eq!(machine.counts(), [1, 0, 1]);
+    machine.write(&format!("{DATA}/opencode.db"), "");
+    assert_eq!(machine.counts(), [1, 0, 0], "there is nothing in it yet");
+}
+
+#[test]
+fn opencodes_folders_are_kept_and_a_part_may_change_alone() {
+    for is_old in [false, true] {
+        let machine = Machine::new();
+        let storage = machine.path(DATA).join("storage");
+        crate::bundle::tree::tests::storage(&storage, is_old);
+        assert_eq!((machine.counts(), machine.counts()), ([2, 2, 0], [2, 0, 0]));
+        let part = if is_old { "session/part/ses_main/msg_a" } else { "part/msg_a" };
+        let name = format!("{part}/prt_msg_a.json");
+        let longer = r#"{"type": "text", "text": "Do it at once, please"}"#;
+        fs::write(storage.join(&name), longer).unwrap();
+        assert_eq!((machine.counts(), machine.counts()), ([2, 1, 0], [2, 0, 0]));
+        let kept = machine.generation("opencode", "ses_main", &format!("000001/{name}"));
+        assert_eq!(kept, longer);
+        fs::write(storage.join(part).join("prt_z.json"), longer).unwrap();
+        assert_eq!((machine.counts(), machine.counts()), ([2, 1, 0], [2, 0, 0]), "another part");
+        fs::remove_dir_all(storage.join(part)).unwrap();
+        machine.counts();
+        let opened = crate::open(&machine.main("opencode", "ses_main")).unwrap();
+        assert_eq!(opened.session.info().prompt.as_deref(), Some("Do it at once, please"));
+    }
+}
+
+#[test]
+fn a_session_in_the_folders_and_in_the_database_is_taken_from_the_database() {
+    let machine = Machine::new();
+    let shop = Shop::new();
+    shop.session("ses_main", None, 9);
+    shop.message("ses_main", "msg_db", "user", &[r#"{"type":"text","text":"Newer"}"#]);
+    crate::bundle::tree::tests::storage(&shop.folder.path().join("storage"), false);
+    fs::create_dir_all(machine.path(DATA).parent().unwrap()).unwrap();
+    link(shop.folder.path(), &machine.path(DATA));
+    assert_eq!((machine.counts(), machine.counts()), ([3, 3, 0], [3, 0, 0]));
+    assert!(machine.kept("opencode", "ses_main").contains("msg_db"));
+}
