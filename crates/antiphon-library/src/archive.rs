@@ -73,6 +73,16 @@ pub enum Copied {
     Busy,
 }
 
+/// What copying a session came to.
+#[derive(Debug)]
+pub(crate) struct Done {
+    pub(crate) copied: Copied,
+    /// What the files were like before they were copied.
+    pub(crate) found: Sizes,
+    /// Their names and bytes, the main one first, if all of them are at hand.
+    pub(crate) files: Option<Vec<(String, Vec<u8>)>>,
+}
+
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct State {
     session_id: String,
@@ -90,16 +100,12 @@ impl Store {
     /// Copies what is new of a session's files, until `deadline` if there is one. It never waits
     /// for another process.
     pub fn archive(&self, source: &Source, deadline: Option<Instant>) -> Result<Copied, Error> {
-        self.copy(source, Known::Nothing, deadline, false).map(|(copied, _)| copied)
+        self.copy(source, Known::Nothing, deadline, false).map(|done| done.copied)
     }
 
     /// The same with all the time it takes, and then packs the copy. Says what the files were like
     /// before they were copied.
-    pub(crate) fn archive_packed(
-        &self,
-        source: &Source,
-        known: Known<'_>,
-    ) -> Result<(Copied, Sizes), Error> {
+    pub(crate) fn archive_packed(&self, source: &Source, known: Known<'_>) -> Result<Done, Error> {
         self.copy(source, known, None, true)
     }
 
@@ -109,24 +115,26 @@ impl Store {
         known: Known<'_>,
         deadline: Option<Instant>,
         packs: bool,
-    ) -> Result<(Copied, Sizes), Error> {
-        let mut found = Sizes::new();
+    ) -> Result<Done, Error> {
+        let mut done = Done { copied: Copied::All, found: Sizes::new(), files: None };
         let key = Key::of(source.agent, &source.session_id);
         if self.is_forgotten(&key) {
-            return Ok((Copied::All, found));
+            return Ok(done);
         }
         let folder = self.archive_folder(source.agent, &key);
         make_folders(&folder).map_err(|error| cannot_write(&folder, error))?;
-        let copying = Copying { folder: &folder, source, known, deadline };
+        let copying = Copying { folder: &folder, source, known, deadline, packs };
         loop {
             // First asked, then looked whether somebody is at it: either that one sees what was
             // asked, or the lock is free.
             copying.want()?;
-            let Some(lock) = copying.lock()? else { return Ok((Copied::Busy, found)) };
+            let Some(lock) = copying.lock()? else {
+                return Ok(Done { copied: Copied::Busy, files: None, ..done });
+            };
             while copying.takes_what_is_wanted() {
-                if !copying.copy(&mut found)? {
+                if !copying.copy(&mut done)? {
                     copying.want()?;
-                    return Ok((Copied::Unfinished, found));
+                    return Ok(Done { copied: Copied::Unfinished, files: None, ..done });
                 }
             }
             if packs {
@@ -134,7 +142,7 @@ impl Store {
             }
             drop(lock);
             if !copying.is_wanted() {
-                return Ok((Copied::All, found));
+                return Ok(done);
             }
         }
     }
@@ -193,8 +201,9 @@ fn sizes(members: &[Member]) -> Sizes {
 
 /// The folder of the newest copy: names of files are relative to it.
 pub(crate) fn newest_copy(folder: &Path) -> PathBuf {
-    let newest = generations(folder).into_iter().max().unwrap_or(1);
-    generation(folder, newest)
+    let main = main_file(folder).unwrap_or_default();
+    let newest = main.ancestors().find(|it| it.parent() == Some(folder));
+    newest.unwrap_or(folder).to_owned()
 }
 
 struct Copying<'a> {
@@ -202,11 +211,12 @@ struct Copying<'a> {
     source: &'a Source,
     known: Known<'a>,
     deadline: Option<Instant>,
+    packs: bool,
 }
 
 impl Copying<'_> {
     /// One round over all files; false if the time was not enough. Says what they were like before.
-    fn copy(&self, found: &mut Sizes) -> Result<bool, Error> {
+    fn copy(&self, done: &mut Done) -> Result<bool, Error> {
         let known = State::read(self.folder);
         let looked_at = known.as_ref().filter(|state| state.looked_beside).and_then(|_| {
             let changed = fs::metadata(self.folder.join(STATE_FILE)).ok()?.modified().ok()?;
@@ -222,7 +232,7 @@ impl Copying<'_> {
         if format != self.source.agent {
             return Ok(true);
         }
-        *found = sizes(&members);
+        done.found = sizes(&members);
         // A name that is not text could come out as another's.
         members.retain(|member| !member.name.contains(char::REPLACEMENT_CHARACTER));
         let known = state.clone();
@@ -232,12 +242,12 @@ impl Copying<'_> {
         self.remember(&state, Some(&known))?;
         let known = state.clone();
         let mut number = generations(self.folder).into_iter().max().unwrap_or(1);
-        let mut step = self.copy_into(number, &members, &mut state.bytes)?;
+        let mut step = self.copy_into(number, &members, &mut state.bytes, &mut done.files)?;
         if step == Step::Rewritten {
             number += 1;
             state.bytes = 0;
             state.looked_beside = false;
-            step = self.copy_into(number, &members, &mut state.bytes)?;
+            step = self.copy_into(number, &members, &mut state.bytes, &mut done.files)?;
         }
         // What was rewritten while it was copied is for the next time.
         state.looked_beside |= self.deadline.is_none() && step == Step::Done;
@@ -292,7 +302,14 @@ impl Copying<'_> {
         }
     }
 
-    fn copy_into(&self, number: u32, members: &[Member], bytes: &mut u64) -> Result<Step, Error> {
+    fn copy_into(
+        &self,
+        number: u32,
+        members: &[Member],
+        bytes: &mut u64,
+        files: &mut Option<Vec<(String, Vec<u8>)>>,
+    ) -> Result<Step, Error> {
+        let mut all = Some(Vec::new());
         let into = generation(self.folder, number);
         let len = |path: &Path| {
             let plain = fs::metadata(path).or_else(|_| fs::metadata(pack::packed(path)));
@@ -309,14 +326,20 @@ impl Copying<'_> {
                 failed = failed.or(Some(cannot_read));
                 continue;
             }
-            let step =
-                make_folders(parent).and_then(|()| copy::member(member, &path, self.deadline));
+            let step = make_folders(parent)
+                .and_then(|()| copy::member(member, &path, self.deadline, self.packs));
             *bytes = bytes.saturating_add(len(&path)).saturating_sub(before);
             match step.map_err(|error| cannot_write(&path, error))? {
-                Step::Done => {}
+                Step::New(bytes) => {
+                    if let Some(all) = &mut all {
+                        all.push((member.name.clone(), bytes));
+                    }
+                }
+                Step::Done => all = None,
                 step @ (Step::OutOfTime | Step::Rewritten) => return Ok(step),
             }
         }
+        *files = all;
         if let Some(failed) = failed {
             return Err(failed);
         }

@@ -67,6 +67,14 @@ impl Text {
     }
 }
 
+impl Text {
+    /// Of bytes that are at hand; nothing, if they are packed.
+    pub(crate) fn of(bytes: &[u8]) -> Option<Self> {
+        let is_plain = !bytes.starts_with(&ZSTD_MAGIC);
+        is_plain.then(|| Self { text: text(bytes.to_vec()), stopped: None })
+    }
+}
+
 /// The bytes of a file, unpacked where it was packed.
 pub fn read_bytes(path: &Path) -> io::Result<Vec<u8>> {
     let bytes = fs::read(path)?;

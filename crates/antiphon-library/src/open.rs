@@ -120,7 +120,7 @@ fn open_for(path: &Path, only_usage: bool, tell: Option<Tell<'_>>) -> Result<Ope
     })
 }
 
-fn open_foreign(bundle: Bundle, only_usage: bool) -> Opened {
+pub(crate) fn open_foreign(bundle: Bundle, only_usage: bool) -> Opened {
     let mut fold = Fold { only_usage, ..Fold::default() };
     bundle.events(&mut fold);
     let Fold { session, duplicates, .. } = fold;

@@ -194,7 +194,7 @@ fn recorded(path: PathBuf) -> Option<Place> {
     Some(Place { key, origin: Origin::Recorded, folder: path, changed_at, stamp, agent: None })
 }
 
-fn archived(folder: &Path) -> Option<Place> {
+pub(crate) fn archived(folder: &Path) -> Option<Place> {
     let key = Key::of_folder(folder)?;
     let agent = folder.parent()?.file_name()?.to_str()?.to_owned();
     let (changed_at, stamp) = state(&folder.join(crate::archive::STATE_FILE))?;

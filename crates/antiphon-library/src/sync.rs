@@ -8,9 +8,12 @@ pub(crate) mod stamp;
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::sync_channel;
 use std::sync::{Mutex, PoisonError};
 
-use crate::archive::{self, Copied};
+use crate::archive::{self, Copied, Done};
+use crate::catalog::{Change, WAITING, record_of};
+use crate::store::{archived, make_folders};
 use crate::{Environment, Error, Key, Store};
 use sources::{Wanted, one_of_each, sessions};
 use stamp::Stamp;
@@ -27,6 +30,23 @@ pub struct Synced {
     /// Those that another process is copying just now.
     pub busy: usize,
     pub failed: Vec<(PathBuf, Error)>,
+}
+
+/// A session of which something was new.
+struct Kept {
+    copied: Copied,
+    folder: PathBuf,
+    /// Its files, if they are at hand.
+    files: Option<Vec<(String, Vec<u8>)>>,
+}
+
+impl Kept {
+    /// What the catalogue is to hold of it, if that can be told without reading it again.
+    fn record(&self) -> Option<Change> {
+        let files = self.files.as_ref().filter(|_| self.copied == Copied::All)?;
+        let place = archived(&self.folder)?;
+        Some(Change::Replace(Box::new(record_of(&place, files)?)))
+    }
 }
 
 impl Store {
@@ -48,25 +68,41 @@ impl Store {
             }
         }
         let sources = one_of_each(found);
+        // What is at hand is read at once. If that fails, whoever asks next does it.
+        let _ = make_folders(self.root());
+        let mut catalogue = self.catalogue_as_is(each).ok();
+        let (sender, records) = sync_channel(WAITING);
         let synced = Mutex::new(Synced { found: sources.len(), failed, ..Synced::default() });
         let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         std::thread::scope(|scope| {
             for _ in 0..threads.min(sources.len()) {
-                scope.spawn(|| {
+                let sender = sender.clone();
+                let (sources, synced, next, done) = (&sources, &synced, &next, &done);
+                scope.spawn(move || {
                     while let Some(wanted) = sources.get(next.fetch_add(1, Ordering::Relaxed)) {
                         let outcome = self.keep(wanted);
+                        if let Ok(Some(kept)) = &outcome {
+                            kept.record().into_iter().for_each(|it| drop(sender.send(Some(it))));
+                        }
                         let mut synced = synced.lock().unwrap_or_else(PoisonError::into_inner);
                         match outcome {
                             Ok(None) => {}
-                            Ok(Some(Copied::All | Copied::Unfinished)) => synced.copied += 1,
-                            Ok(Some(Copied::Busy)) => synced.busy += 1,
+                            Ok(Some(kept)) => match kept.copied {
+                                Copied::All | Copied::Unfinished => synced.copied += 1,
+                                Copied::Busy => synced.busy += 1,
+                            },
                             Err(error) => synced.failed.push((wanted.source.file.clone(), error)),
                         }
                         drop(synced);
                         each(done.fetch_add(1, Ordering::Relaxed) + 1, sources.len());
                     }
                 });
+            }
+            drop(sender);
+            match &mut catalogue {
+                Some(catalogue) => drop(catalogue.write_all(records)),
+                None => drop(records),
             }
         });
         let mut synced = synced.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -78,7 +114,7 @@ impl Store {
     fn keep(
         &self,
         wanted @ Wanted { source, database, .. }: &Wanted,
-    ) -> Result<Option<Copied>, Error> {
+    ) -> Result<Option<Kept>, Error> {
         let key = Key::of(source.agent, &source.session_id);
         if self.is_forgotten(&key) {
             return Ok(None);
@@ -94,14 +130,14 @@ impl Store {
         if known == now {
             return Ok(None);
         }
-        let (copied, found) = self.archive_packed(source, wanted.known())?;
+        let Done { copied, found, files } = self.archive_packed(source, wanted.known())?;
         if copied == Copied::All {
             // What has changed meanwhile has another stamp, and is looked at next time.
             let stamp = if database.is_some() { now } else { Stamp::of(&own, &found) };
             archive::replace(&stamp_file, stamp.to_text().as_bytes())
                 .map_err(|error| Error::Write { path: stamp_file, source: error })?;
         }
-        Ok(Some(copied))
+        Ok(Some(Kept { copied, folder, files }))
     }
 }
 

@@ -12,8 +12,10 @@ use crate::bundle::Member;
 use crate::file::MOST_BYTES;
 
 /// What came of copying a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Step {
+    /// The copy was made now, or is as it was, and these are its bytes.
+    New(Vec<u8>),
     Done,
     OutOfTime,
     /// The copy is no beginning of the source any more.
@@ -24,11 +26,19 @@ pub(super) enum Step {
 const COMPARED_BYTES: u64 = 4 << 10;
 /// How much is copied between two looks at the clock.
 const CHUNK_BYTES: usize = 256 << 10;
+/// What is longer is not held in memory.
+const NEW_BYTES_MAX: u64 = 64 << 20;
+
 /// Brings a copy up to date.
-pub(super) fn member(member: &Member, to: &Path, deadline: Option<Instant>) -> io::Result<Step> {
+pub(super) fn member(
+    member: &Member,
+    to: &Path,
+    deadline: Option<Instant>,
+    packs: bool,
+) -> io::Result<Step> {
     match &member.document {
-        Some(text) => document(text.as_bytes(), to),
-        None => file(&member.path, to, deadline),
+        Some(text) => document(text.clone().into_bytes(), to),
+        None => file(&member.path, to, deadline, packs),
     }
 }
 
@@ -43,9 +53,9 @@ pub(super) fn can_be_read(member: &Member) -> io::Result<()> {
     }
 }
 
-fn file(from: &Path, to: &Path, deadline: Option<Instant>) -> io::Result<Step> {
+fn file(from: &Path, to: &Path, deadline: Option<Instant>, packs: bool) -> io::Result<Step> {
     match from.extension().and_then(|ending| ending.to_str()) {
-        Some("jsonl") => lines(from, to, deadline),
+        Some("jsonl") => lines(from, to, deadline, packs),
         // What the agent has packed itself is kept as it is.
         Some("zst") => whole(from, &super::pack::packed(to)),
         _ => {
@@ -54,14 +64,14 @@ fn file(from: &Path, to: &Path, deadline: Option<Instant>) -> io::Result<Step> {
             source.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
             match bytes.len() as u64 > MOST_BYTES {
                 true => Err(io::ErrorKind::FileTooLarge.into()),
-                false => document(&bytes, to),
+                false => document(bytes, to),
             }
         }
     }
 }
 
 /// Appends the whole lines that the copy lacks. One that is being written is taken next time.
-fn lines(from: &Path, to: &Path, deadline: Option<Instant>) -> io::Result<Step> {
+fn lines(from: &Path, to: &Path, deadline: Option<Instant>, packs: bool) -> io::Result<Step> {
     let Some(mut source) = open(from)? else { return Ok(Step::Done) };
     // Unpacking takes as long as the file is; a hook leaves that to the background.
     if deadline.is_some() && super::pack::is_packed(to) {
@@ -69,9 +79,15 @@ fn lines(from: &Path, to: &Path, deadline: Option<Instant>) -> io::Result<Step> 
     }
     super::pack::unpack(to)?;
     // Of a file without a whole line there is no copy, not an empty one.
-    let length = source.metadata()?.len();
-    if !to.exists() && end_of_lines(&mut source, 0, length)? == 0 {
-        return Ok(Step::Done);
+    if !to.exists() {
+        let length = source.metadata()?.len();
+        let end = end_of_lines(&mut source, 0, length)?;
+        if end == 0 {
+            return Ok(Step::Done);
+        }
+        if packs && end <= NEW_BYTES_MAX {
+            return new_lines(source, end, to);
+        }
     }
     let mut options = OpenOptions::new();
     let mut copy = private(options.read(true).append(true).create(true)).open(to)?;
@@ -96,6 +112,21 @@ fn lines(from: &Path, to: &Path, deadline: Option<Instant>) -> io::Result<Step> 
     }
 }
 
+/// Packs a copy at once, of which nothing was there.
+fn new_lines(mut source: File, end: u64, to: &Path) -> io::Result<Step> {
+    let mut bytes = Vec::with_capacity(usize::try_from(end).unwrap_or_default());
+    source.seek(SeekFrom::Start(0))?;
+    source.take(end).read_to_end(&mut bytes)?;
+    // It was cut meanwhile: the next time is soon enough.
+    if !bytes.ends_with(b"\n") {
+        return Ok(Step::Done);
+    }
+    if !super::pack::pack_new(&bytes, to)? {
+        replace(to, &bytes)?;
+    }
+    Ok(Step::New(bytes))
+}
+
 /// Takes a file that is only ever written whole.
 fn whole(from: &Path, to: &Path) -> io::Result<Step> {
     let Some(mut source) = open(from)? else { return Ok(Step::Done) };
@@ -109,21 +140,21 @@ fn whole(from: &Path, to: &Path) -> io::Result<Step> {
 
 /// Takes a document as it now is, unless that is shorter than it was: what is gone from it would be
 /// gone from the copy. Half a document is left for the next time.
-fn document(bytes: &[u8], to: &Path) -> io::Result<Step> {
-    if json::check(&String::from_utf8_lossy(bytes)).is_err() {
+fn document(bytes: Vec<u8>, to: &Path) -> io::Result<Step> {
+    if json::check(&String::from_utf8_lossy(&bytes)).is_err() {
         return Ok(Step::Done);
     }
     let packed = super::pack::packed(to);
     let from = if super::pack::is_packed(to) { &packed } else { to };
     match crate::read_bytes(from) {
-        Ok(known) if known == bytes => Ok(Step::Done),
+        Ok(known) if known == bytes => Ok(Step::New(bytes)),
         Ok(known) if known.len() > bytes.len() => Ok(Step::Rewritten),
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         Ok(_) | Err(_) => {
-            replace(to, bytes)?;
+            replace(to, &bytes)?;
             match fs::remove_file(&packed) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-                Ok(()) | Err(_) => Ok(Step::Done),
+                Ok(()) | Err(_) => Ok(Step::New(bytes)),
             }
         }
     }

@@ -36,19 +36,49 @@ pub(super) fn pack(path: &Path) -> io::Result<()> {
     if plain.metadata()?.len() < WORTH_BYTES {
         return Ok(());
     }
-    let to = packed(path);
-    write_new(&to, |out| {
-        let mut compressor = zstd::bulk::Compressor::new(LEVEL)?;
-        let (mut written, mut starts) = (0_u64, Vec::new());
-        each_block(plain, |block| {
-            let frame = compressor.compress(block)?;
-            starts.push(written);
-            written += frame.len() as u64;
-            out.write_all(&frame)
-        })?;
-        out.write_all(&table(&starts)?)
-    })?;
+    write_packed(path, |frames| each_block(plain, |block| frames.add(block)))?;
     fs::remove_file(path)
+}
+
+/// Packs what is in memory, as the file of that name; false, if it is not worth it.
+pub(super) fn pack_new(bytes: &[u8], path: &Path) -> io::Result<bool> {
+    if (bytes.len() as u64) < WORTH_BYTES {
+        return Ok(false);
+    }
+    write_packed(path, |frames| {
+        crate::blocks::blocks(bytes).try_for_each(|block| frames.add(block))
+    })?;
+    Ok(true)
+}
+
+/// Frames, as they are written.
+struct Frames<'a> {
+    compressor: zstd::bulk::Compressor<'a>,
+    out: &'a mut File,
+    written: u64,
+    starts: Vec<u64>,
+}
+
+impl Frames<'_> {
+    fn add(&mut self, block: &[u8]) -> io::Result<()> {
+        let frame = self.compressor.compress(block)?;
+        self.starts.push(self.written);
+        self.written += frame.len() as u64;
+        self.out.write_all(&frame)
+    }
+}
+
+fn write_packed(
+    path: &Path,
+    write: impl FnOnce(&mut Frames<'_>) -> io::Result<()>,
+) -> io::Result<()> {
+    write_new(&packed(path), |out| {
+        let compressor = zstd::bulk::Compressor::new(LEVEL)?;
+        let mut frames = Frames { compressor, out, written: 0, starts: Vec::new() };
+        write(&mut frames)?;
+        let table = table(&frames.starts)?;
+        frames.out.write_all(&table)
+    })
 }
 
 /// The frame that says where the others begin.

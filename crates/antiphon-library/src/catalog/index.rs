@@ -5,9 +5,9 @@ use antiphon_views::{Reading, sub_agent};
 
 use super::{EventRow, FileBlocks, FilterMaker, Record, RequestId, RequestRow, Row};
 use crate::blocks::blocks;
-use crate::open::{Opened, open_telling};
+use crate::open::{Opened, open_foreign, open_telling};
 use crate::store::Place;
-use crate::{Error, Key};
+use crate::{Bundle, Error, Key};
 
 /// What was said at greater length is found by its beginning; a search that looks for everything
 /// looks into all of it.
@@ -16,19 +16,39 @@ const PROSE_BYTES_MAX: usize = 256 << 10;
 /// Reads a session whole. One in which nothing was said yet has a record without events, so that it
 /// is not read again before it changes.
 pub(super) fn record(place: &Place) -> Result<Record, Error> {
-    let mut maker = FilterMaker::new();
-    let mut files = Vec::new();
-    let opened = open_telling(&place.main_file(), &mut |name, bytes| {
-        let blocks = blocks(bytes).map(|block| maker.make(block)).collect();
-        files.push(FileBlocks { name: name.to_owned(), blocks });
-    })?;
+    let mut filters = Filters { maker: FilterMaker::new(), files: Vec::new() };
+    let opened = open_telling(&place.main_file(), &mut |name, bytes| filters.add(name, bytes))?;
+    Ok(assemble(place, &opened, filters.files))
+}
+
+/// The same of a copy whose files are at hand; nothing, for a format of which that is not enough.
+pub(crate) fn record_of(place: &Place, files: &[(String, Vec<u8>)]) -> Option<Record> {
+    let mut filters = Filters { maker: FilterMaker::new(), files: Vec::new() };
+    files.iter().for_each(|(name, bytes)| filters.add(name, bytes));
+    let bundle = Bundle::of(place.agent.as_deref()?, files)?;
+    Some(assemble(place, &open_foreign(bundle, false), filters.files))
+}
+
+struct Filters {
+    maker: FilterMaker,
+    files: Vec<FileBlocks>,
+}
+
+impl Filters {
+    fn add(&mut self, name: &str, bytes: &[u8]) {
+        let blocks = blocks(bytes).map(|block| self.maker.make(block)).collect();
+        self.files.push(FileBlocks { name: name.to_owned(), blocks });
+    }
+}
+
+fn assemble(place: &Place, opened: &Opened, files: Vec<FileBlocks>) -> Record {
     let reading = Reading { session: &opened.session, bodies: &*opened.bodies };
-    Ok(Record {
-        row: row(place, &opened),
+    Record {
+        row: row(place, opened),
         events: opened.session.entries().map(|entry| event(&reading, entry)).collect(),
         requests: requests(&opened.session, &place.key),
         files,
-    })
+    }
 }
 
 fn row(place: &Place, opened: &Opened) -> Row {

@@ -19,7 +19,7 @@ const CATALOG_FILE: &str = "catalog.sqlite";
 /// So many events are written at once, and a session more.
 const EVENTS_AT_ONCE: usize = 20_000;
 /// So many sessions that were read may wait to be written.
-const WAITING: usize = 4;
+pub(crate) const WAITING: usize = 4;
 
 /// Is told how many sessions are done, of how many.
 pub type Progress<'a> = &'a (dyn Fn(usize, usize) + Sync);
@@ -79,7 +79,10 @@ impl Store {
         self.root().join(CATALOG_FILE)
     }
 
-    fn catalogue_as_is<'p>(&self, progress: Progress<'p>) -> Result<Catalogue<'p>, CatalogError> {
+    pub(crate) fn catalogue_as_is<'p>(
+        &self,
+        progress: Progress<'p>,
+    ) -> Result<Catalogue<'p>, CatalogError> {
         let file = self.catalog_file();
         let opened = match Sqlite::open(&file) {
             Err(CatalogError::Damaged(_)) => {
@@ -191,7 +194,10 @@ impl Catalogue<'_> {
 
     // It takes the receiver along: whoever still reads stops when nothing is written any more.
     #[expect(clippy::needless_pass_by_value, reason = "see above")]
-    fn write_all(&mut self, records: Receiver<Option<Change>>) -> Result<Refreshed, CatalogError> {
+    pub(crate) fn write_all(
+        &mut self,
+        records: Receiver<Option<Change>>,
+    ) -> Result<Refreshed, CatalogError> {
         let mut refreshed = Refreshed::default();
         let mut changes = Vec::new();
         let mut events = 0;
