@@ -91,7 +91,7 @@ impl Store {
             Some((_, stamp)) => Stamp::of_text(stamp),
             None => known.now(&own),
         };
-        if known == now {
+        if known == now && wanted.children().iter().all(|child| known.has(child)) {
             return Ok(None);
         }
         let (copied, found) = self.archive_packed(source, wanted.known())?;

@@ -110,7 +110,9 @@ fn whole(from: &Path, to: &Path) -> io::Result<Step> {
 /// Takes a document as it now is, unless that is shorter than it was: what is gone from it would be
 /// gone from the copy. Half a document is left for the next time.
 fn document(bytes: &[u8], to: &Path) -> io::Result<Step> {
-    if json::check(&String::from_utf8_lossy(bytes)).is_err() {
+    let is_json = to.extension().is_some_and(|ending| ending == "json");
+    let text = String::from_utf8_lossy(bytes);
+    if is_json && json::check(text.trim_start_matches('\u{feff}')).is_err() {
         return Ok(Step::Done);
     }
     let packed = super::pack::packed(to);

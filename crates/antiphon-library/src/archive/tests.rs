@@ -203,3 +203,24 @@ fn a_packed_copy_is_left_to_the_background_by_who_has_no_time() {
     let main = main_file(&scene.store.archive_folder(scene.source.agent, &key)).unwrap();
     assert_eq!(fs::read_to_string(main).unwrap(), lines + &line(200));
 }
+
+#[test]
+fn a_document_of_any_kind_is_replaced_by_one_that_is_as_long() {
+    let folder = tempfile::tempdir().unwrap();
+    let (from, to) = (folder.path().join("a"), folder.path().join("copies"));
+    fs::create_dir(&to).unwrap();
+    let copy = |name: &str, text: &str| {
+        let path = from.with_file_name(name);
+        fs::write(&path, text).unwrap();
+        let member = Member::file(name.to_owned(), path);
+        let step = copy::member(&member, &to.join(name), None).unwrap();
+        (step, fs::read_to_string(to.join(name)).unwrap_or_default())
+    };
+    assert_eq!(copy("notes.md", "# One"), (Step::Done, "# One".to_owned()));
+    assert_eq!(copy("notes.md", "# Two"), (Step::Done, "# Two".to_owned()));
+    assert_eq!(copy("notes.md", "#"), (Step::Rewritten, "# Two".to_owned()));
+    assert_eq!(copy("a.json", "\u{feff}{}").0, Step::Done);
+    assert_eq!(copy("a.json", "{\"a\":1").1, "\u{feff}{}", "half of one");
+    assert_eq!(copy("a.json", "{\"a\":1}").1, "{\"a\":1}");
+    assert_eq!(copy("a.json", "{}"), (Step::Rewritten, "{\"a\":1}".to_owned()));
+}

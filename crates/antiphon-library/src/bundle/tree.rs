@@ -78,6 +78,14 @@ fn led_to(member: &Member, root: &Path, format: &Format) -> Vec<PathBuf> {
     leads.into_iter().filter_map(folder).collect()
 }
 
+/// The folders that files lead to by their names, there or not: what is not yet there may come.
+pub(crate) fn folders(members: &[Member], format: &Format) -> Vec<PathBuf> {
+    let main = members.first().map(|main| &main.path);
+    let Some(root) = main.and_then(|main| root(main, format)) else { return Vec::new() };
+    let leads = members.iter().flat_map(|it| (format.leads)(&it.name, &mut String::new));
+    leads.map(|lead| root.join(lead.within).join(lead.named)).collect()
+}
+
 /// Whether a file is of the kind of the main one, and the one that counts.
 fn is_alike(path: &Path, main: &Path) -> bool {
     let ending = |path: &Path| Path::new(&file_name(path)).extension().map(ToOwned::to_owned);
