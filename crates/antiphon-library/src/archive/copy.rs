@@ -47,7 +47,7 @@ fn file(from: &Path, to: &Path, deadline: Option<Instant>) -> io::Result<Step> {
     match from.extension().and_then(|ending| ending.to_str()) {
         Some("jsonl") => lines(from, to, deadline),
         // What the agent has packed itself is kept as it is.
-        Some("zst") => whole(from, &super::pack::packed(to)),
+        Some("zst") => whole(from, to),
         _ => {
             let Some(source) = open(from)? else { return Ok(Step::Done) };
             let mut bytes = Vec::new();
@@ -96,15 +96,26 @@ fn lines(from: &Path, to: &Path, deadline: Option<Instant>) -> io::Result<Step> 
     }
 }
 
-/// Takes a file that is only ever written whole.
+/// Takes a file that the agent has packed. One that cannot be unpacked is left for the next time.
 fn whole(from: &Path, to: &Path) -> io::Result<Step> {
     let Some(mut source) = open(from)? else { return Ok(Step::Done) };
     let mut bytes = Vec::new();
     source.read_to_end(&mut bytes)?;
-    if fs::read(to).ok().as_ref() != Some(&bytes) {
-        replace(to, &bytes)?;
+    let packed = super::pack::packed(to);
+    if !to.exists() && fs::read(&packed).is_ok_and(|known| known == bytes) {
+        return Ok(Step::Done);
     }
-    Ok(Step::Done)
+    let Ok(there) = crate::read_bytes(from) else { return Ok(Step::Done) };
+    match crate::read_bytes(if to.exists() { to } else { &packed }) {
+        Ok(known) if known.len() > there.len() => return Ok(Step::Rewritten),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        Ok(_) | Err(_) => replace(&packed, &bytes)?,
+    }
+    // Where both forms are there, the plain one would count.
+    match fs::remove_file(to) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        Ok(()) | Err(_) => Ok(Step::Done),
+    }
 }
 
 /// Takes a document as it now is, unless that is shorter than it was: what is gone from it would be

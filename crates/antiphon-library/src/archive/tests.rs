@@ -224,3 +224,31 @@ fn a_document_of_any_kind_is_replaced_by_one_that_is_as_long() {
     assert_eq!(copy("a.json", "{\"a\":1}").1, "{\"a\":1}");
     assert_eq!(copy("a.json", "{}"), (Step::Rewritten, "{\"a\":1}".to_owned()));
 }
+
+#[test]
+fn what_an_agent_has_packed_never_replaces_more_than_it_holds() {
+    let folder = tempfile::tempdir().unwrap();
+    let from = folder.path().join("r.jsonl.zst");
+    let to = folder.path().join("copies/r.jsonl");
+    fs::create_dir(to.parent().unwrap()).unwrap();
+    let text: String = (0..300).map(line).collect();
+    let copy = |bytes: &[u8]| {
+        fs::write(&from, bytes).unwrap();
+        let member = Member::file("r.jsonl".to_owned(), from.clone());
+        copy::member(&member, &to, None).unwrap()
+    };
+    let kept = || {
+        let packed = pack::packed(&to);
+        let bytes = crate::read_bytes(if to.exists() { &to } else { &packed });
+        String::from_utf8(bytes.unwrap_or_default()).unwrap()
+    };
+    // Copied while it was growing, and then packed by its agent.
+    fs::write(&to, &text[..1000]).unwrap();
+    let packed = zstd::encode_all(text.as_bytes(), 3).unwrap();
+    assert_eq!(copy(&packed), Step::Done);
+    assert!(kept() == text && !to.exists());
+    assert_eq!(copy(&packed[..packed.len() / 2]), Step::Done);
+    assert!(kept() == text, "half of it");
+    assert_eq!(copy(&zstd::encode_all(&text.as_bytes()[..5000], 3).unwrap()), Step::Rewritten);
+    assert!(kept() == text);
+}
