@@ -25,9 +25,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
+use antiphon_formats::FORMATS;
 use serde::{Deserialize, Serialize};
 
-use crate::bundle::{Beside, Bundle, Member, list};
+use crate::bundle::{Beside, Bundle, Member, list, tree};
 use crate::database::{Database, DatabaseError};
 use crate::store::make_folders;
 use crate::sync::stamp::{Sizes, size};
@@ -181,22 +182,13 @@ fn plain(file: &Path) -> PathBuf {
     }
 }
 
-/// What files are like; and where they lie in folders of their own, what those are. The folder of
-/// the main file may hold other sessions.
-fn sizes(members: &[Member]) -> Sizes {
-    let mut sizes = Sizes::new();
-    let main = members.first().filter(|main| main.name.contains('/'));
-    let shared = main.and_then(|main| std::path::absolute(&main.path).ok());
-    let shared = shared.as_deref().and_then(Path::parent);
-    for member in members.iter().filter(|member| member.document.is_none()) {
-        let folder = member.path.parent().filter(|it| shared.is_some_and(|shared| shared != *it));
-        for path in folder.into_iter().chain([member.path.as_path()]) {
-            if !sizes.contains_key(path) {
-                sizes.extend(size(path).map(|size| (path.to_owned(), size)));
-            }
-        }
-    }
-    sizes
+/// What files are like, and the folders that they lead to.
+fn sizes(members: &[Member], agent: &str) -> Sizes {
+    let files = members.iter().filter(|member| member.document.is_none());
+    let files = files.map(|member| member.path.clone());
+    let format = FORMATS.iter().find(|format| format.name == agent);
+    let folders = format.map(|format| tree::folders(members, format)).unwrap_or_default();
+    files.chain(folders).map(|path| (size(&path), path)).map(|(size, path)| (path, size)).collect()
 }
 
 /// The folder of the newest copy: names of files are relative to it.
@@ -232,7 +224,7 @@ impl Copying<'_> {
         if format != self.source.agent {
             return Ok(true);
         }
-        done.found = sizes(&members);
+        done.found = sizes(&members, format);
         // A name that is not text could come out as another's.
         members.retain(|member| !member.name.contains(char::REPLACEMENT_CHARACTER));
         let known = state.clone();

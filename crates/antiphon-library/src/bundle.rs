@@ -89,7 +89,7 @@ impl Bundle {
         tell: crate::open::Tell<'_>,
     ) -> Result<Option<Self>, Error> {
         if let Some((database, id)) = database::named(path) {
-            return Self::of_database(&database, id.as_deref()).map(Some);
+            return Self::of_database(&database, id.as_deref(), tell).map(Some);
         }
         let Some(format) = format_of(path)? else { return Ok(None) };
         let main = tree::main(path, format);
@@ -137,7 +137,11 @@ impl Bundle {
     }
 
     /// A session of a database, and those that it made: that of an id, or the newest.
-    fn of_database(path: &Path, id: Option<&str>) -> Result<Self, Error> {
+    fn of_database(
+        path: &Path,
+        id: Option<&str>,
+        tell: crate::open::Tell<'_>,
+    ) -> Result<Self, Error> {
         let (database, members) = out_of_database(path, id)?;
         let agent = database.agent();
         let Some(format) = FORMATS.iter().find(|format| format.name == agent) else {
@@ -149,6 +153,7 @@ impl Bundle {
         bundle.database = Some((path.to_owned(), session));
         for mut member in members {
             let text = member.document.take().unwrap_or_default();
+            tell(&member.name, text.as_bytes());
             bundle.add(member, Text { text, stopped: None });
         }
         Ok(bundle)
@@ -301,7 +306,7 @@ fn out_of_database(path: &Path, id: Option<&str>) -> Result<(Database, Vec<Membe
 }
 
 /// The format of the file at `path`, if it is a file, and of a format that is not our own.
-fn format_of(path: &Path) -> Result<Option<&'static Format>, Error> {
+pub(crate) fn format_of(path: &Path) -> Result<Option<&'static Format>, Error> {
     if !path.is_file() {
         return Ok(None);
     }

@@ -127,7 +127,7 @@ impl Store {
             Some((_, stamp)) => Stamp::of_text(stamp),
             None => known.now(&own),
         };
-        if known == now {
+        if known == now && wanted.children().iter().all(|child| known.has(child)) {
             return Ok(None);
         }
         let Done { copied, found, files } = self.archive_packed(source, wanted.known())?;

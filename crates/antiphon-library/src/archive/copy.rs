@@ -57,7 +57,7 @@ fn file(from: &Path, to: &Path, deadline: Option<Instant>, packs: bool) -> io::R
     match from.extension().and_then(|ending| ending.to_str()) {
         Some("jsonl") => lines(from, to, deadline, packs),
         // What the agent has packed itself is kept as it is.
-        Some("zst") => whole(from, &super::pack::packed(to)),
+        Some("zst") => whole(from, to),
         _ => {
             let Some(source) = open(from)? else { return Ok(Step::Done) };
             let mut bytes = Vec::new();
@@ -127,21 +127,34 @@ fn new_lines(mut source: File, end: u64, to: &Path) -> io::Result<Step> {
     Ok(Step::New(bytes))
 }
 
-/// Takes a file that is only ever written whole.
+/// Takes a file that the agent has packed. One that cannot be unpacked is left for the next time.
 fn whole(from: &Path, to: &Path) -> io::Result<Step> {
     let Some(mut source) = open(from)? else { return Ok(Step::Done) };
     let mut bytes = Vec::new();
     source.read_to_end(&mut bytes)?;
-    if fs::read(to).ok().as_ref() != Some(&bytes) {
-        replace(to, &bytes)?;
+    let packed = super::pack::packed(to);
+    if !to.exists() && fs::read(&packed).is_ok_and(|known| known == bytes) {
+        return Ok(Step::Done);
     }
-    Ok(Step::Done)
+    let Ok(there) = crate::read_bytes(from) else { return Ok(Step::Done) };
+    match crate::read_bytes(if to.exists() { to } else { &packed }) {
+        Ok(known) if known.len() > there.len() => return Ok(Step::Rewritten),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        Ok(_) | Err(_) => replace(&packed, &bytes)?,
+    }
+    // Where both forms are there, the plain one would count.
+    match fs::remove_file(to) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        Ok(()) | Err(_) => Ok(Step::Done),
+    }
 }
 
 /// Takes a document as it now is, unless that is shorter than it was: what is gone from it would be
 /// gone from the copy. Half a document is left for the next time.
 fn document(bytes: Vec<u8>, to: &Path) -> io::Result<Step> {
-    if json::check(&String::from_utf8_lossy(&bytes)).is_err() {
+    let is_json = to.extension().is_some_and(|ending| ending == "json");
+    let text = String::from_utf8_lossy(&bytes);
+    if is_json && json::check(text.trim_start_matches('\u{feff}')).is_err() {
         return Ok(Step::Done);
     }
     let packed = super::pack::packed(to);

@@ -194,7 +194,10 @@ fn a_packed_copy_is_left_to_the_background_by_who_has_no_time() {
     let scene = Scene::new();
     let lines: String = (0..200).map(line).collect();
     scene.main(&lines);
-    assert_eq!(scene.store.archive_packed(&scene.source, Known::Nothing).unwrap().0, Copied::All);
+    assert_eq!(
+        scene.store.archive_packed(&scene.source, Known::Nothing).unwrap().copied,
+        Copied::All
+    );
     scene.main(&line(200));
     let soon = Instant::now() + Duration::from_secs(60);
     assert_eq!(scene.store.archive(&scene.source, Some(soon)).unwrap(), Copied::Unfinished);
@@ -202,4 +205,53 @@ fn a_packed_copy_is_left_to_the_background_by_who_has_no_time() {
     let key = Key::of(scene.source.agent, ID);
     let main = main_file(&scene.store.archive_folder(scene.source.agent, &key)).unwrap();
     assert_eq!(fs::read_to_string(main).unwrap(), lines + &line(200));
+}
+
+#[test]
+fn a_document_of_any_kind_is_replaced_by_one_that_is_as_long() {
+    let folder = tempfile::tempdir().unwrap();
+    let (from, to) = (folder.path().join("a"), folder.path().join("copies"));
+    fs::create_dir(&to).unwrap();
+    let copy = |name: &str, text: &str| {
+        let path = from.with_file_name(name);
+        fs::write(&path, text).unwrap();
+        let member = Member::file(name.to_owned(), path);
+        let step = copy::member(&member, &to.join(name), None, false).unwrap();
+        (step, fs::read_to_string(to.join(name)).unwrap_or_default())
+    };
+    assert_eq!(copy("notes.md", "# One"), (Step::New(b"# One".to_vec()), "# One".to_owned()));
+    assert_eq!(copy("notes.md", "# Two"), (Step::New(b"# Two".to_vec()), "# Two".to_owned()));
+    assert_eq!(copy("notes.md", "#"), (Step::Rewritten, "# Two".to_owned()));
+    assert_eq!(copy("a.json", "\u{feff}{}").1, "\u{feff}{}");
+    assert_eq!(copy("a.json", "{\"a\":1").1, "\u{feff}{}", "half of one");
+    assert_eq!(copy("a.json", "{\"a\":1}").1, "{\"a\":1}");
+    assert_eq!(copy("a.json", "{}"), (Step::Rewritten, "{\"a\":1}".to_owned()));
+}
+
+#[test]
+fn what_an_agent_has_packed_never_replaces_more_than_it_holds() {
+    let folder = tempfile::tempdir().unwrap();
+    let from = folder.path().join("r.jsonl.zst");
+    let to = folder.path().join("copies/r.jsonl");
+    fs::create_dir(to.parent().unwrap()).unwrap();
+    let text: String = (0..300).map(line).collect();
+    let copy = |bytes: &[u8]| {
+        fs::write(&from, bytes).unwrap();
+        let member = Member::file("r.jsonl".to_owned(), from.clone());
+        copy::member(&member, &to, None, false).unwrap()
+    };
+    let kept = || {
+        let packed = pack::packed(&to);
+        let bytes = crate::read_bytes(if to.exists() { &to } else { &packed });
+        String::from_utf8(bytes.unwrap_or_default()).unwrap()
+    };
+    // Copied while it was growing, and then packed by its agent.
+    fs::write(&to, &text[..1000]).unwrap();
+    let packed = zstd::encode_all(text.as_bytes(), 3).unwrap();
+    assert_eq!(copy(&packed), Step::Done);
+    assert!(kept() == text && !to.exists());
+    assert_eq!(copy(&packed[..packed.len() / 2]), Step::Done);
+    assert!(kept() == text, "half of it");
+    assert_eq!(copy(&zstd::encode_all(&text.as_bytes()[..5000], 3).unwrap()), Step::Rewritten);
+    assert!(kept() == text);
 }

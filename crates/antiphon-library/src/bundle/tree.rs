@@ -9,7 +9,7 @@ use super::{Beside, HEAD_BYTES, Member, beside, file_name, is_outdated, list, re
 use crate::file::{self, PACKED};
 
 /// A session's root, where that is not its main file's folder.
-pub(super) fn root(main: &Path, format: &Format) -> Option<PathBuf> {
+pub(crate) fn root(main: &Path, format: &Format) -> Option<PathBuf> {
     let main = std::path::absolute(main).ok()?;
     match (format.above)(&relative(&main, Path::new(""))) {
         0 => None,
@@ -76,6 +76,14 @@ fn led_to(member: &Member, root: &Path, format: &Format) -> Vec<PathBuf> {
         }
     };
     leads.into_iter().filter_map(folder).collect()
+}
+
+/// The folders that files lead to by their names, there or not: what is not yet there may come.
+pub(crate) fn folders(members: &[Member], format: &Format) -> Vec<PathBuf> {
+    let main = members.first().map(|main| &main.path);
+    let Some(root) = main.and_then(|main| root(main, format)) else { return Vec::new() };
+    let leads = members.iter().flat_map(|it| (format.leads)(&it.name, &mut String::new));
+    leads.map(|lead| root.join(lead.within).join(lead.named)).collect()
 }
 
 /// Whether a file is of the kind of the main one, and the one that counts.

@@ -7,12 +7,13 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use antiphon_formats::{FORMATS, Stream, detect};
+use antiphon_formats::{FORMATS, Stream};
 use antiphon_journal::{Log, read_bytes};
 use antiphon_model::{Session, Timestamp};
 
 use super::{Key, Origin, Place};
 use crate::LOG_FORMAT;
+use crate::bundle::{format_of, tree};
 use crate::catalog::Row;
 use crate::open::Fold;
 
@@ -156,10 +157,16 @@ fn of_log(path: &Path) -> Option<Digest> {
 }
 
 fn of_file(path: &Path) -> Option<Digest> {
+    let format = format_of(path).ok()??;
+    // The ends of a document are no document, and what lies in many files begins in one of them.
+    if format.lines.is_some() || tree::root(path, format).is_some() {
+        let session = crate::open(path).ok()?.session;
+        let events = Some(session.len() as u64);
+        return (!session.is_empty()).then_some(Digest { session, format: format.name, events });
+    }
     let is_packed = path.extension().is_some_and(|ending| ending == "zst");
     let text = if is_packed { packed_ends(path).ok()? } else { ends(path, path).ok()? };
     let text = String::from_utf8_lossy(&text);
-    let format = detect(&text)?;
     let name = path.file_name()?.to_str()?;
     let mut fold = Fold::default();
     (format.read)(&[Stream { name, text: &text }], &mut fold);

@@ -35,6 +35,11 @@ pub(super) struct Wanted {
 }
 
 impl Wanted {
+    /// The main files of the sessions that it made, where they are known.
+    pub(super) fn children(&self) -> &[PathBuf] {
+        self.children.as_deref().unwrap_or_default()
+    }
+
     pub(super) fn known(&self) -> Known<'_> {
         match (&self.database, &self.children) {
             (Some((database, _)), _) => Known::Database(database),

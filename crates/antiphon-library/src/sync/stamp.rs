@@ -34,6 +34,11 @@ impl Stamp {
         Self { hash, elsewhere: lines.map(PathBuf::from).collect() }
     }
 
+    /// Whether it tells of this file, which is not the session's own.
+    pub(super) fn has(&self, path: &Path) -> bool {
+        self.elsewhere.iter().any(|known| known == path)
+    }
+
     pub(super) fn to_text(&self) -> String {
         let mut text = self.hash.clone();
         for path in &self.elsewhere {
@@ -45,8 +50,8 @@ impl Stamp {
 
     /// The same files as they are now.
     pub(super) fn now(&self, own: &Sizes) -> Self {
-        let there = self.elsewhere.iter().filter_map(|path| Some((path.clone(), size(path)?)));
-        Self { hash: hash(own, &there.collect()), elsewhere: self.elsewhere.clone() }
+        let others = self.elsewhere.iter().map(|path| (path.clone(), size(path))).collect();
+        Self { hash: hash(own, &others), elsewhere: self.elsewhere.clone() }
     }
 
     /// Of a session's own files, and of those that were found to belong to it.
@@ -74,14 +79,16 @@ pub(super) fn own(main: &Path) -> Sizes {
         folders.extend(below.into_iter().filter(|it| !it.is_symlink()));
         paths.extend(files);
     }
-    paths.into_iter().filter_map(|path| Some((size(&path)?, path))).map(|(a, b)| (b, a)).collect()
+    paths.retain(|path| path.metadata().is_ok());
+    paths.into_iter().map(|path| (size(&path), path)).map(|(size, path)| (path, size)).collect()
 }
 
-/// How long something is, and when it changed; of a folder only the latter says something.
-pub(crate) fn size(path: &Path) -> Option<(u64, u128)> {
-    let metadata = path.metadata().ok()?;
+/// How long something is, and when it changed; of a folder the latter says whether files came or
+/// went. What is not there is nothing and has never been.
+pub(crate) fn size(path: &Path) -> (u64, u128) {
+    let Ok(metadata) = path.metadata() else { return (0, 0) };
     let time = metadata.modified().ok().and_then(|it| it.duration_since(UNIX_EPOCH).ok());
-    Some((metadata.len(), time.unwrap_or_default().as_nanos()))
+    (metadata.len(), time.unwrap_or_default().as_nanos())
 }
 
 fn hash(own: &Sizes, others: &Sizes) -> String {

@@ -275,6 +275,18 @@ fn opencodes_folders_are_kept_and_a_part_may_change_alone() {
         assert_eq!(kept, longer);
         fs::write(storage.join(part).join("prt_z.json"), longer).unwrap();
         assert_eq!((machine.counts(), machine.counts()), ([2, 1, 0], [2, 0, 0]), "another part");
+        let (sessions, messages) = match is_old {
+            true => ("session/info", "session/message"),
+            false => ("session/shop", "message"),
+        };
+        let child = r#"{"id":"ses_late","projectID":"shop","parentID":"ses_main","title":"T",
+            "time":{"created":1}}"#;
+        fs::write(storage.join(sessions).join("ses_late.json"), child).unwrap();
+        assert_eq!((machine.counts(), machine.counts()), ([2, 1, 0], [2, 0, 0]), "a child");
+        fs::create_dir(storage.join(messages).join("ses_late")).unwrap();
+        let said = storage.join(messages).join("ses_late/msg_l.json");
+        fs::write(said, r#"{"id":"msg_l","role":"user"}"#).unwrap();
+        assert_eq!((machine.counts(), machine.counts()), ([2, 1, 0], [2, 0, 0]), "what it says");
         fs::remove_dir_all(storage.join(part)).unwrap();
         machine.counts();
         let opened = crate::open(&machine.main("opencode", "ses_main")).unwrap();
