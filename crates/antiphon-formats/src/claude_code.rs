@@ -21,7 +21,7 @@ pub(crate) const FORMAT: Format = Format {
     what: "Claude Code transcripts, with sub-agents",
     versions: "2.0 to 2.1",
     detect,
-    beside: "agent-",
+    beside: &["agent-"],
     belongs,
     kept: Some(Kept {
         variable: "CLAUDE_CONFIG_DIR",

@@ -17,6 +17,7 @@ mod codex_tui;
 mod copilot;
 mod gemini;
 mod gemini_stream;
+mod kimi;
 mod line;
 mod merge;
 mod openai_chat;
@@ -95,9 +96,8 @@ pub struct Format {
     pub versions: &'static str,
     /// Whether these lines, the first of a file, are of this format.
     pub detect: fn(&[&str]) -> bool,
-    /// How the names of files begin that may belong to a session and lie beside its main file;
-    /// nothing, if none do.
-    pub beside: &'static str,
+    /// How the names of files begin that may belong to a session and lie beside its main file.
+    pub beside: &'static [&'static str],
     /// Whether a file belongs to the session whose main file is `stem`: by its name, relative to
     /// the folder of the main file, and by how it begins.
     pub belongs: fn(stem: &str, name: &str, head: &str) -> bool,
@@ -128,6 +128,7 @@ pub const FORMATS: &[Format] = &[
     copilot::FORMAT,
     gemini::FORMAT,
     gemini_stream::FORMAT,
+    kimi::FORMAT,
     opencode::FORMAT,
     opencode_run::FORMAT,
     pi::FORMAT,
@@ -145,7 +146,7 @@ const ONE_FILE: Format = Format {
     what: "",
     versions: "",
     detect: |_| false,
-    beside: "",
+    beside: &[],
     belongs: |_, _, _| false,
     names: |_| Vec::new(),
     kept: None,

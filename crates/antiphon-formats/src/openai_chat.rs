@@ -51,8 +51,8 @@ fn lines(text: &str) -> Lines {
     if !list.starts_with('[') {
         return Lines { text: text.to_owned(), problems: Vec::new() };
     }
-    let mut lines = crate::spread::spread(&format!("{{\"messages\":{list}}}"), "messages");
-    let messages: Vec<&str> = lines.text.lines().skip(1).collect();
+    let mut lines = crate::spread::list(list);
+    let messages: Vec<&str> = lines.text.lines().collect();
     lines.text = format!("{{\"messages\":[{}]}}\n", messages.join(","));
     lines
 }

@@ -4,7 +4,7 @@ pub(crate) mod fixture;
 
 use std::collections::BTreeSet;
 
-use crate::tests::fixture::{all, read};
+use crate::tests::fixture::{Fixture, all, read};
 use crate::{FORMATS, Stream};
 
 #[test]
@@ -38,35 +38,68 @@ fn every_event_has_an_id_of_its_own() {
 /// A file that stops within a line has what its whole lines have, and one problem.
 #[test]
 fn a_file_may_stop_at_any_byte() {
-    // A document that is cut is none; that is told by the tests of documents.
-    for fixture in all().into_iter().filter(|fixture| fixture.format.lines.is_none()) {
+    for fixture in all().into_iter().filter(Fixture::is_stream) {
         let format = fixture.format;
-        let whole = fixture.streams();
-        let with = |text| {
-            let mut streams = whole.clone();
-            streams[0] = Stream { name: streams[0].name, text };
-            streams
-        };
-        let text = whole[0].text;
         let mut lines_end = 0;
-        for line in text.split_inclusive('\n') {
-            let lines = with(&text[..lines_end]);
-            let expected = read(format, &lines);
+        for line in fixture.main.split_inclusive('\n') {
             // Every byte where a line is short; of long ones the ends, and some between.
             let step = line.len() / 96 + 1;
             let cuts = (1..line.len()).filter(|at| at % step == 0 || line.len() - at < 4);
+            let mut known: Option<(usize, String, usize)> = None;
             for at in cuts.filter(|at| line.is_char_boundary(*at)) {
-                let torn = with(&text[..lines_end + at]);
-                let found = read(format, &torn);
+                let torn = fixture.cut(lines_end + at);
+                let found = read(format, &torn.streams());
                 let place = (fixture.folder.display(), lines_end + at);
+                // Records that were on one line may have become several.
+                let whole = torn.files[0].1.rfind('\n').map_or(0, |end| end + 1);
+                if known.as_ref().is_none_or(|(len, ..)| *len != whole) {
+                    let mut lines = torn.clone();
+                    lines.files[0].1.truncate(whole);
+                    let expected = read(format, &lines.streams());
+                    let text = expected.events_text(&lines.streams());
+                    known = Some((whole, text, expected.problems.len()));
+                }
+                let (_, expected, problems) = known.as_ref().unwrap();
                 // A line that lacks nothing but its end of line is whole.
-                if found.problems.len() > expected.problems.len() {
-                    assert_eq!(found.problems.len(), expected.problems.len() + 1, "{place:?}");
-                    assert_eq!(found.events_text(&torn), expected.events_text(&lines), "{place:?}");
+                if found.problems.len() > *problems {
+                    assert_eq!(found.problems.len(), problems + 1, "{place:?}");
+                    assert_eq!(&found.events_text(&torn.streams()), expected, "{place:?}");
                 }
             }
             lines_end += line.len();
         }
+    }
+}
+
+/// A document that stops anywhere has the messages that came before, and one problem.
+#[test]
+fn a_document_may_stop_at_any_byte() {
+    let is_document = |fixture: &Fixture| {
+        // These are tested on their own: what they become is told out of order.
+        let is_told_apart = ["std-session", "transcript"].contains(&fixture.format.name);
+        !fixture.is_stream() && !is_told_apart
+    };
+    for fixture in all().into_iter().filter(is_document) {
+        let said = |fixture: &Fixture| {
+            let streams = &fixture.streams()[..1];
+            read(fixture.format, streams).said()
+        };
+        let all = said(&fixture);
+        let mut most = 0;
+        let end = fixture.main.trim_end().len();
+        let step = end / 400 + 1;
+        for at in (0..end).filter(|at| at % step == 0 && fixture.main.is_char_boundary(*at)) {
+            let torn = fixture.cut(at);
+            let place = (fixture.folder.display(), at);
+            let found = said(&torn);
+            // What a sub-agent said, which stands further down, comes in between.
+            let mut rest = all.iter();
+            assert!(found.iter().all(|it| rest.any(|other| other == it)), "{place:?} {found:?}");
+            assert!(found.len() >= most, "{place:?}");
+            assert!(at == 0 || torn.problems.len() == 1, "{place:?}");
+            most = found.len();
+        }
+        assert!(most + 1 >= all.len(), "{}", fixture.folder.display());
     }
 }
 

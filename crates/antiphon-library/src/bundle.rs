@@ -259,7 +259,10 @@ fn likely(folder: &Path, format: &Format) -> Vec<PathBuf> {
         return Vec::new();
     }
     let mut files = list(folder);
-    files.retain(|path| file_name(path).starts_with(format.beside) && path.is_file());
+    files.retain(|path| {
+        let name = file_name(path);
+        format.beside.iter().any(|beginning| name.starts_with(beginning)) && path.is_file()
+    });
     files.retain(|path| !is_outdated(path));
     files
 }

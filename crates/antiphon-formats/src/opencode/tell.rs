@@ -8,7 +8,7 @@ use antiphon_model::{
 };
 
 use super::PROGRAM;
-use super::part::{call, child, cost, millis, result, usage};
+use super::part::{call, child, result, usage};
 use crate::claude_code::block::add_content;
 use crate::line::{Object, Record, elements};
 use crate::script::{Script, blank, created, started};
@@ -134,7 +134,7 @@ impl<'a> Tell<'a> {
     fn answer(&mut self, record: &Record<'a>, info: &Object<'a>) {
         let mut message = blank(MAIN, Role::Assistant);
         message.model = info.text("modelID");
-        message.cost_usd = cost(info);
+        message.cost_usd = info.cost("cost");
         let mut tools = Vec::new();
         let mut steps: Option<Usage> = None;
         for raw in parts(record) {
@@ -175,7 +175,7 @@ impl<'a> Tell<'a> {
                 && self.made.insert(agent.agent.clone())
             {
                 let at = self.script.push(record, None, EventKind::AgentCreated(agent));
-                self.set_time(at, time);
+                self.script.set_time(at, time);
             }
             if let Some((message, ended)) = result(record, part, MAIN) {
                 self.push(record, part.id("id"), message, ended.or(time));
@@ -193,7 +193,7 @@ impl<'a> Tell<'a> {
         let (kept, dropped, summary_ref) = (None, None, None);
         let edit = ContextEdited { agent: MAIN, action, kept, dropped, kept_first, summary_ref };
         let at = self.script.push(record, None, EventKind::ContextEdited(edit));
-        self.set_time(at, time);
+        self.script.set_time(at, time);
     }
 
     fn push(
@@ -204,7 +204,7 @@ impl<'a> Tell<'a> {
         time: Option<Timestamp>,
     ) {
         let at = self.script.push(record, own, EventKind::Message(message));
-        self.set_time(at, time);
+        self.script.set_time(at, time);
     }
 
     fn push_as(
@@ -215,13 +215,7 @@ impl<'a> Tell<'a> {
         time: Option<Timestamp>,
     ) {
         let at = self.script.push_as(record, Cow::Borrowed(id), kind);
-        self.set_time(at, time);
-    }
-
-    fn set_time(&mut self, at: usize, time: Option<Timestamp>) {
-        if let Some(event) = self.script.events.get_mut(at) {
-            event.at = time.or(event.at);
-        }
+        self.script.set_time(at, time);
     }
 }
 
@@ -230,5 +224,5 @@ fn parts<'a>(record: &Record<'a>) -> Vec<&'a str> {
 }
 
 fn created_at(info: &Object<'_>) -> Option<Timestamp> {
-    millis(&info.object("time")?, "created")
+    info.object("time")?.time("created")
 }
