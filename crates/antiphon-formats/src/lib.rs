@@ -6,6 +6,7 @@
 //!
 //! To add one: write its module, and its row in [`FORMATS`]. `docs/adding-a-format.md` tells more.
 
+mod anthropic;
 mod atif;
 mod chain;
 mod chat;
@@ -15,6 +16,7 @@ mod codex;
 mod codex_exec;
 mod codex_tui;
 mod copilot;
+mod cursor;
 mod gemini;
 mod gemini_stream;
 mod kimi;
@@ -126,6 +128,7 @@ pub const FORMATS: &[Format] = &[
     codex_exec::FORMAT,
     codex_tui::FORMAT,
     copilot::FORMAT,
+    cursor::FORMAT,
     gemini::FORMAT,
     gemini_stream::FORMAT,
     kimi::FORMAT,

@@ -18,6 +18,12 @@ impl<'a> Object<'a> {
         Some(Self { members })
     }
 
+    /// Takes a member over from another object, if it is there.
+    pub(crate) fn add(&mut self, other: &Self, name: &str) {
+        let found = other.members.iter().rev().find(|(key, _)| *key == name);
+        self.members.extend(found.copied());
+    }
+
     /// The raw value, unless it is absent or null.
     pub(crate) fn raw(&self, name: &str) -> Option<&'a str> {
         let found = self.members.iter().rev().find(|(key, _)| *key == name);

@@ -4,7 +4,7 @@ pub(crate) mod fixture;
 
 use std::collections::BTreeSet;
 
-use crate::tests::fixture::{Fixture, all, read};
+use crate::tests::fixture::{Fixture, Kind, all, read};
 use crate::{FORMATS, Stream};
 
 #[test]
@@ -38,7 +38,7 @@ fn every_event_has_an_id_of_its_own() {
 /// A file that stops within a line has what its whole lines have, and one problem.
 #[test]
 fn a_file_may_stop_at_any_byte() {
-    for fixture in all().into_iter().filter(Fixture::is_stream) {
+    for fixture in all().into_iter().filter(|fixture| fixture.kind() == Kind::Stream) {
         let format = fixture.format;
         let mut lines_end = 0;
         for line in fixture.main.split_inclusive('\n') {
@@ -75,9 +75,9 @@ fn a_file_may_stop_at_any_byte() {
 #[test]
 fn a_document_may_stop_at_any_byte() {
     let is_document = |fixture: &Fixture| {
-        // These are tested on their own: what they become is told out of order.
-        let is_told_apart = ["std-session", "transcript"].contains(&fixture.format.name);
-        !fixture.is_stream() && !is_told_apart
+        // What that becomes is told out of order; its own tests cut it.
+        let is_told_apart = fixture.format.name == "std-session";
+        fixture.kind() == Kind::Document && !is_told_apart
     };
     for fixture in all().into_iter().filter(is_document) {
         let said = |fixture: &Fixture| {
@@ -100,6 +100,23 @@ fn a_document_may_stop_at_any_byte() {
             most = found.len();
         }
         assert!(most + 1 >= all.len(), "{}", fixture.folder.display());
+    }
+}
+
+/// Text that stops anywhere has all that came before what it stops in.
+#[test]
+fn a_text_may_stop_at_any_byte() {
+    // A transcript tells of the session as a whole first; its own tests cut it.
+    let is_text = |it: &Fixture| it.kind() == Kind::Text && it.format.name != "transcript";
+    for fixture in all().into_iter().filter(is_text) {
+        let whole = fixture.cut(fixture.main.len()).files.remove(0).1;
+        for at in (0..fixture.main.len()).filter(|at| fixture.main.is_char_boundary(*at)) {
+            let torn = fixture.cut(at).files.remove(0).1;
+            let lines: Vec<&str> = torn.lines().collect();
+            let before = lines.split_last().map_or(0, |(_, before)| before.len());
+            let same = whole.lines().zip(&lines).take_while(|(a, b)| a == *b).count();
+            assert!(same >= before, "{} {at}", fixture.folder.display());
+        }
     }
 }
 

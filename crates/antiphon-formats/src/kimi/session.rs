@@ -125,8 +125,7 @@ fn voices<'a>(told: Vec<Told<'a>>, state: &Object<'a>) -> Vec<Voice<'a>> {
     let names: Vec<Cow<'a, str>> = told.iter().map(|it| it.agent.clone()).collect();
     let agents = state.object("agents").unwrap_or_default();
     let mut voices = Vec::new();
-    for (at, mut it) in told.into_iter().enumerate() {
-        let Some(first) = it.events.first() else { continue };
+    for (at, it) in told.into_iter().enumerate() {
         let maker = makers.get(&*it.agent).filter(|(by, _)| *by != at && it.agent != MAIN);
         let mut agent = created(it.agent.clone());
         agent.language_model = it.model;
@@ -139,22 +138,9 @@ fn voices<'a>(told: Vec<Told<'a>>, state: &Object<'a>) -> Vec<Voice<'a>> {
             agent.tool_call_id = maker.map(|(_, launch)| launch.call.clone());
             agent.agent_type = it.profile;
         }
-        let event = Event {
-            message_id: Some(Cow::Owned(format!("created:{}", it.agent))),
-            at: it.events.iter().find_map(|event| event.at),
-            line: first.line,
-            place: first.place,
-            kind: EventKind::AgentCreated(agent),
-            extra: None,
-            problems: Vec::new(),
-        };
-        it.events.insert(0, event);
-        voices.push(Voice {
-            events: it.events,
-            started_by: maker.map(|(_, launch)| launch.call.to_string()),
-            started_in: maker.map(|(by, _)| *by),
-            in_background: maker.is_some_and(|(_, launch)| launch.in_background),
-        });
+        let in_background = maker.is_some_and(|(_, launch)| launch.in_background);
+        let voice = Voice::of(agent, it.events, maker.map(|(by, _)| *by));
+        voices.extend(voice.map(|voice| Voice { in_background, ..voice }));
     }
     voices
 }

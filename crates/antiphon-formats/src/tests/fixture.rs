@@ -61,6 +61,13 @@ fn list(folder: &Path) -> Vec<PathBuf> {
     fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect()
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Stream,
+    Document,
+    Text,
+}
+
 /// A session's files.
 #[derive(Clone)]
 pub(crate) struct Fixture {
@@ -107,9 +114,15 @@ impl Fixture {
         Self { folder: folder.to_owned(), format, main, files, problems }
     }
 
-    /// Whether its main file is a stream of lines, and no document.
-    pub(crate) fn is_stream(&self) -> bool {
-        self.format.lines.is_none() || self.files[0].0.ends_with(".jsonl")
+    /// What its main file is.
+    pub(crate) fn kind(&self) -> Kind {
+        let name = &self.files[0].0;
+        match self.format.lines {
+            None => Kind::Stream,
+            Some(_) if name.ends_with(".jsonl") => Kind::Stream,
+            Some(_) if name.ends_with(".json") => Kind::Document,
+            Some(_) => Kind::Text,
+        }
     }
 
     /// The same, with a main file that stops.
