@@ -57,6 +57,9 @@ fn block<'a>(record: &Record<'a>, message: &mut Message<'a>, raw: &'a str) -> Op
         "thinking" => {
             text("thinking").into_iter().for_each(|it| add_content(message, record.body(it)));
         }
+        "reasoning" if message.reasoning.is_none() => {
+            message.reasoning = text("text").map(|it| record.body(it));
+        }
         // Nobody can read it.
         "redacted_thinking" => {}
         "tool_use" | "tool_call" => {

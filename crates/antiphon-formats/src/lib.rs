@@ -12,6 +12,7 @@ mod chain;
 mod chat;
 mod claude_code;
 mod claude_stream;
+mod cline;
 mod codex;
 mod codex_exec;
 mod codex_tui;
@@ -124,6 +125,7 @@ impl std::fmt::Debug for Format {
 pub const FORMATS: &[Format] = &[
     claude_code::FORMAT,
     claude_stream::FORMAT,
+    cline::FORMAT,
     codex::FORMAT,
     codex_exec::FORMAT,
     codex_tui::FORMAT,

@@ -25,7 +25,7 @@ fn detect(head: &[&str]) -> bool {
     let first = head.iter().find(|line| !line.trim().is_empty());
     let first = first.map(|line| line.trim_start_matches('\u{feff}').trim()).unwrap_or_default();
     if first.starts_with('[') {
-        return is_list(&head.join("\n"));
+        return is_list(&head.join("\n")) && !crate::cline::is_ours(head);
     }
     let Some(object) = Object::parse(first) else { return false };
     let foreign = ["info", "sessionId", "session_id", "trajectory_format", "type", "sessionID"];
