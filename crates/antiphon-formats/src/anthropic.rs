@@ -29,14 +29,17 @@ pub(crate) fn messages<'a>(
     };
     let content = said.raw("content").filter(|raw| !is_blank(raw)).unwrap_or_default();
     let mut results = Vec::new();
+    let mut has_results = false;
     if !content.starts_with('[') && !content.is_empty() {
         add_content(&mut message, record.body(content));
     }
     for raw in elements(content) {
-        results.extend(block(record, &mut message, raw));
+        let result = block(record, &mut message, raw);
+        has_results |= result.is_some();
+        results.extend(result.flatten());
     }
     // What somebody says follows the results that it came with; an agent's call precedes them.
-    let is_mute = message.content.is_none() && role == Role::User && !results.is_empty();
+    let is_mute = message.content.is_none() && role == Role::User && has_results;
     if role == Role::Assistant {
         results.insert(0, message);
     } else if !is_mute {
@@ -45,8 +48,12 @@ pub(crate) fn messages<'a>(
     Some(results)
 }
 
-/// Adds a block to its message; a result is a message of its own.
-fn block<'a>(record: &Record<'a>, message: &mut Message<'a>, raw: &'a str) -> Option<Message<'a>> {
+/// Adds a block to its message; a result is a message of its own, once it is there.
+fn block<'a>(
+    record: &Record<'a>,
+    message: &mut Message<'a>,
+    raw: &'a str,
+) -> Option<Option<Message<'a>>> {
     let fields = Object::parse(raw).unwrap_or_default();
     let text = |name| fields.raw(name).filter(|raw| !is_blank(raw));
     match fields.id("type").unwrap_or_default() {
@@ -88,11 +95,30 @@ fn call<'a>(record: &Record<'a>, block: &Object<'a>, before: usize) -> ToolCall<
     }
 }
 
-fn result<'a>(record: &Record<'a>, block: &Object<'a>, agent: Cow<'a, str>) -> Message<'a> {
+/// A result, unless the tool still runs.
+fn result<'a>(record: &Record<'a>, block: &Object<'a>, agent: Cow<'a, str>) -> Option<Message<'a>> {
     let mut message = blank(agent, Role::Tool);
     message.tool_call_id = block.text("tool_use_id").or_else(|| block.text("toolUseID"));
     message.name = block.text("name");
     message.content = block.raw("content").map(|content| record.body(content));
     message.is_error = block.flag("is_error").then_some(true);
-    message
+    if let Some(run) = block.object("run") {
+        ran(record, &mut message, &run)?;
+    }
+    Some(message)
+}
+
+/// Amp tells how a tool ran.
+fn ran<'a>(record: &Record<'a>, message: &mut Message<'a>, run: &Object<'a>) -> Option<()> {
+    let result = run.object("result").unwrap_or_default();
+    let said = ["output", "content", "diff"].iter().find_map(|name| result.raw(name));
+    let error = run.object("error").and_then(|error| error.raw("message"));
+    let status = run.id("status").unwrap_or("done");
+    let is_over = !matches!(status, "in-progress" | "queued" | "blocked-on-user");
+    let content = said.or_else(|| run.raw("result")).or(error).or_else(|| run.raw("status"));
+    message.content = content.map(|content| record.body(content));
+    message.result = run.raw("result").filter(|raw| raw.starts_with('{')).map(|it| record.body(it));
+    let failed = matches!(status, "error") || result.raw("success") == Some("false");
+    message.is_error = failed.then_some(true);
+    is_over.then_some(())
 }

@@ -6,6 +6,8 @@
 //!
 //! To add one: write its module, and its row in [`FORMATS`]. `docs/adding-a-format.md` tells more.
 
+mod aider;
+mod amp;
 mod anthropic;
 mod atif;
 mod chain;
@@ -20,6 +22,7 @@ mod copilot;
 mod cursor;
 mod gemini;
 mod gemini_stream;
+mod goose;
 mod kimi;
 mod line;
 mod merge;
@@ -125,6 +128,8 @@ impl std::fmt::Debug for Format {
 pub const FORMATS: &[Format] = &[
     claude_code::FORMAT,
     claude_stream::FORMAT,
+    aider::FORMAT,
+    amp::FORMAT,
     cline::FORMAT,
     codex::FORMAT,
     codex_exec::FORMAT,
@@ -133,6 +138,7 @@ pub const FORMATS: &[Format] = &[
     cursor::FORMAT,
     gemini::FORMAT,
     gemini_stream::FORMAT,
+    goose::FORMAT,
     kimi::FORMAT,
     opencode::FORMAT,
     opencode_run::FORMAT,

@@ -28,9 +28,10 @@ fn detect(head: &[&str]) -> bool {
         return is_list(&head.join("\n")) && !crate::cline::is_ours(head);
     }
     let Some(object) = Object::parse(first) else { return false };
-    let foreign = ["info", "sessionId", "session_id", "trajectory_format", "type", "sessionID"];
+    let foreign =
+        ["info", "session", "sessionId", "session_id", "trajectory_format", "type", "sessionID"];
     let is_foreign = foreign.iter().any(|name| object.has(name));
-    !is_foreign && object.raw("messages").is_some_and(is_list)
+    !is_foreign && object.raw("messages").is_some_and(is_list) && !crate::amp::is_ours(head)
 }
 
 /// A list, as far as it goes, whose first element is a message.
