@@ -20,9 +20,12 @@ mod codex_exec;
 mod codex_tui;
 mod copilot;
 mod cursor;
+mod droid;
+mod droid_stream;
 mod gemini;
 mod gemini_stream;
 mod goose;
+mod iflow;
 mod kimi;
 mod line;
 mod merge;
@@ -102,7 +105,8 @@ pub struct Format {
     pub versions: &'static str,
     /// Whether these lines, the first of a file, are of this format.
     pub detect: fn(&[&str]) -> bool,
-    /// How the names of files begin that may belong to a session and lie beside its main file.
+    /// How the names of files begin that may belong to a session and lie beside its main file;
+    /// `{}` stands for the name of the main file, without its ending.
     pub beside: &'static [&'static str],
     /// Whether a file belongs to the session whose main file is `stem`: by its name, relative to
     /// the folder of the main file, and by how it begins.
@@ -136,9 +140,12 @@ pub const FORMATS: &[Format] = &[
     codex_tui::FORMAT,
     copilot::FORMAT,
     cursor::FORMAT,
+    droid::FORMAT,
+    droid_stream::FORMAT,
     gemini::FORMAT,
     gemini_stream::FORMAT,
     goose::FORMAT,
+    iflow::FORMAT,
     kimi::FORMAT,
     opencode::FORMAT,
     opencode_run::FORMAT,
