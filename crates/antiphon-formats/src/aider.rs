@@ -18,7 +18,7 @@ use crate::{Format, Sink, Stream};
 pub(crate) const FORMAT: Format = Format {
     name: "aider",
     what: "Aider chat histories",
-    versions: "0.30 to 0.86",
+    versions: "0.86, by the program's source",
     detect,
     lines: Some(lines::lines),
     read,

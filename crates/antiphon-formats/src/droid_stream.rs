@@ -14,8 +14,8 @@ use crate::{Format, Sink, Stream};
 
 pub(crate) const FORMAT: Format = Format {
     name: "droid-stream",
-    what: "Factory Droid's printed lines (`stream-json`)",
-    versions: "0.19 to 0.81",
+    what: "what `droid exec --output-format stream-json` prints",
+    versions: "0.81, by public samples",
     detect,
     read,
     ..crate::ONE_FILE

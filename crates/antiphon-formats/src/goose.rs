@@ -13,7 +13,7 @@ use crate::{Format, Kept, Lines, Sink, Stream, spread};
 pub(crate) const FORMAT: Format = Format {
     name: "goose",
     what: "Goose sessions, from files and from its database",
-    versions: "1.0 to 1.20",
+    versions: "1.x, by public readers",
     detect,
     kept: Some(Kept {
         variable: "",
