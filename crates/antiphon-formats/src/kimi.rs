@@ -79,7 +79,8 @@ fn lines(text: &str) -> Lines {
 /// Each agent has a folder beside what tells of the session.
 fn belongs(stem: &str, name: &str, _: &str) -> bool {
     let agent = name.strip_prefix("agents/").filter(|_| stem == "state");
-    agent.is_some_and(|file| file.is_empty() || file.ends_with("/wire.jsonl"))
+    let is_wire = |file: &str| matches!(file.split_once('/'), Some((_, "wire.jsonl")));
+    agent.is_some_and(|file| file.is_empty() || is_wire(file))
 }
 
 fn session(path: &str) -> Option<&str> {

@@ -36,7 +36,7 @@ pub(super) fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
     let mut state: Option<Record<'a>> = None;
     let mut told: Vec<Told<'a>> = Vec::new();
     for (number, stream) in (0..).zip(streams) {
-        let mut wire = Wire::new(stream.name, agent_of(stream.name, told.is_empty()));
+        let mut wire = Wire::new(stream.name, agent_of(stream.name, streams.len() == 1));
         let mut screen = old::Screen::new(stream.name);
         let mut is_old = false;
         for record in records(stream, number) {
@@ -70,11 +70,11 @@ pub(super) fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
 }
 
 /// `agents/agent-0/wire.jsonl` is the file of `agent-0`.
-fn agent_of(name: &str, is_first: bool) -> Cow<'_, str> {
+fn agent_of(name: &str, is_alone: bool) -> Cow<'_, str> {
     let mut folders = name.split('/').rev().skip(1);
     match folders.next() {
         Some(agent) => Cow::Borrowed(agent),
-        None if is_first => MAIN,
+        None if is_alone => MAIN,
         None => Cow::Borrowed(name),
     }
 }

@@ -39,5 +39,6 @@ fn agents_lie_beside_what_tells_of_the_session() {
     assert!(belongs("state", "agents/", ""));
     assert!(belongs("state", "agents/agent-0/wire.jsonl", ""));
     assert!(!belongs("state", "agents/agent-0/plans/x.md", ""));
+    assert!(!belongs("state", "agents/agent-0/old/wire.jsonl", ""));
     assert!(!belongs("wire", "agents/agent-0/wire.jsonl", ""));
 }
