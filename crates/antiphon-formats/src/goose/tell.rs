@@ -91,9 +91,7 @@ impl<'a> Tell<'a> {
     }
 
     fn message(&mut self, record: &Record<'a>, role: Role, content: &'a str) {
-        let seen = record.object.object("metadata");
-        let seen = seen.or_else(|| record.object.object("metadata_json")).unwrap_or_default();
-        let is_hidden = seen.raw("userVisible") == Some("false");
+        let is_hidden = is_hidden(&record.object);
         let mut message = blank(MAIN, role);
         message.source = match role {
             Role::User if !is_hidden => Some(Cow::Borrowed("external")),
@@ -158,6 +156,14 @@ impl<'a> Tell<'a> {
         let edit = ContextEdited { agent: MAIN, action, kept, dropped, kept_first, summary_ref };
         self.script.push(record, None, EventKind::ContextEdited(edit));
     }
+}
+
+/// Whether a person does not see it. A database has it as text that holds JSON.
+fn is_hidden(object: &Object<'_>) -> bool {
+    let says_so = |seen: Object<'_>| seen.raw("userVisible") == Some("false");
+    let text = object.text("metadata_json").unwrap_or_default();
+    let seen = object.object("metadata").or_else(|| object.object("metadata_json"));
+    seen.is_some_and(says_so) || Object::parse(&text).is_some_and(says_so)
 }
 
 fn call<'a>(record: &Record<'a>, block: &Object<'a>) -> Option<ToolCall<'a>> {
