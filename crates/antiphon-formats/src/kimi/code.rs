@@ -1,7 +1,7 @@
 //! One file of Kimi Code: one agent.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use antiphon_model::{
     ContextAction, ContextEdited, Event, EventKind, Message, Role, ToolCall, Unknown, is_blank,
@@ -23,7 +23,7 @@ pub(super) struct Wire<'a> {
     /// By a step's id: its message.
     steps: BTreeMap<&'a str, usize>,
     /// What was typed and has not entered the context yet.
-    typed: BTreeMap<&'a str, Vec<Record<'a>>>,
+    typed: BTreeMap<&'a str, VecDeque<Record<'a>>>,
     /// By its id: what a call is called.
     calls: BTreeMap<Cow<'a, str>, Cow<'a, str>>,
     launches: Vec<Launch<'a>>,
@@ -62,7 +62,7 @@ impl<'a> Wire<'a> {
             "context.append_loop_event" => self.event(record, sink),
             "turn.prompt" | "turn.steer" => {
                 let input = object.raw("input").unwrap_or_default();
-                self.typed.entry(input).or_default().push(record.clone());
+                self.typed.entry(input).or_default().push_back(record.clone());
             }
             "usage.record" => self.spent(record, sink),
             "llm.request" => {
@@ -135,8 +135,7 @@ impl<'a> Wire<'a> {
         }
         let at = self.push(record, said.id("id"), message);
         let typed = self.typed.get_mut(content).filter(|_| role == Role::User);
-        if let Some(typed) = typed.filter(|typed| !typed.is_empty()) {
-            let earlier = typed.remove(0);
+        if let Some(earlier) = typed.and_then(VecDeque::pop_front) {
             self.script.twin(&earlier, at, "it is told again where it enters the context", sink);
         }
     }
