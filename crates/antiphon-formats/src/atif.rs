@@ -172,8 +172,7 @@ impl<'a> Tell<'a> {
                 message.usage =
                     Some(usage(&metrics, ["prompt_tokens", "completion_tokens", "cached_tokens"]));
                 self.has_tokens = true;
-                let cost = metrics.raw("cost_usd").and_then(|cost| cost.parse().ok());
-                message.cost_usd = cost.filter(|cost: &f64| *cost > 0.0);
+                message.cost_usd = metrics.cost("cost_usd");
             }
         }
         let at = self.script.push(record, None, EventKind::Message(message));

@@ -21,7 +21,7 @@ pub(crate) const FORMAT: Format = Format {
     what: "Claude Code transcripts, with sub-agents",
     versions: "2.0 to 2.1",
     detect,
-    beside: "agent-",
+    beside: &["agent-"],
     belongs,
     kept: Some(Kept {
         variable: "CLAUDE_CONFIG_DIR",
@@ -39,8 +39,9 @@ const PROGRAM: &str = "claude-code";
 
 fn detect(head: &[&str]) -> bool {
     let is_ours = |line: &&str| Object::parse(line).is_some_and(|object| is_ours(&object));
-    // Qwen Code has the same envelope around another vendor's message.
-    head.iter().any(is_ours) && !head.iter().any(|line| crate::qwen::is_ours(line))
+    // Others have the same envelope, around another vendor's message or their own.
+    let is_foreign = |line: &&str| crate::qwen::is_ours(line) || crate::iflow::is_ours(line);
+    head.iter().any(is_ours) && !head.iter().any(is_foreign)
 }
 
 fn is_ours(object: &Object<'_>) -> bool {

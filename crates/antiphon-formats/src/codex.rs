@@ -32,7 +32,7 @@ pub(crate) const FORMAT: Format = Format {
     what: "Codex rollouts, with spawned threads",
     versions: "0.50 to 0.146",
     detect,
-    beside: "rollout-",
+    beside: &["rollout-"],
     belongs,
     names,
     kept: Some(Kept {

@@ -17,7 +17,7 @@ use antiphon_model::{
 
 use crate::line::{Object, Record, elements, records};
 use crate::script::{Script, blank, created, started};
-use crate::{Duplicate, Format, Kept, Sink, Stream};
+use crate::{Format, Kept, Sink, Stream};
 use tokens::Tokens;
 
 /// What the file of a session is called in the session's folder.
@@ -244,7 +244,7 @@ impl<'a> Run<'a> {
             self.note(call, event, agent, "name", None);
         }
         if let (Some(_), Some((earlier, _))) = (thought, before) {
-            self.twin(&earlier, event, "the message has what was thought", sink);
+            self.script.twin(&earlier, event, "the message has what was thought", sink);
         }
         let output = data.number("outputTokens");
         self.tokens.said(&mut self.script, event, model, output);
@@ -276,7 +276,12 @@ impl<'a> Run<'a> {
         if let Some(made) = known {
             made.began = began;
             let event = made.event;
-            return self.twin(record, event, "the message that calls has told the call", sink);
+            return self.script.twin(
+                record,
+                event,
+                "the message that calls has told the call",
+                sink,
+            );
         }
         let Some(call) = request(record, data, "toolName") else {
             return self.keep(record, "tool.execution_start", agent.clone());
@@ -331,21 +336,6 @@ impl<'a> Run<'a> {
 
     fn message(&mut self, record: &Record<'a>, message: Message<'a>) -> usize {
         self.script.push(record, record.object.id("id"), EventKind::Message(message))
-    }
-
-    fn twin(
-        &self,
-        record: &Record<'a>,
-        event: usize,
-        reason: &'static str,
-        sink: &mut dyn Sink<'a>,
-    ) {
-        sink.duplicate(Duplicate {
-            message_id: self.script.id_at(event).unwrap_or_default().to_owned(),
-            line: record.line.number,
-            place: record.line.place,
-            reason,
-        });
     }
 
     fn keep(&mut self, record: &Record<'a>, kind: &'a str, agent: Cow<'a, str>) {

@@ -6,17 +6,27 @@
 //!
 //! To add one: write its module, and its row in [`FORMATS`]. `docs/adding-a-format.md` tells more.
 
+mod aider;
+mod amp;
+mod anthropic;
 mod atif;
 mod chain;
 mod chat;
 mod claude_code;
 mod claude_stream;
+mod cline;
 mod codex;
 mod codex_exec;
 mod codex_tui;
 mod copilot;
+mod cursor;
+mod droid;
+mod droid_stream;
 mod gemini;
 mod gemini_stream;
+mod goose;
+mod iflow;
+mod kimi;
 mod line;
 mod merge;
 mod openai_chat;
@@ -104,8 +114,8 @@ pub struct Format {
     /// Whether these lines, the first of a file, are of this format.
     pub detect: fn(&[&str]) -> bool,
     /// How the names of files begin that may belong to a session and lie beside its main file;
-    /// nothing, if none do.
-    pub beside: &'static str,
+    /// `{}` stands for the name of the main file, without its ending.
+    pub beside: &'static [&'static str],
     /// Whether a file belongs to the session whose main file is `stem`: by its name, relative to
     /// the folder of the main file, and by how it begins.
     pub belongs: fn(stem: &str, name: &str, head: &str) -> bool,
@@ -155,6 +165,15 @@ pub const FORMATS: &[Format] = &[
     opencode_run::FORMAT,
     pi::FORMAT,
     qwen::FORMAT,
+    aider::FORMAT,
+    amp::FORMAT,
+    cline::FORMAT,
+    cursor::FORMAT,
+    droid::FORMAT,
+    droid_stream::FORMAT,
+    goose::FORMAT,
+    iflow::FORMAT,
+    kimi::FORMAT,
     atif::FORMAT,
     swe_agent::FORMAT,
     openai_chat::FORMAT,
@@ -168,7 +187,7 @@ const ONE_FILE: Format = Format {
     what: "",
     versions: "",
     detect: |_| false,
-    beside: "",
+    beside: &[],
     belongs: |_, _, _| false,
     names: |_| Vec::new(),
     above: |_| 0,

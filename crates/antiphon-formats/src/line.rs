@@ -18,6 +18,12 @@ impl<'a> Object<'a> {
         Some(Self { members })
     }
 
+    /// Takes a member over from another object, if it is there.
+    pub(crate) fn add(&mut self, other: &Self, name: &str) {
+        let found = other.members.iter().rev().find(|(key, _)| *key == name);
+        self.members.extend(found.copied());
+    }
+
     /// The raw value, unless it is absent or null.
     pub(crate) fn raw(&self, name: &str) -> Option<&'a str> {
         let found = self.members.iter().rev().find(|(key, _)| *key == name);
@@ -55,9 +61,30 @@ impl<'a> Object<'a> {
         self.raw(name)?.parse().ok()
     }
 
-    pub(crate) fn time(&self, name: &str) -> Option<Timestamp> {
-        Timestamp::parse(&self.text(name)?)
+    /// A number with a fraction: a cost, a share.
+    pub(crate) fn amount(&self, name: &str) -> Option<f64> {
+        self.raw(name)?.parse().ok().filter(|amount: &f64| amount.is_finite())
     }
+
+    /// What something cost, if that is known.
+    pub(crate) fn cost(&self, name: &str) -> Option<f64> {
+        self.amount(name).filter(|cost| *cost > 0.0)
+    }
+
+    /// A time, as text or as a number of seconds or milliseconds.
+    pub(crate) fn time(&self, name: &str) -> Option<Timestamp> {
+        let text = self.text(name)?;
+        Timestamp::parse(&text).or_else(|| since_1970(text.parse().ok()?))
+    }
+}
+
+/// Seconds are small numbers: those of the year 5000 are milliseconds of 1973.
+fn since_1970(number: f64) -> Option<Timestamp> {
+    const SECONDS_MOST: f64 = 1e11;
+    const MILLIS_MOST: f64 = 1e15;
+    let millis = if number < SECONDS_MOST { number * 1000.0 } else { number };
+    #[expect(clippy::cast_possible_truncation, reason = "it is within bounds, and no fraction")]
+    (1.0..MILLIS_MOST).contains(&millis).then(|| Timestamp::from_millis(millis.round() as i64))
 }
 
 /// The elements of a JSON array; none for any other value.

@@ -5,9 +5,10 @@
 //! its stream, and then the order of the streams. A wish that cannot be met (a circle) is dropped
 //! and reported.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use antiphon_model::{Event, EventKind, ProblemKind, Timestamp};
+use antiphon_model::{AgentCreated, Event, EventKind, ProblemKind, Timestamp};
 
 use crate::Sink;
 
@@ -21,6 +22,31 @@ pub(crate) struct Voice<'a> {
     pub(crate) started_in: Option<usize>,
     /// Its call returned at once, and the agent went on.
     pub(crate) in_background: bool,
+}
+
+impl<'a> Voice<'a> {
+    /// The events of an agent, with its creation before all that it did. The call that made it is
+    /// in the stream `started_in`.
+    pub(crate) fn of(
+        agent: AgentCreated<'a>,
+        mut events: Vec<Event<'a>>,
+        started_in: Option<usize>,
+    ) -> Option<Self> {
+        let first = events.first()?;
+        let is_session = matches!(first.kind, EventKind::SessionStarted(_));
+        let started_by = agent.tool_call_id.as_ref().map(|call| call.to_string());
+        let created = Event {
+            message_id: Some(Cow::Owned(format!("created:{}", agent.agent))),
+            at: events.iter().find_map(|event| event.at),
+            line: first.line,
+            place: first.place,
+            kind: EventKind::AgentCreated(agent),
+            extra: None,
+            problems: Vec::new(),
+        };
+        events.insert(usize::from(is_session), created);
+        Some(Self { events, started_by, started_in, in_background: false })
+    }
 }
 
 /// Hands the events of all voices on, in one order.

@@ -25,12 +25,13 @@ fn detect(head: &[&str]) -> bool {
     let first = head.iter().find(|line| !line.trim().is_empty());
     let first = first.map(|line| line.trim_start_matches('\u{feff}').trim()).unwrap_or_default();
     if first.starts_with('[') {
-        return is_list(&head.join("\n"));
+        return is_list(&head.join("\n")) && !crate::cline::is_ours(head);
     }
     let Some(object) = Object::parse(first) else { return false };
-    let foreign = ["info", "sessionId", "session_id", "trajectory_format", "type", "sessionID"];
+    let foreign =
+        ["info", "session", "sessionId", "session_id", "trajectory_format", "type", "sessionID"];
     let is_foreign = foreign.iter().any(|name| object.has(name));
-    !is_foreign && object.raw("messages").is_some_and(is_list)
+    !is_foreign && object.raw("messages").is_some_and(is_list) && !crate::amp::is_ours(head)
 }
 
 /// A list, as far as it goes, whose first element is a message.
@@ -51,8 +52,8 @@ fn lines(text: &str) -> Lines {
     if !list.starts_with('[') {
         return Lines { text: text.to_owned(), problems: Vec::new() };
     }
-    let mut lines = crate::spread::spread(&format!("{{\"messages\":{list}}}"), "messages");
-    let messages: Vec<&str> = lines.text.lines().skip(1).collect();
+    let mut lines = crate::spread::list(list);
+    let messages: Vec<&str> = lines.text.lines().collect();
     lines.text = format!("{{\"messages\":[{}]}}\n", messages.join(","));
     lines
 }

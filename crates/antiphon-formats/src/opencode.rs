@@ -19,7 +19,7 @@ pub(crate) const FORMAT: Format = Format {
     what: "OpenCode sessions: exported, in its folders or its database, with sub-agents",
     versions: "0.3 to 1.3",
     detect,
-    beside: "ses",
+    beside: &["ses"],
     belongs: layout::belongs,
     above: layout::above,
     leads: layout::leads,

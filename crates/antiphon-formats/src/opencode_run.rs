@@ -6,12 +6,12 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use antiphon_model::{EventKind, Message, Role, Timestamp, is_blank};
+use antiphon_model::{EventKind, Message, Role, is_blank};
 
 use crate::claude_code::block::add_content;
 use crate::line::{Object, Record, records};
 use crate::opencode::PROGRAM;
-use crate::opencode::part::{call, child, cost, millis, result, usage};
+use crate::opencode::part::{call, child, result, usage};
 use crate::script::{Script, blank, created, started};
 use crate::{Format, Sink, Stream};
 
@@ -105,14 +105,12 @@ impl<'a> Run<'a> {
         let mut session = started(PROGRAM);
         session.session_id = record.object.text("sessionID");
         let session = EventKind::SessionStarted(session);
-        let at = self.script.push_as(record, Cow::Borrowed("session"), session);
-        self.set_time(at, time(record));
+        self.script.push_as(record, Cow::Borrowed("session"), session);
         let mut agent = created(MAIN);
         agent.name = Some(Cow::Borrowed("OpenCode"));
         agent.adapter_id = Some(Cow::Borrowed(PROGRAM));
         let agent = EventKind::AgentCreated(agent);
-        let at = self.script.push_as(record, Cow::Borrowed("created:main"), agent);
-        self.set_time(at, time(record));
+        self.script.push_as(record, Cow::Borrowed("created:main"), agent);
     }
 
     /// Adds a part to its message.
@@ -125,9 +123,6 @@ impl<'a> Run<'a> {
         });
         self.messages.extend(id.map(|id| (id, at)));
         self.answer = Some(at);
-        if known.is_none() {
-            self.set_time(at, time(record));
-        }
         if let Some(message) = self.script.message_at(at) {
             fill(message);
         }
@@ -139,13 +134,12 @@ impl<'a> Run<'a> {
         if let Some(agent) = child(record, part)
             && self.made.insert(agent.agent.clone())
         {
-            let at = self.script.push(record, None, EventKind::AgentCreated(agent));
-            self.set_time(at, time(record));
+            self.script.push(record, None, EventKind::AgentCreated(agent));
         }
         match result(record, part, MAIN) {
             Some((message, ended)) => {
                 let at = self.script.push(record, part.id("id"), EventKind::Message(message));
-                self.set_time(at, ended.or(time(record)));
+                self.script.set_time(at, ended);
             }
             None => self.keep(record, "tool_use"),
         }
@@ -159,7 +153,7 @@ impl<'a> Run<'a> {
             && let Some(tokens) = part.object("tokens")
         {
             *message.usage.get_or_insert_default() += usage(&tokens);
-            message.cost_usd = match (message.cost_usd, cost(part)) {
+            message.cost_usd = match (message.cost_usd, part.cost("cost")) {
                 (Some(a), Some(b)) => Some(a + b),
                 (a, b) => a.or(b),
             };
@@ -167,19 +161,8 @@ impl<'a> Run<'a> {
     }
 
     fn keep(&mut self, record: &Record<'a>, kind: &'a str) {
-        let at = self.script.unknown(record, None, (Some(MAIN), kind));
-        self.set_time(at, time(record));
+        self.script.unknown(record, None, (Some(MAIN), kind));
     }
-
-    fn set_time(&mut self, at: usize, time: Option<Timestamp>) {
-        if let Some(event) = self.script.events.get_mut(at) {
-            event.at = time.or(event.at);
-        }
-    }
-}
-
-fn time(record: &Record<'_>) -> Option<Timestamp> {
-    millis(&record.object, "timestamp")
 }
 
 #[cfg(test)]

@@ -170,8 +170,7 @@ impl<'a> Run<'a> {
         }
         if let Some(tokens) = said.object("usage") {
             message.usage = Some(usage(&tokens));
-            let cost = tokens.object("cost").and_then(|cost| cost.raw("total")?.parse().ok());
-            message.cost_usd = cost.filter(|cost: &f64| *cost > 0.0);
+            message.cost_usd = tokens.object("cost").and_then(|cost| cost.cost("total"));
         }
         self.push(record, message);
     }

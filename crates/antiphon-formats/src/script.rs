@@ -8,8 +8,8 @@ use antiphon_model::{
     plain_text,
 };
 
-use crate::Sink;
 use crate::line::Record;
+use crate::{Duplicate, Sink};
 
 /// The events of a stream, in its order, each with an id.
 #[derive(Debug)]
@@ -91,11 +91,34 @@ impl<'a> Script<'a> {
         }
     }
 
+    /// Sets when something happened, where its line does not say.
+    pub(crate) fn set_time(&mut self, at: usize, time: Option<Timestamp>) {
+        if let Some(event) = self.events.get_mut(at) {
+            event.at = time.or(event.at);
+        }
+    }
+
     pub(crate) fn message_at(&mut self, at: usize) -> Option<&mut Message<'a>> {
         match self.events.get_mut(at) {
             Some(Event { kind: EventKind::Message(message), .. }) => Some(message),
             _ => None,
         }
+    }
+
+    /// Names a line that tells what an event has told.
+    pub(crate) fn twin(
+        &self,
+        record: &Record<'a>,
+        event: usize,
+        reason: &'static str,
+        sink: &mut dyn Sink<'a>,
+    ) {
+        sink.duplicate(Duplicate {
+            message_id: self.id_at(event).unwrap_or_default().to_owned(),
+            line: record.line.number,
+            place: record.line.place,
+            reason,
+        });
     }
 
     /// Hands the events on, those that were held back at their lines.
@@ -110,7 +133,7 @@ impl<'a> Script<'a> {
 }
 
 fn time(record: &Record<'_>) -> Option<Timestamp> {
-    ["timestamp", "ts"].iter().find_map(|name| record.object.time(name))
+    ["timestamp", "ts", "time"].iter().find_map(|name| record.object.time(name))
 }
 
 /// A message of an agent that says nothing yet.

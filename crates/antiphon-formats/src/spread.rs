@@ -32,12 +32,25 @@ pub(crate) fn spread(text: &str, name: &str) -> Lines {
     let list = list.or_else(|| error.as_ref().and_then(|_| begun(document, told, name)));
     let mut out = around.object();
     out.push('\n');
-    let _ = json::elements(list.unwrap_or("[]"), |record| {
+    add_records(&mut out, list.unwrap_or("[]"));
+    let problems = error.iter().map(not_json).collect();
+    Lines { text: out, problems }
+}
+
+/// The lines of a document that is a list of records.
+pub(crate) fn list(text: &str) -> Lines {
+    let list = text.trim_start_matches('\u{feff}').trim();
+    let mut out = String::with_capacity(list.len());
+    add_records(&mut out, list);
+    Lines { text: out, problems: json::check(list).err().iter().map(not_json).collect() }
+}
+
+/// A line for each record that is whole.
+fn add_records(out: &mut String, list: &str) {
+    let _ = json::elements(list, |record| {
         out.push_str(&json::compact(record));
         out.push('\n');
     });
-    let problems = error.iter().map(not_json).collect();
-    Lines { text: out, problems }
 }
 
 /// The members of a document's outermost object that are whole in its beginning.
@@ -90,6 +103,14 @@ mod tests {
         let lines = spread("{\"a\": 1, \"m\": [{\"b\": 2}, {\"c\": [3", "m");
         assert_eq!(lines.text, "{\"a\":1}\n{\"b\":2}\n");
         assert_eq!(lines.problems.len(), 1);
+    }
+
+    #[test]
+    fn a_list_becomes_lines_as_far_as_it_goes() {
+        let lines = list("[ {\"a\": 1},\n {\"b\": 2} ]\n");
+        assert_eq!((&*lines.text, lines.problems.len()), ("{\"a\":1}\n{\"b\":2}\n", 0));
+        let lines = list("[{\"a\": 1}, {\"b\": 2");
+        assert_eq!((&*lines.text, lines.problems.len()), ("{\"a\":1}\n", 1));
     }
 
     #[test]

@@ -153,10 +153,9 @@ impl<'a> Run<'a> {
         let count = |name| stats.number(name).unwrap_or_default();
         let (input, output) = (count("tokens_sent"), count("tokens_received"));
         let usage = antiphon_model::Usage { input, output, ..Default::default() };
-        let cost = stats.raw("instance_cost").and_then(|cost| cost.parse().ok());
         if let Some(message) = self.answer.and_then(|at| self.script.message_at(at)) {
             message.usage = (!usage.is_zero()).then_some(usage);
-            message.cost_usd = cost.filter(|cost: &f64| *cost > 0.0);
+            message.cost_usd = stats.cost("instance_cost");
         }
     }
 }

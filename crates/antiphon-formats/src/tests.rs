@@ -4,7 +4,7 @@ pub(crate) mod fixture;
 
 use std::collections::BTreeSet;
 
-use crate::tests::fixture::{all, read};
+use crate::tests::fixture::{Fixture, Kind, all, read};
 use crate::{FORMATS, Stream};
 
 #[test]
@@ -13,7 +13,10 @@ fn every_line_is_accounted_for() {
         let streams = fixture.streams();
         let found = read(fixture.format, &streams);
         let accounted = found.accounted(&streams);
-        for (number, stream) in (0..).zip(&streams).filter(|(_, s)| s.name.ends_with(".jsonl")) {
+        // Documents beside the main file tell of it, and stand for nothing themselves.
+        let is_told =
+            |(number, stream): &(u32, &Stream<'_>)| *number == 0 || stream.name.ends_with(".jsonl");
+        for (number, stream) in (0..).zip(&streams).filter(is_told) {
             for (line, text) in (1..).zip(stream.text.lines()) {
                 let is_blank = text.trim().is_empty();
                 let place = (fixture.folder.display(), stream.name, line);
@@ -38,34 +41,84 @@ fn every_event_has_an_id_of_its_own() {
 /// A file that stops within a line has what its whole lines have, and one problem.
 #[test]
 fn a_file_may_stop_at_any_byte() {
-    // A document that is cut is none; that is told by the tests of documents.
-    for fixture in all().into_iter().filter(|fixture| fixture.format.lines.is_none()) {
+    for fixture in all().into_iter().filter(|fixture| fixture.kind() == Kind::Stream) {
         let format = fixture.format;
-        let whole = fixture.streams();
-        let with = |text| {
-            let mut streams = whole.clone();
-            streams[0] = Stream { name: streams[0].name, text };
-            streams
-        };
-        let text = whole[0].text;
         let mut lines_end = 0;
-        for line in text.split_inclusive('\n') {
-            let lines = with(&text[..lines_end]);
-            let expected = read(format, &lines);
+        for line in fixture.main.split_inclusive('\n') {
             // Every byte where a line is short; of long ones the ends, and some between.
             let step = line.len() / 96 + 1;
             let cuts = (1..line.len()).filter(|at| at % step == 0 || line.len() - at < 4);
+            let mut known: Option<(usize, String, usize)> = None;
             for at in cuts.filter(|at| line.is_char_boundary(*at)) {
-                let torn = with(&text[..lines_end + at]);
-                let found = read(format, &torn);
+                let torn = fixture.cut(lines_end + at);
+                let found = read(format, &torn.streams());
                 let place = (fixture.folder.display(), lines_end + at);
+                // Records that were on one line may have become several.
+                let whole = torn.files[0].1.rfind('\n').map_or(0, |end| end + 1);
+                if known.as_ref().is_none_or(|(len, ..)| *len != whole) {
+                    let mut lines = torn.clone();
+                    lines.files[0].1.truncate(whole);
+                    let expected = read(format, &lines.streams());
+                    let text = expected.events_text(&lines.streams());
+                    known = Some((whole, text, expected.problems.len()));
+                }
+                let (_, expected, problems) = known.as_ref().unwrap();
                 // A line that lacks nothing but its end of line is whole.
-                if found.problems.len() > expected.problems.len() {
-                    assert_eq!(found.problems.len(), expected.problems.len() + 1, "{place:?}");
-                    assert_eq!(found.events_text(&torn), expected.events_text(&lines), "{place:?}");
+                if found.problems.len() > *problems {
+                    assert_eq!(found.problems.len(), problems + 1, "{place:?}");
+                    assert_eq!(&found.events_text(&torn.streams()), expected, "{place:?}");
                 }
             }
             lines_end += line.len();
+        }
+    }
+}
+
+/// A document that stops anywhere has the messages that came before, and one problem.
+#[test]
+fn a_document_may_stop_at_any_byte() {
+    let is_document = |fixture: &Fixture| {
+        // What that becomes is told out of order; its own tests cut it.
+        let is_told_apart = fixture.format.name == "std-session";
+        fixture.kind() == Kind::Document && !is_told_apart
+    };
+    for fixture in all().into_iter().filter(is_document) {
+        let said = |fixture: &Fixture| {
+            let streams = &fixture.streams()[..1];
+            read(fixture.format, streams).said()
+        };
+        let all = said(&fixture);
+        let mut most = 0;
+        let end = fixture.main.trim_end().len();
+        let step = end / 400 + 1;
+        for at in (0..end).filter(|at| at % step == 0 && fixture.main.is_char_boundary(*at)) {
+            let torn = fixture.cut(at);
+            let place = (fixture.folder.display(), at);
+            let found = said(&torn);
+            // What a sub-agent said, which stands further down, comes in between.
+            let mut rest = all.iter();
+            assert!(found.iter().all(|it| rest.any(|other| other == it)), "{place:?} {found:?}");
+            assert!(found.len() >= most, "{place:?}");
+            assert!(at == 0 || torn.problems.len() == 1, "{place:?}");
+            most = found.len();
+        }
+        assert!(most + 1 >= all.len(), "{}", fixture.folder.display());
+    }
+}
+
+/// Text that stops anywhere has all that came before what it stops in.
+#[test]
+fn a_text_may_stop_at_any_byte() {
+    // A transcript tells of the session as a whole first; its own tests cut it.
+    let is_text = |it: &Fixture| it.kind() == Kind::Text && it.format.name != "transcript";
+    for fixture in all().into_iter().filter(is_text) {
+        let whole = fixture.cut(fixture.main.len()).files.remove(0).1;
+        for at in (0..fixture.main.len()).filter(|at| fixture.main.is_char_boundary(*at)) {
+            let torn = fixture.cut(at).files.remove(0).1;
+            let lines: Vec<&str> = torn.lines().collect();
+            let before = lines.split_last().map_or(0, |(_, before)| before.len());
+            let same = whole.lines().zip(&lines).take_while(|(a, b)| a == *b).count();
+            assert!(same >= before, "{} {at}", fixture.folder.display());
         }
     }
 }

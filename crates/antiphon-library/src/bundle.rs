@@ -371,7 +371,7 @@ fn beside(
     let mut found: Vec<Member> = Vec::new();
     // Most files beside it are other sessions; only a likely one is looked into.
     let likely =
-        likely(folder, format).into_iter().filter(|path| path != main && which.wants(path));
+        likely(folder, stem, format).into_iter().filter(|path| path != main && which.wants(path));
     let mut others: Vec<(Member, String)> = likely
         .filter_map(|path| Some((file::head(&path, HEAD_BYTES).ok()?, path)))
         .map(|(head, path)| (Member::file(file_name(&path), path), head))
@@ -390,12 +390,17 @@ fn beside(
 
 /// The files of a folder that may belong to a session in it. Where a file lies packed and
 /// unpacked, the unpacked one is the newer.
-fn likely(folder: &Path, format: &Format) -> Vec<PathBuf> {
+fn likely(folder: &Path, stem: &str, format: &Format) -> Vec<PathBuf> {
     if format.beside.is_empty() {
         return Vec::new();
     }
+    let beginnings = format.beside.iter().map(|beginning| beginning.replace("{}", stem));
+    let beginnings: Vec<String> = beginnings.collect();
     let mut files = list(folder);
-    files.retain(|path| file_name(path).starts_with(format.beside) && path.is_file());
+    files.retain(|path| {
+        let name = file_name(path);
+        beginnings.iter().any(|beginning| name.starts_with(&**beginning)) && path.is_file()
+    });
     files.retain(|path| !is_outdated(path));
     files
 }
@@ -419,7 +424,7 @@ fn later_files(files: &[Member], format: &Format) -> Vec<PathBuf> {
     }
     folders.retain(|folder| day_of(folder).is_some_and(|day| day > today));
     folders.sort();
-    folders.iter().flat_map(|folder| likely(folder, format)).collect()
+    folders.iter().flat_map(|folder| likely(folder, "", format)).collect()
 }
 
 /// Year, month and day of a folder that is named by them.

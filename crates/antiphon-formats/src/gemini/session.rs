@@ -190,10 +190,7 @@ fn finish<'a>(told: Vec<Told<'a>>, sink: &mut dyn Sink<'a>) {
     }
     let names: Vec<Cow<'a, str>> = told.iter().map(|chat| chat.agent.clone()).collect();
     let mut voices = Vec::new();
-    for (at, mut chat) in told.into_iter().enumerate() {
-        let is_session = |event: &Event<'a>| matches!(event.kind, EventKind::SessionStarted(_));
-        let first = usize::from(chat.events.first().is_some_and(is_session));
-        let Some(beginning) = chat.events.first() else { continue };
+    for (at, chat) in told.into_iter().enumerate() {
         let maker = makers.get(&chat.agent).filter(|(by, ..)| at > 0 && *by != at);
         let mut agent = created(chat.agent.clone());
         agent.language_model = chat.model;
@@ -210,22 +207,7 @@ fn finish<'a>(told: Vec<Told<'a>>, sink: &mut dyn Sink<'a>) {
             // It lies in the chat's folder.
             None => agent.parent_id = names.first().cloned(),
         }
-        let event = Event {
-            message_id: Some(Cow::Owned(format!("created:{}", chat.agent))),
-            at: chat.events.iter().find_map(|event| event.at),
-            line: beginning.line,
-            place: beginning.place,
-            kind: EventKind::AgentCreated(agent),
-            extra: None,
-            problems: Vec::new(),
-        };
-        chat.events.insert(first, event);
-        voices.push(Voice {
-            events: chat.events,
-            started_by: maker.map(|(_, call, _)| call.to_string()),
-            started_in: maker.map(|(by, ..)| *by),
-            in_background: false,
-        });
+        voices.extend(Voice::of(agent, chat.events, maker.map(|(by, ..)| *by)));
     }
     merge(voices, sink);
 }

@@ -36,20 +36,6 @@ fn a_saved_conversation_has_words_only() {
 }
 
 #[test]
-fn a_document_may_stop_anywhere() {
-    let whole =
-        std::fs::read_to_string(fixture::root().join("gemini/document/input.json")).unwrap();
-    let mut most = 0;
-    for at in (0..whole.len()).filter(|at| whole.is_char_boundary(*at)) {
-        let lines = lines(&whole[..at]);
-        let count = lines.text.lines().count();
-        assert!(count >= most || at < 200, "{at}");
-        most = count;
-    }
-    assert_eq!(most, 1 + 8);
-}
-
-#[test]
 fn a_file_belongs_to_its_chat() {
     let stem = "session-2026-05-01T10-00-5555aaaa";
     assert!(belongs(stem, "5555aaaa-1111-2222/sub.jsonl", ""));

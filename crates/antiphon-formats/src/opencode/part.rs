@@ -41,8 +41,8 @@ pub(crate) fn result<'a>(
     message.result = facts.map(|facts| record.body(facts));
     message.is_error = failed.then_some(true);
     let time = state.object("time").unwrap_or_default();
-    message.started_at = millis(&time, "start");
-    Some((message, millis(&time, "end")))
+    message.started_at = time.time("start");
+    Some((message, time.time("end")))
 }
 
 /// The child session that a call made.
@@ -57,10 +57,6 @@ pub(crate) fn child<'a>(record: &Record<'a>, part: &Object<'a>) -> Option<AgentC
     agent.agent_type = input.text("subagent_type");
     agent.task = input.raw("prompt").map(|prompt| record.body(prompt));
     Some(agent)
-}
-
-pub(crate) fn millis(object: &Object<'_>, name: &str) -> Option<Timestamp> {
-    i64::try_from(object.number(name)?).ok().map(Timestamp::from_millis)
 }
 
 /// Input is without what came from a cache. Whether what was thought is a part of the output is
@@ -82,10 +78,4 @@ pub(crate) fn usage(tokens: &Object<'_>) -> Usage {
         cache_write: write,
         ..Usage::default()
     }
-}
-
-/// What a message or a step cost, if that is known.
-pub(crate) fn cost(facts: &Object<'_>) -> Option<f64> {
-    let cost: f64 = facts.raw("cost")?.parse().ok()?;
-    (cost > 0.0).then_some(cost)
 }

@@ -9,7 +9,7 @@ use antiphon_model::{
 
 use super::PROGRAM;
 use super::gather::{Piece, Said};
-use super::part::{call, child, cost, millis, result, usage};
+use super::part::{call, child, result, usage};
 use crate::claude_code::block::add_content;
 use crate::line::{Object, Record};
 use crate::script::{Script, blank, created, started};
@@ -188,7 +188,7 @@ impl<'a> Tell<'a> {
         let info = &said.info;
         let mut message = blank(self.agent.clone(), Role::Assistant);
         message.model = info.text("modelID");
-        message.cost_usd = cost(info);
+        message.cost_usd = info.cost("cost");
         let mut tools = Vec::new();
         let mut steps: Option<Usage> = None;
         for piece in &said.parts {
@@ -233,7 +233,7 @@ impl<'a> Tell<'a> {
                 if self.known.insert(agent.agent.clone()) {
                     agent.parent_id = Some(self.agent.clone());
                     let at = self.script.push(record, None, EventKind::AgentCreated(agent));
-                    self.set_time(at, time);
+                    self.script.set_time(at, time);
                 }
             }
             if let Some((message, ended)) = result(record, part, self.agent.clone()) {
@@ -259,7 +259,7 @@ impl<'a> Tell<'a> {
             summary_ref,
         };
         let at = self.script.push(record, None, EventKind::ContextEdited(edit));
-        self.set_time(at, time);
+        self.script.set_time(at, time);
     }
 
     fn push(
@@ -270,7 +270,7 @@ impl<'a> Tell<'a> {
         time: Option<Timestamp>,
     ) {
         let at = self.script.push(record, own, EventKind::Message(message));
-        self.set_time(at, time);
+        self.script.set_time(at, time);
     }
 
     fn push_as(
@@ -281,16 +281,10 @@ impl<'a> Tell<'a> {
         time: Option<Timestamp>,
     ) {
         let at = self.script.push_as(record, Cow::Borrowed(id), kind);
-        self.set_time(at, time);
-    }
-
-    fn set_time(&mut self, at: usize, time: Option<Timestamp>) {
-        if let Some(event) = self.script.events.get_mut(at) {
-            event.at = time.or(event.at);
-        }
+        self.script.set_time(at, time);
     }
 }
 
 fn created_at(info: &Object<'_>) -> Option<Timestamp> {
-    millis(&info.object("time")?, "created")
+    info.object("time")?.time("created")
 }

@@ -61,11 +61,21 @@ fn list(folder: &Path) -> Vec<PathBuf> {
     fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect()
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Stream,
+    Document,
+    Text,
+}
+
 /// A session's files.
+#[derive(Clone)]
 pub(crate) struct Fixture {
     pub(crate) folder: PathBuf,
     pub(crate) format: &'static Format,
-    /// The main file first.
+    /// The main file as it stands on disk.
+    pub(crate) main: String,
+    /// The main file first; documents as the lines that they become.
     pub(crate) files: Vec<(String, String)>,
     /// What was odd about a document before it became lines.
     pub(crate) problems: Vec<Problem>,
@@ -83,14 +93,16 @@ impl Fixture {
         }
         let name = |path: &PathBuf| path.strip_prefix(folder).unwrap().to_str().unwrap().to_owned();
         let mut names: Vec<String> = paths.iter().map(name).collect();
+        let endings = [".jsonl", ".json", ".log", ".md", ".txt"];
         names.retain(|name| {
-            name.ends_with(".jsonl") || name.ends_with(".json") || name.ends_with(".log")
+            name != "README.md" && endings.iter().any(|ending| name.ends_with(ending))
         });
         names.sort_by_key(|name| (!name.starts_with("input."), name.clone()));
         let read = |name: String| (fs::read_to_string(folder.join(&name)).unwrap(), name);
         let mut files: Vec<(String, String)> =
             names.into_iter().map(read).map(|(text, name)| (name, text)).collect();
         let format = format_of(folder, &files[0].1);
+        let main = files[0].1.clone();
         let mut problems = Vec::new();
         if let Some(lines) = format.lines {
             for (_, text) in &mut files {
@@ -99,7 +111,32 @@ impl Fixture {
                 problems.extend(lines.problems);
             }
         }
-        Self { folder: folder.to_owned(), format, files, problems }
+        Self { folder: folder.to_owned(), format, main, files, problems }
+    }
+
+    /// What its main file is.
+    pub(crate) fn kind(&self) -> Kind {
+        let name = &self.files[0].0;
+        match self.format.lines {
+            None => Kind::Stream,
+            Some(_) if name.ends_with(".jsonl") => Kind::Stream,
+            Some(_) if name.ends_with(".json") => Kind::Document,
+            Some(_) => Kind::Text,
+        }
+    }
+
+    /// The same, with a main file that stops.
+    pub(crate) fn cut(&self, at: usize) -> Self {
+        let mut cut = self.clone();
+        cut.main.truncate(at);
+        cut.files[0].1 = cut.main.clone();
+        cut.problems.clear();
+        if let Some(lines) = self.format.lines {
+            let lines = lines(&cut.main);
+            cut.files[0].1 = lines.text;
+            cut.problems = lines.problems;
+        }
+        cut
     }
 
     pub(crate) fn streams(&self) -> Vec<Stream<'_>> {
@@ -185,6 +222,16 @@ impl Found<'_> {
             writeln!(out, "{place} = {id} ({})", twin.reason).unwrap();
         }
         out
+    }
+
+    /// Who said what, in order.
+    pub(crate) fn said(&self) -> Vec<String> {
+        let message = |event: &Event<'_>| {
+            let EventKind::Message(message) = &event.kind else { return None };
+            let content = message.content.map(|content| plain_text(content.json).into_owned());
+            Some(format!("{:?} {:?} {content:?}", event.message_id, message.role))
+        };
+        self.events.iter().filter_map(message).collect()
     }
 
     fn text(&self, streams: &[Stream<'_>]) -> String {

@@ -110,3 +110,18 @@ fn hostile_values_are_read() {
     );
     assert_eq!(message(&deep).content.unwrap().json, r#""here""#);
 }
+
+#[test]
+fn what_others_call_by_a_word_of_ours_stays_unknown() {
+    for kind in wire::KINDS {
+        let ours = format!(r#"{{"event_type":"{kind}"}}"#);
+        let is_unknown =
+            |event: Event<'_>| matches!(event.kind, EventKind::Unknown(_)).then_some(event.line);
+        assert_eq!(check(&ours).ok().and_then(is_unknown), None, "{kind}");
+        let mut event = check(r#"{"event_type":"their_word","agent":"a"}"#).unwrap();
+        let event_type = std::borrow::Cow::Borrowed(kind);
+        event.kind = EventKind::Unknown(Unknown { event_type, agent: None });
+        let written = event.to_json("{}");
+        assert!(check(&written).ok().and_then(is_unknown).is_some(), "{written}");
+    }
+}

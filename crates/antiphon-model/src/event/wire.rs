@@ -145,6 +145,25 @@ type Slots<'a> = [Option<&'a str>; Key::NAMES.len()];
 
 const _: () = assert!(Key::NAMES.len() <= 128, "there is a bit for each key");
 
+/// The words of `event_type` that mean something here.
+pub(super) const KINDS: [&str; 15] = [
+    "message",
+    "transcript_entry",
+    "agent_created",
+    "agent_ended",
+    "session_started",
+    "session_ended",
+    "run_status",
+    "context_edited",
+    "transcript_edit",
+    "fragment",
+    "piece_of_text",
+    "output",
+    "annotation",
+    "gap",
+    "recovered",
+];
+
 /// A line's members, sorted, and what was found odd while decoding them.
 struct Fields<'a> {
     slots: Slots<'a>,

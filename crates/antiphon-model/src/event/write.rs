@@ -1,5 +1,6 @@
 //! From an event to the members of a line: the way back from [`wire`](super::wire).
 
+use super::wire::KINDS;
 use super::{
     Agent, AgentEnded, ContextEdited, Event, EventKind, Fragment, Loss, Message, RunStatus,
     SessionEnded, SessionStarted, ToolCall, Unknown,
@@ -178,7 +179,12 @@ impl EventMembers for Members {
     }
 
     fn unknown(&mut self, unknown: &Unknown<'_>, line: &str) {
-        self.word("event_type", &unknown.event_type);
+        let kind = &*unknown.event_type;
+        // What another program calls by a word of ours is none of ours.
+        match KINDS.contains(&kind) {
+            true => self.word("event_type", &format!("unknown_{kind}")),
+            false => self.word("event_type", kind),
+        }
         self.text("agent", unknown.agent.as_deref());
         self.raw("raw", line);
     }

@@ -1,0 +1,143 @@
+//! Amp threads: `threads/T-<id>.json`, one document that is written anew with every message.
+//!
+//! A message has blocks as Anthropic's service takes them, but a result tells how its tool ran. An
+//! answer has its tokens; of models that do not sell room in a cache, all new input is told as
+//! written to one.
+
+use std::borrow::Cow;
+
+use antiphon_model::{EventKind, Role, Usage};
+
+use crate::line::{Object, Record, elements, records};
+use crate::script::{Script, created, started};
+use crate::std_session::top_level;
+use crate::{Format, Kept, Lines, Sink, Stream, anthropic, spread};
+
+pub(crate) const FORMAT: Format = Format {
+    name: "amp",
+    what: "Amp threads",
+    versions: "2025 and 2026, by public readers",
+    detect,
+    kept: Some(Kept {
+        variable: "",
+        folders: &[".local/share/amp"],
+        below: &["threads"],
+        session: |path| crate::named(path, "T-", ".json"),
+        deletes_after_days: None,
+    }),
+    lines: Some(lines),
+    read,
+    ..crate::ONE_FILE
+};
+
+const PROGRAM: &str = "amp";
+const MAIN: Cow<'static, str> = Cow::Borrowed("main");
+
+fn detect(head: &[&str]) -> bool {
+    is_ours(head)
+}
+
+/// Whether the outermost object is a thread.
+pub(crate) fn is_ours(head: &[&str]) -> bool {
+    let is_thread = |(key, value): &(String, String)| key == "id" && value.starts_with("\"T-");
+    let keys = top_level::keys(head);
+    let has = |name: &str| keys.iter().any(|key| key == name);
+    has("messages") && has("created") && spread::members(head).iter().any(is_thread)
+}
+
+fn lines(text: &str) -> Lines {
+    spread::spread(text, "messages")
+}
+
+fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
+    for (number, stream) in (0..).zip(streams) {
+        let mut script = Script::new(stream.name);
+        for record in records(stream, number) {
+            match record {
+                Ok(record) => tell(&mut script, &record),
+                Err(problem) => sink.problem(problem),
+            }
+        }
+        script.finish(sink);
+    }
+}
+
+fn tell<'a>(script: &mut Script<'a>, record: &Record<'a>) {
+    let object = &record.object;
+    let is_first = script.events.is_empty();
+    if is_first {
+        begin(script, record);
+    }
+    let first = script.events.len();
+    let Some(messages) = anthropic::messages(record, object, MAIN) else {
+        // What stands around the messages has begun the thread.
+        if !is_first || object.has("role") {
+            script.unknown(record, None, (Some(MAIN), "message"));
+        }
+        return;
+    };
+    let tokens = object.object("usage");
+    for mut message in messages {
+        if message.role == Role::Assistant
+            && let Some(tokens) = &tokens
+        {
+            message.model = tokens.text("model");
+            message.usage = Some(usage(tokens));
+        }
+        if message.role == Role::User {
+            script.prompted(message.content);
+        }
+        script.push(record, None, EventKind::Message(message));
+    }
+    // Every call that came back still runs.
+    if script.events.len() == first {
+        script.unknown(record, None, (Some(MAIN), "running"));
+    }
+    let sent = object.object("meta").and_then(|meta| meta.time("sentAt"));
+    let time = sent.or_else(|| tokens?.time("timestamp"));
+    (first..script.events.len()).for_each(|at| script.set_time(at, time));
+}
+
+fn begin<'a>(script: &mut Script<'a>, record: &Record<'a>) {
+    let object = &record.object;
+    let mut session = started(PROGRAM);
+    session.session_id = object.text("id").filter(|id| id.starts_with("T-"));
+    session.title = object.text("title");
+    let initial = object.object("env").and_then(|env| env.object("initial")).unwrap_or_default();
+    session.version = initial.object("platform").and_then(|it| it.text("clientVersion"));
+    let trees = elements(initial.raw("trees").unwrap_or_default());
+    let tree = trees.first().and_then(|tree| Object::parse(tree)).unwrap_or_default();
+    session.cwd = tree.text("uri").map(|uri| match uri.strip_prefix("file://") {
+        Some(path) => Cow::Owned(path.to_owned()),
+        None => uri,
+    });
+    let branch = tree.object("repository").and_then(|repository| repository.text("ref"));
+    session.branch = branch.map(|name| match name.strip_prefix("refs/heads/") {
+        Some(name) => Cow::Owned(name.to_owned()),
+        None => name,
+    });
+    let session = EventKind::SessionStarted(session);
+    script.push_as(record, Cow::Borrowed("session"), session);
+    let mut agent = created(MAIN);
+    agent.name = Some(Cow::Borrowed("Amp"));
+    agent.adapter_id = Some(Cow::Borrowed(PROGRAM));
+    let agent = EventKind::AgentCreated(agent);
+    script.push_as(record, Cow::Borrowed("created:main"), agent);
+    [0, 1].into_iter().for_each(|at| script.set_time(at, object.time("created")));
+}
+
+fn usage(tokens: &Object<'_>) -> Usage {
+    let count = |name| tokens.number(name).unwrap_or_default();
+    let (input, write) = (count("inputTokens"), count("cacheCreationInputTokens"));
+    let is_sold = !tokens.id("model").is_some_and(|model| model.starts_with("gpt-"));
+    Usage {
+        input: if is_sold { input } else { input.saturating_add(write) },
+        output: count("outputTokens"),
+        cache_read: count("cacheReadInputTokens"),
+        cache_write: if is_sold { write } else { 0 },
+        ..Usage::default()
+    }
+}
+
+#[cfg(test)]
+mod tests;

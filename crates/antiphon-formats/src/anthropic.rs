@@ -1,0 +1,124 @@
+//! A message as Anthropic's service takes it: a role, and text or blocks.
+
+use std::borrow::Cow;
+
+use antiphon_model::{Message, Role, ToolCall, is_blank};
+
+use crate::claude_code::block::add_content;
+use crate::line::{Object, Record, elements};
+use crate::script::blank;
+
+/// The messages that one is: each result that it brings on its own, and what it says. A role that
+/// is not known is nobody's.
+pub(crate) fn messages<'a>(
+    record: &Record<'a>,
+    said: &Object<'a>,
+    agent: Cow<'a, str>,
+) -> Option<Vec<Message<'a>>> {
+    let role = match said.id("role")? {
+        "user" => Role::User,
+        "assistant" => Role::Assistant,
+        "system" => Role::System,
+        _ => return None,
+    };
+    let mut message = blank(agent, role);
+    message.source = match role {
+        Role::User => Some(Cow::Borrowed("external")),
+        Role::System => Some(Cow::Borrowed("system")),
+        Role::Assistant | Role::Tool | Role::Other => None,
+    };
+    let content = said.raw("content").filter(|raw| !is_blank(raw)).unwrap_or_default();
+    let mut results = Vec::new();
+    let mut has_results = false;
+    if !content.starts_with('[') && !content.is_empty() {
+        add_content(&mut message, record.body(content));
+    }
+    for raw in elements(content) {
+        let result = block(record, &mut message, raw);
+        has_results |= result.is_some();
+        results.extend(result.flatten());
+    }
+    // What somebody says follows the results that it came with; an agent's call precedes them.
+    let is_mute = message.content.is_none() && role == Role::User && has_results;
+    if role == Role::Assistant {
+        results.insert(0, message);
+    } else if !is_mute {
+        results.push(message);
+    }
+    Some(results)
+}
+
+/// Adds a block to its message; a result is a message of its own, once it is there.
+fn block<'a>(
+    record: &Record<'a>,
+    message: &mut Message<'a>,
+    raw: &'a str,
+) -> Option<Option<Message<'a>>> {
+    let fields = Object::parse(raw).unwrap_or_default();
+    let text = |name| fields.raw(name).filter(|raw| !is_blank(raw));
+    match fields.id("type").unwrap_or_default() {
+        "text" => text("text").into_iter().for_each(|it| add_content(message, record.body(it))),
+        "thinking" if message.reasoning.is_none() => {
+            message.reasoning = text("thinking").map(|it| record.body(it));
+        }
+        "thinking" => {
+            text("thinking").into_iter().for_each(|it| add_content(message, record.body(it)));
+        }
+        "reasoning" if message.reasoning.is_none() => {
+            message.reasoning = text("text").map(|it| record.body(it));
+        }
+        // Nobody can read it.
+        "redacted_thinking" => {}
+        "tool_use" | "tool_call" => {
+            let made = call(record, &fields, message.tool_calls.len());
+            message.tool_calls.push(made);
+        }
+        "tool_result" | "tool-result" => {
+            return Some(result(record, &fields, message.agent.clone()));
+        }
+        _ => add_content(message, record.body(raw)),
+    }
+    None
+}
+
+/// A call. Some do not keep its id; it gets one of its line then.
+fn call<'a>(record: &Record<'a>, block: &Object<'a>, before: usize) -> ToolCall<'a> {
+    let line = record.line.number;
+    let unnamed = || Cow::Owned(format!("call-{line}-{}", before + 1));
+    ToolCall {
+        id: block.text("id").unwrap_or_else(unnamed),
+        name: block.text("name").unwrap_or_default(),
+        arguments: block.raw("input").map(|input| record.body(input)),
+        category: None,
+        description: block.object("input").and_then(|input| input.text("description")),
+        raw_command: None,
+    }
+}
+
+/// A result, unless the tool still runs.
+fn result<'a>(record: &Record<'a>, block: &Object<'a>, agent: Cow<'a, str>) -> Option<Message<'a>> {
+    let mut message = blank(agent, Role::Tool);
+    message.tool_call_id = block.text("tool_use_id").or_else(|| block.text("toolUseID"));
+    message.name = block.text("name");
+    message.content = block.raw("content").map(|content| record.body(content));
+    message.is_error = block.flag("is_error").then_some(true);
+    if let Some(run) = block.object("run") {
+        ran(record, &mut message, &run)?;
+    }
+    Some(message)
+}
+
+/// Amp tells how a tool ran.
+fn ran<'a>(record: &Record<'a>, message: &mut Message<'a>, run: &Object<'a>) -> Option<()> {
+    let result = run.object("result").unwrap_or_default();
+    let said = ["output", "content", "diff"].iter().find_map(|name| result.raw(name));
+    let error = run.object("error").and_then(|error| error.raw("message"));
+    let status = run.id("status").unwrap_or("done");
+    let is_over = !matches!(status, "in-progress" | "queued" | "blocked-on-user");
+    let content = said.or_else(|| run.raw("result")).or(error).or_else(|| run.raw("status"));
+    message.content = content.map(|content| record.body(content));
+    message.result = run.raw("result").filter(|raw| raw.starts_with('{')).map(|it| record.body(it));
+    let failed = matches!(status, "error") || result.raw("success") == Some("false");
+    message.is_error = failed.then_some(true);
+    is_over.then_some(())
+}

@@ -1,0 +1,131 @@
+//! Tasks of Cline, Roo Code and Kilo Code: `tasks/<id>/api_conversation_history.json`, with
+//! `ui_messages.json` beside it.
+//!
+//! The first is what the service was sent and what it answered, as a list. The second is what the
+//! screen shows, which is mostly the same again; it alone has what each request spent and when it
+//! began. A tool may be called in the text, by a tag; what it gave back is then text as well. All
+//! files are written anew whenever something is added.
+
+mod requests;
+mod tell;
+mod text;
+
+use antiphon_model::json;
+
+use crate::line::{Object, Record, records};
+use crate::merge::{Voice, merge};
+use crate::{Format, Kept, Lines, Sink, Stream, spread};
+
+pub(crate) const FORMAT: Format = Format {
+    name: "cline",
+    what: "Cline, Roo Code and Kilo Code tasks",
+    versions: "Cline 3, Roo Code 3 and Kilo Code 4, by public files and source",
+    detect,
+    beside: &["ui_messages.json", "task_metadata.json", "history_item.json"],
+    belongs,
+    kept: Some(Kept {
+        variable: "",
+        folders: &[
+            ".config/Code/User/globalStorage",
+            ".config/Code - Insiders/User/globalStorage",
+            ".config/VSCodium/User/globalStorage",
+            ".config/Cursor/User/globalStorage",
+            ".config/Windsurf/User/globalStorage",
+            ".vscode-server/data/User/globalStorage",
+            ".cursor-server/data/User/globalStorage",
+            "Library/Application Support/Code/User/globalStorage",
+            "Library/Application Support/Code - Insiders/User/globalStorage",
+            "Library/Application Support/VSCodium/User/globalStorage",
+            "Library/Application Support/Cursor/User/globalStorage",
+            "Library/Application Support/Windsurf/User/globalStorage",
+            "AppData/Roaming/Code/User/globalStorage",
+            "AppData/Roaming/Cursor/User/globalStorage",
+            ".cline/data",
+        ],
+        below: &[
+            "saoudrizwan.claude-dev/tasks",
+            "rooveterinaryinc.roo-cline/tasks",
+            "kilocode.kilo-code/tasks",
+            "tasks",
+        ],
+        session: |path| {
+            let id = path.strip_suffix("/api_conversation_history.json")?;
+            Some(id.rsplit('/').next().unwrap_or(id))
+        },
+        deletes_after_days: None,
+    }),
+    lines: Some(lines),
+    read,
+    ..crate::ONE_FILE
+};
+
+const PROGRAM: &str = "cline";
+
+fn detect(head: &[&str]) -> bool {
+    is_ours(head)
+}
+
+/// Whether this is a list of messages that are marked as only these programs do.
+pub(crate) fn is_ours(head: &[&str]) -> bool {
+    let text = head.join("\n");
+    let list = text.trim_start_matches('\u{feff}').trim_start();
+    let mut first = None;
+    let _ = json::elements(list, |element| {
+        first.get_or_insert(element);
+    });
+    // The beginning that is at hand may end within the first message.
+    let raw = first.or_else(|| list.strip_prefix('[')).map(str::trim_start).unwrap_or_default();
+    let message = Object::parse(raw).unwrap_or_default();
+    let is_message = matches!(message.id("role"), Some("user" | "assistant"));
+    let is_cut = first.is_none() && raw.starts_with("{\"role\":\"user\",\"content\":[");
+    let is_marked = message.raw("ts").is_some() || message.raw("modelInfo").is_some();
+    (is_message || is_cut) && (is_marked || text::MARKS.iter().any(|mark| raw.contains(mark)))
+}
+
+fn lines(text: &str) -> Lines {
+    let is_list = text.trim_start_matches('\u{feff}').trim_start().starts_with('[');
+    if is_list { spread::list(text) } else { spread::spread(text, "") }
+}
+
+fn belongs(stem: &str, name: &str, _: &str) -> bool {
+    stem == "api_conversation_history" && FORMAT.beside.contains(&name)
+}
+
+fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
+    let mut said: Vec<Record<'a>> = Vec::new();
+    let mut shown: Vec<Record<'a>> = Vec::new();
+    let mut facts: Vec<Record<'a>> = Vec::new();
+    for (number, stream) in (0..).zip(streams) {
+        for record in records(stream, number) {
+            match record {
+                Err(problem) => sink.problem(problem),
+                Ok(record) if number == 0 => said.push(record),
+                Ok(record) if is_shown(&record) => shown.push(record),
+                Ok(record) => facts.push(record),
+            }
+        }
+    }
+    let main = streams.first().map_or("", |stream| stream.name);
+    let mut tell = tell::Tell::new(main, &facts);
+    let requests = requests::Requests::new(&said, &shown);
+    for (at, record) in said.iter().enumerate() {
+        tell.message(record, requests.of(at), requests.of(at + 1));
+    }
+    let screen = tell.screen(streams, &shown, &requests, sink);
+    let begun = shown.first().and_then(|record| record.object.time("ts"));
+    let mut events = tell.finish(&facts, begun).into_iter();
+    // The session and its agent come first, whatever the screen shows before.
+    events.by_ref().take(2).for_each(|event| sink.event(event));
+    merge(
+        [events.collect(), screen].map(|events| Voice { events, ..Voice::default() }).into(),
+        sink,
+    );
+}
+
+/// A thing that the screen shows.
+fn is_shown(record: &Record<'_>) -> bool {
+    record.object.has("say") || record.object.has("ask")
+}
+
+#[cfg(test)]
+mod tests;

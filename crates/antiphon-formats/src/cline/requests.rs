@@ -1,0 +1,119 @@
+//! What each request spent, and which answer it got.
+//!
+//! A request says how long the conversation was before it, in Cline; in the others the answer is
+//! the first thing said after it, by the clock. Where neither is known they are taken in order.
+
+use std::collections::BTreeMap;
+
+use antiphon_model::{Timestamp, Usage};
+
+use crate::line::{Object, Record};
+
+/// A request, as the screen shows it.
+#[derive(Debug)]
+pub(super) struct Request {
+    pub(super) at: Option<Timestamp>,
+    pub(super) usage: Usage,
+    pub(super) cost: Option<f64>,
+    pub(super) model: Option<String>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Requests {
+    /// By its place on the screen.
+    shown: BTreeMap<usize, Request>,
+    /// By an answer's place in the conversation: its request's on the screen.
+    answers: BTreeMap<usize, usize>,
+    /// The same the other way round.
+    answered: BTreeMap<usize, usize>,
+}
+
+/// What is shown of a request; and tokens that others than the answers spent.
+const SPENT: [&str; 4] =
+    ["api_req_started", "api_req_finished", "deleted_api_reqs", "subagent_usage"];
+
+impl Requests {
+    pub(super) fn new<'a>(said: &[Record<'a>], shown: &[Record<'a>]) -> Self {
+        let mut requests = Self::default();
+        let is_answer = |record: &Record<'a>| record.object.id("role") == Some("assistant");
+        let answers: Vec<(usize, Option<Timestamp>)> = (0..)
+            .zip(said)
+            .filter(|(_, record)| is_answer(record))
+            .map(|(at, record)| (at, record.object.time("ts")))
+            .collect();
+        let has_times = answers.iter().any(|(_, at)| at.is_some());
+        let mut in_order = answers.iter();
+        for (place, record) in shown.iter().enumerate() {
+            let kind = record.object.id("say").filter(|kind| SPENT.contains(kind));
+            let (Some(kind), Some(request)) = (kind, request(&record.object)) else { continue };
+            let time = request.at;
+            requests.shown.insert(place, request);
+            if kind != "api_req_started" {
+                continue;
+            }
+            let before = record.object.raw("conversationHistoryIndex");
+            let answer = match before.and_then(|before| before.parse::<i64>().ok()) {
+                // The message that is sent with the request comes in between.
+                Some(before) => usize::try_from(before.saturating_add(2)).ok(),
+                None if has_times => {
+                    let next = answers.partition_point(|(_, at)| *at < time);
+                    answers.get(next).map(|(at, _)| *at)
+                }
+                None => in_order.next().map(|(at, _)| *at),
+            };
+            // Of several tries the last one was answered.
+            let answer = answer.filter(|at| said.get(*at).is_some_and(is_answer));
+            if let Some(failed) = answer.and_then(|at| requests.answers.insert(at, place)) {
+                requests.answered.remove(&failed);
+            }
+            requests.answered.extend(answer.map(|at| (place, at)));
+        }
+        requests
+    }
+
+    /// The request that a message of the conversation answers.
+    pub(super) fn of(&self, answer: usize) -> Option<&Request> {
+        self.shown.get(self.answers.get(&answer)?)
+    }
+
+    /// What the screen shows there, if it is a request, and its answer.
+    pub(super) fn shown(&self, place: usize) -> Option<(&Request, Option<usize>)> {
+        Some((self.shown.get(&place)?, self.answered.get(&place).copied()))
+    }
+}
+
+/// The numbers are in a text that holds JSON.
+fn request(shown: &Object<'_>) -> Option<Request> {
+    let text = shown.text("text")?;
+    let told = Object::parse(&text)?;
+    let model = shown.object("modelInfo").unwrap_or_default();
+    let named = told.text("modelId").map(std::borrow::Cow::into_owned);
+    Some(Request {
+        at: shown.time("ts"),
+        usage: usage(&told, model.id("providerId").unwrap_or_default()),
+        cost: told.cost("cost"),
+        model: named.or_else(|| model.text("modelId").map(std::borrow::Cow::into_owned)),
+    })
+}
+
+/// Services whose input, as Cline tells it, includes what came from a cache.
+const INCLUSIVE: [&str; 9] =
+    ["openai", "litellm", "doubao", "fireworks", "hicap", "lmstudio", "qwen", "xai", "zai"];
+
+/// Roo Code and Kilo Code, which name the protocol, tell all of the input since November 2025; a
+/// sum that is less than its parts is none.
+fn usage(told: &Object<'_>, provider: &str) -> Usage {
+    let count = |name| told.number(name).unwrap_or_default();
+    let (read, write) = (count("cacheReads"), count("cacheWrites"));
+    let is_sum = told.has("apiProtocol") || INCLUSIVE.contains(&provider);
+    let input = count("tokensIn");
+    let apart = input.checked_sub(read.saturating_add(write)).filter(|_| is_sum);
+    Usage {
+        input: apart.unwrap_or(input),
+        output: count("tokensOut"),
+        reasoning: count("reasoningTokens").min(count("tokensOut")),
+        cache_read: read,
+        cache_write: write,
+        ..Usage::default()
+    }
+}

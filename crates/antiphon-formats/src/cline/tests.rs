@@ -1,0 +1,43 @@
+use super::*;
+use crate::tests::fixture;
+
+fn check(case: &str) -> [u64; 5] {
+    fixture::check("cline", case)
+}
+
+#[test]
+fn a_task_and_an_answer() {
+    assert_eq!(check("minimal"), [10, 5, 0, 100, 20]);
+}
+
+#[test]
+fn tags_and_calls_and_tries() {
+    assert_eq!(check("full"), [3 + 30 + 40 + 30 + 4, 1 + 6 + 7 + 8 + 2, 0, 9 + 20, 2]);
+}
+
+#[test]
+fn answers_are_found_by_the_clock() {
+    assert_eq!(check("roo"), [10 + 7, 5 + 6, 0, 100 + 100, 20]);
+}
+
+#[test]
+fn a_conversation_may_stand_alone() {
+    assert_eq!(check("alone"), [30, 4, 0, 60, 0]);
+}
+
+#[test]
+fn a_list_of_messages_is_another_format() {
+    let head = [r#"[{"role":"user","content":"Hello"},{"role":"assistant","content":"Hi"}]"#];
+    assert!(!detect(&head));
+    let cut = [r#"[{"role":"user","content":[{"type":"text","text":"<task>\nLong"#];
+    assert!(detect(&cut));
+}
+
+#[test]
+fn a_task_is_named_by_its_folder() {
+    let session = FORMAT.kept.unwrap().session;
+    assert_eq!(session("1770000000000/api_conversation_history.json"), Some("1770000000000"));
+    assert_eq!(session("1770000000000/ui_messages.json"), None);
+    assert!(belongs("api_conversation_history", "ui_messages.json", ""));
+    assert!(!belongs("ui_messages", "task_metadata.json", ""));
+}

@@ -1,0 +1,181 @@
+//! Transcripts of Cursor's agent: `agent-transcripts/<id>/<id>.jsonl`, in older versions text.
+//!
+//! A line has who speaks, and blocks as Anthropic's service takes them. There are no ids, times or
+//! tokens, and mostly no results. Sub-agents lie in `subagents/`; what one was told first is the
+//! prompt of the call that made it.
+
+mod text;
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use antiphon_model::{Event, EventKind, Message, Role, Rule, json, plain_text};
+
+use crate::line::{Object, Record, records};
+use crate::merge::{Voice, merge};
+use crate::script::{Script, created, started};
+use crate::{Format, Kept, Sink, Stream, anthropic};
+
+pub(crate) const FORMAT: Format = Format {
+    name: "cursor",
+    what: "Cursor agent transcripts, with sub-agents",
+    versions: "early 2026 as lines; as text by public readers",
+    detect,
+    belongs,
+    kept: Some(Kept {
+        variable: "",
+        folders: &[".cursor"],
+        below: &["projects"],
+        session,
+        deletes_after_days: None,
+    }),
+    lines: Some(text::lines),
+    read,
+    ..crate::ONE_FILE
+};
+
+const PROGRAM: &str = "cursor";
+const MAIN: Cow<'static, str> = Cow::Borrowed("main");
+
+fn detect(head: &[&str]) -> bool {
+    text::is_ours(head) || head.iter().filter_map(|line| Object::parse(line)).any(|it| is_ours(&it))
+}
+
+/// Others say what kind of line it is, or when.
+fn is_ours(object: &Object<'_>) -> bool {
+    let is_somebody = matches!(object.id("role"), Some("user" | "assistant"));
+    let is_foreign = ["type", "timestamp", "uuid", "content"].iter().any(|name| object.has(name));
+    let message = object.object("message").unwrap_or_default();
+    is_somebody && !is_foreign && message.raw("content").is_some()
+}
+
+fn belongs(stem: &str, name: &str, _: &str) -> bool {
+    let below = name.strip_prefix(stem).and_then(|rest| rest.strip_prefix('/')).unwrap_or(name);
+    let file = below.strip_prefix("subagents/").filter(|file| !file.contains('/'));
+    file.is_some_and(|file| file.is_empty() || file.ends_with(".jsonl") || file.ends_with(".txt"))
+}
+
+fn session(path: &str) -> Option<&str> {
+    let (_, below) = path.split_once("/agent-transcripts/")?;
+    let (folder, file) = below.split_once('/').unwrap_or(("", below));
+    let id = file.strip_suffix(".jsonl").or_else(|| file.strip_suffix(".txt"))?;
+    (folder.is_empty() || folder == id).then_some(id)
+}
+
+/// The file that has the call which made an agent, and the call.
+type Maker<'a> = (usize, Cow<'a, str>);
+
+fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
+    let mut told: Vec<(Cow<'a, str>, Vec<Event<'a>>)> = Vec::new();
+    for (number, stream) in (0..).zip(streams) {
+        let agent = if number == 0 { MAIN } else { Cow::Borrowed(agent_of(stream.name)) };
+        let mut run = Run { script: Script::new(stream.name), agent };
+        for record in records(stream, number) {
+            match record {
+                Ok(record) => run.line(&record),
+                Err(problem) => sink.problem(problem),
+            }
+        }
+        told.push((run.agent, run.script.events));
+    }
+    merge(voices(told), sink);
+}
+
+/// `subagents/aaa.jsonl` is the file of agent `aaa`.
+fn agent_of(name: &str) -> &str {
+    let file = name.rsplit('/').next().unwrap_or(name);
+    file.rsplit_once('.').map_or(file, |(stem, _)| stem)
+}
+
+/// Each agent under the call whose prompt is what it was told first.
+fn voices<'a>(told: Vec<(Cow<'a, str>, Vec<Event<'a>>)>) -> Vec<Voice<'a>> {
+    let mut makers: BTreeMap<String, Maker<'a>> = BTreeMap::new();
+    for (at, (_, events)) in told.iter().enumerate() {
+        for call in events.iter().filter_map(said).flat_map(|message| &message.tool_calls) {
+            let prompt = call.arguments.and_then(|it| json::text(json::member(it.json, "prompt")?));
+            let Some(prompt) = prompt else { continue };
+            makers.entry(prompt.trim().to_owned()).or_insert_with(|| (at, call.id.clone()));
+        }
+    }
+    let mut voices = Vec::new();
+    for (at, (id, events)) in told.into_iter().enumerate() {
+        let mut agent = created(id);
+        let mut started_in = None;
+        if at == 0 {
+            agent.name = Some(Cow::Borrowed("Cursor"));
+            agent.adapter_id = Some(Cow::Borrowed(PROGRAM));
+        } else {
+            let first = events.iter().filter_map(said).find_map(|message| message.content);
+            let prompt = first.map(|content| query(&plain_text(content.json)).to_owned());
+            let maker = prompt.and_then(|prompt| makers.get(&prompt)).filter(|(by, _)| *by != at);
+            // It lies in the folder of the session; which call made it is concluded.
+            agent.parent_id = Some(MAIN);
+            agent.tool_call_id = maker.map(|(_, call)| call.clone());
+            agent.rule = maker.map(|_| Rule::SamePrompt);
+            started_in = maker.map(|(by, _)| *by);
+        }
+        voices.extend(Voice::of(agent, events, started_in));
+    }
+    voices
+}
+
+fn said<'e, 'a>(event: &'e Event<'a>) -> Option<&'e Message<'a>> {
+    let EventKind::Message(message) = &event.kind else { return None };
+    Some(message)
+}
+
+/// What a person typed, without what the program put around it.
+fn query(text: &str) -> &str {
+    let inner = text.split_once("<user_query>").and_then(|(_, rest)| rest.split_once("</user_"));
+    inner.map_or(text, |(inner, _)| inner).trim()
+}
+
+/// A file while it is read.
+struct Run<'a> {
+    script: Script<'a>,
+    agent: Cow<'a, str>,
+}
+
+impl<'a> Run<'a> {
+    fn line(&mut self, record: &Record<'a>) {
+        if self.script.events.is_empty() && self.agent == MAIN {
+            let session = EventKind::SessionStarted(started(PROGRAM));
+            self.script.push_as(record, Cow::Borrowed("session"), session);
+        }
+        let object = &record.object;
+        let mut said = object.object("message").unwrap_or_default();
+        said.add(object, "role");
+        let Some(messages) = anthropic::messages(record, &said, self.agent.clone()) else {
+            let kind = object.id("type").unwrap_or("line");
+            self.script.unknown(record, None, (Some(self.agent.clone()), kind));
+            return;
+        };
+        for mut message in messages {
+            match message.role {
+                Role::Assistant => message.model = object.text("model"),
+                Role::User if self.agent != MAIN => {
+                    message.source = Some(Cow::Borrowed("system"));
+                }
+                Role::User => self.prompted(&message),
+                Role::System | Role::Tool | Role::Other => {}
+            }
+            self.script.push(record, None, EventKind::Message(message));
+        }
+    }
+
+    fn prompted(&mut self, message: &Message<'a>) {
+        let Some(content) = message.content else { return };
+        if let Some(Event { kind: EventKind::SessionStarted(session), .. }) =
+            self.script.events.first_mut()
+            && session.prompt.is_none()
+        {
+            session.prompt = Some(match plain_text(content.json) {
+                Cow::Borrowed(text) => Cow::Borrowed(query(text)),
+                Cow::Owned(text) => Cow::Owned(query(&text).to_owned()),
+            });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,19 @@
+use super::*;
+use crate::tests::fixture;
+
+#[test]
+fn a_prompt_and_an_answer() {
+    assert_eq!(fixture::check("droid", "minimal"), [10, 5, 2, 100, 20]);
+}
+
+#[test]
+fn an_entry_of_every_kind() {
+    assert_eq!(fixture::check("droid", "full"), [0; 5]);
+}
+
+#[test]
+fn settings_belong_to_their_session() {
+    assert!((FORMAT.belongs)("d1", "d1.settings.json", ""));
+    assert!(!(FORMAT.belongs)("d1", "d2.settings.json", ""));
+    assert!(!(FORMAT.belongs)("d1", "d2.jsonl", ""));
+}

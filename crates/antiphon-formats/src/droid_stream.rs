@@ -1,0 +1,191 @@
+//! What `droid exec --output-format stream-json` prints.
+//!
+//! A line is a message, a call, a result, or the end with the tokens of the run. The end repeats
+//! the last message.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use antiphon_model::{EventKind, Message, Role, SessionEnded, ToolCall};
+
+use crate::line::{Object, Record, records};
+use crate::script::{Script, blank, created, started};
+use crate::{Format, Sink, Stream};
+
+pub(crate) const FORMAT: Format = Format {
+    name: "droid-stream",
+    what: "what `droid exec --output-format stream-json` prints",
+    versions: "0.81, by public samples",
+    detect,
+    read,
+    ..crate::ONE_FILE
+};
+
+const MAIN: Cow<'static, str> = Cow::Borrowed("main");
+
+fn detect(head: &[&str]) -> bool {
+    head.iter().filter_map(|line| Object::parse(line)).any(|object| {
+        let has_session = session(&object).is_some();
+        let is_ours = match object.id("type").unwrap_or_default() {
+            "tool_call" => object.has("toolName") && object.has("parameters"),
+            "completion" => object.has("finalText"),
+            "message" => object.has("role") && object.raw("text").is_some() && object.has("id"),
+            _ => false,
+        };
+        has_session && is_ours
+    })
+}
+
+fn session<'a>(object: &Object<'a>) -> Option<Cow<'a, str>> {
+    object.text("session_id").or_else(|| object.text("sessionId"))
+}
+
+fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
+    for (number, stream) in (0..).zip(streams) {
+        let script = Script::new(stream.name);
+        let (model, calls, answer) = (None, BTreeMap::new(), None);
+        let mut run = Run { script, model, calls, answer };
+        for record in records(stream, number) {
+            match record {
+                Ok(record) => run.line(&record, sink),
+                Err(problem) => sink.problem(problem),
+            }
+        }
+        run.script.finish(sink);
+    }
+}
+
+/// A run while it is read.
+struct Run<'a> {
+    script: Script<'a>,
+    model: Option<Cow<'a, str>>,
+    /// By its id: what a call is called.
+    calls: BTreeMap<Cow<'a, str>, Cow<'a, str>>,
+    /// The last answer, and what it says.
+    answer: Option<(usize, Option<&'a str>)>,
+}
+
+impl<'a> Run<'a> {
+    fn line(&mut self, record: &Record<'a>, sink: &mut dyn Sink<'a>) {
+        let object = &record.object;
+        let is_first = self.script.events.is_empty();
+        if is_first {
+            self.begin(record);
+        }
+        let kind = object.id("type").unwrap_or("line");
+        match (kind, object.id("role")) {
+            ("system", _) if is_first => {}
+            ("message", Some("user")) => {
+                let mut message = blank(MAIN, Role::User);
+                message.source = Some(Cow::Borrowed("external"));
+                message.content = object.raw("text").map(|text| record.body(text));
+                self.script.prompted(message.content);
+                self.push(record, message);
+            }
+            ("message", Some("assistant")) => self.answered(record, "text"),
+            ("reasoning", _) => {
+                let mut message = blank(MAIN, Role::Assistant);
+                message.reasoning = object.raw("text").map(|text| record.body(text));
+                self.push(record, message);
+            }
+            ("tool_call", _) => self.called(record),
+            ("tool_result", _) => self.returned(record),
+            ("completion", _) => self.completed(record, sink),
+            ("error", _) => {
+                let error = object.text("message");
+                let (outcome, reason, declared) = (Some(Cow::Borrowed("failed")), None, None);
+                let ended = SessionEnded { outcome, reason, error, declared };
+                self.script.push(record, None, EventKind::SessionEnded(ended));
+            }
+            (other, _) => {
+                self.script.unknown(record, None, (Some(MAIN), other));
+            }
+        }
+    }
+
+    fn begin(&mut self, record: &Record<'a>) {
+        let object = &record.object;
+        self.model = object.text("model");
+        let mut facts = started(crate::droid::PROGRAM);
+        facts.session_id = session(object);
+        facts.cwd = object.text("cwd");
+        self.script.push_as(record, Cow::Borrowed("session"), EventKind::SessionStarted(facts));
+        let mut agent = created(MAIN);
+        agent.name = Some(Cow::Borrowed("Droid"));
+        agent.adapter_id = Some(Cow::Borrowed(crate::droid::PROGRAM));
+        agent.language_model = self.model.clone();
+        let agent = EventKind::AgentCreated(agent);
+        self.script.push_as(record, Cow::Borrowed("created:main"), agent);
+    }
+
+    fn answered(&mut self, record: &Record<'a>, name: &str) {
+        let mut message = blank(MAIN, Role::Assistant);
+        let text = record.object.raw(name);
+        message.content = text.map(|text| record.body(text));
+        message.model = self.model.clone();
+        let at = self.push(record, message);
+        self.answer = Some((at, text));
+    }
+
+    fn called(&mut self, record: &Record<'a>) {
+        let object = &record.object;
+        let Some(id) = object.text("toolCallId").or_else(|| object.text("id")) else {
+            self.script.unknown(record, None, (Some(MAIN), "tool_call"));
+            return;
+        };
+        let name = object.text("toolName").unwrap_or_default();
+        self.calls.insert(id.clone(), name.clone());
+        let arguments = object.raw("parameters").map(|it| record.body(it));
+        let (category, description, raw_command) = (None, None, None);
+        let mut message = blank(MAIN, Role::Assistant);
+        message.model = self.model.clone();
+        let call = ToolCall { id, name, arguments, category, description, raw_command };
+        message.tool_calls.push(call);
+        self.push(record, message);
+    }
+
+    fn returned(&mut self, record: &Record<'a>) {
+        let object = &record.object;
+        let mut message = blank(MAIN, Role::Tool);
+        message.tool_call_id = object.text("toolCallId").or_else(|| object.text("id"));
+        message.name = message.tool_call_id.as_ref().and_then(|id| self.calls.get(id)).cloned();
+        let value = object.object("value").unwrap_or_default();
+        let said = value.raw("stdout").or_else(|| object.raw("value"));
+        message.content = said.or_else(|| object.raw("error")).map(|said| record.body(said));
+        let twin = object.raw("value").filter(|raw| raw.starts_with('{'));
+        message.result = twin.map(|twin| record.body(twin));
+        let failed = object.flag("isError") || value.number("exitCode").is_some_and(|it| it != 0);
+        message.is_error = failed.then_some(true);
+        self.push(record, message);
+    }
+
+    /// The end has the tokens of the run, which go to the last answer.
+    fn completed(&mut self, record: &Record<'a>, sink: &mut dyn Sink<'a>) {
+        let object = &record.object;
+        let text = object.raw("finalText");
+        let known = self.answer.filter(|(_, said)| *said == text);
+        if known.is_none() {
+            self.answered(record, "finalText");
+        }
+        let usage = object.object("usage").map(|tokens| crate::claude_code::usage(&tokens));
+        let answer = self.answer.and_then(|(at, _)| self.script.message_at(at));
+        if let Some(message) = answer {
+            message.usage = usage.filter(|usage| !usage.is_zero());
+        }
+        if let Some((at, _)) = known {
+            self.script.twin(record, at, "the last answer, again", sink);
+        }
+        let (outcome, reason) = (Some(Cow::Borrowed("completed")), None);
+        let ended = SessionEnded { outcome, reason, error: None, declared: None };
+        self.script.push(record, None, EventKind::SessionEnded(ended));
+    }
+
+    fn push(&mut self, record: &Record<'a>, message: Message<'a>) -> usize {
+        // A call's line is called as the call, and so is its result's.
+        let own = record.object.id("id").filter(|_| record.object.id("type") == Some("message"));
+        self.script.push(record, own, EventKind::Message(message))
+    }
+}
+
+#[cfg(test)]
+mod tests;

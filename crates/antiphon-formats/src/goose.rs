@@ -1,0 +1,63 @@
+//! Goose sessions: `sessions/<id>.jsonl`, and a session of its newer database as one document,
+//! `{"session": …, "messages": […]}`, each a row.
+//!
+//! The first line, or the row of the session, tells of it as a whole, tokens too: there are none of
+//! a message's own, so the totals go to the last answer. Input includes what went through a cache.
+//! A message has requests for tools and their responses among its blocks.
+
+mod tell;
+
+use crate::line::{Object, records};
+use crate::{Format, Kept, Lines, Sink, Stream, spread};
+
+pub(crate) const FORMAT: Format = Format {
+    name: "goose",
+    what: "Goose sessions, from files and from its database",
+    versions: "1.x, by public readers",
+    detect,
+    kept: Some(Kept {
+        variable: "XDG_DATA_HOME",
+        folders: &[".local/share"],
+        below: &["goose/sessions"],
+        session: |path| crate::named(path, "", ".jsonl"),
+        deletes_after_days: None,
+    }),
+    databases: &["goose/sessions/sessions.db"],
+    lines: Some(lines),
+    read,
+    ..crate::ONE_FILE
+};
+
+fn detect(head: &[&str]) -> bool {
+    let is_session = |facts: &Object<'_>| {
+        let others = ["message_count", "total_tokens", "description", "created_at"];
+        facts.raw("working_dir").is_some() && others.iter().any(|name| facts.has(name))
+    };
+    let first = head.iter().find_map(|line| Object::parse(line)).unwrap_or_default();
+    let keys = crate::std_session::top_level::keys(head);
+    let is_document = ["session", "messages"].iter().all(|name| keys.iter().any(|key| key == name));
+    let row = |(key, value): &(String, String)| {
+        key == "session" && Object::parse(value).is_some_and(|row| is_session(&row))
+    };
+    is_session(&first) && !first.has("type") || is_document && spread::members(head).iter().any(row)
+}
+
+fn lines(text: &str) -> Lines {
+    spread::spread(text, "messages")
+}
+
+fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
+    for (number, stream) in (0..).zip(streams) {
+        let mut tell = tell::Tell::new(stream.name);
+        for record in records(stream, number) {
+            match record {
+                Ok(record) => tell.line(&record),
+                Err(problem) => sink.problem(problem),
+            }
+        }
+        tell.finish().finish(sink);
+    }
+}
+
+#[cfg(test)]
+mod tests;

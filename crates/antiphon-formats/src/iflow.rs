@@ -1,0 +1,142 @@
+//! iFlow CLI sessions: `projects/<slug>/session-<id>.jsonl`.
+//!
+//! The envelope is Claude Code's. A message is written when a part of it has come, each under an id
+//! of its own, and repeats the call that came last before. A result is Gemini's.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use antiphon_model::{EventKind, Role};
+
+use crate::line::{Object, Record, elements, records};
+use crate::script::{Script, created, started};
+use crate::{Format, Kept, Sink, Stream, anthropic};
+
+pub(crate) const FORMAT: Format = Format {
+    name: "iflow",
+    what: "iFlow CLI sessions",
+    versions: "January 2026",
+    detect: |head| head.iter().any(|line| is_ours(line)),
+    kept: Some(Kept {
+        variable: "",
+        folders: &[".iflow"],
+        below: &["projects"],
+        session: |path| crate::named(path, "session-", ".jsonl"),
+        deletes_after_days: None,
+    }),
+    read,
+    ..crate::ONE_FILE
+};
+
+const PROGRAM: &str = "iflow";
+const MAIN: Cow<'static, str> = Cow::Borrowed("main");
+
+/// Whether a line is of this format, and not Claude Code's: the ids of its sessions say so.
+pub(crate) fn is_ours(line: &str) -> bool {
+    line.contains("\"session-")
+        && Object::parse(line).is_some_and(|object| {
+            let is_envelope = object.has("parentUuid") && object.raw("uuid").is_some();
+            let message = object.object("message").unwrap_or_default();
+            let is_session = object.id("sessionId").is_some_and(|id| id.starts_with("session-"));
+            is_envelope && is_session && message.raw("content").is_some()
+        })
+}
+
+fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
+    for (number, stream) in (0..).zip(streams) {
+        let mut run = Run { script: Script::new(stream.name), calls: BTreeMap::new() };
+        for record in records(stream, number) {
+            match record {
+                Ok(record) => run.line(&record, sink),
+                Err(problem) => sink.problem(problem),
+            }
+        }
+        run.script.finish(sink);
+    }
+}
+
+/// A file while it is read.
+struct Run<'a> {
+    script: Script<'a>,
+    /// By its id: the event that makes a call.
+    calls: BTreeMap<Cow<'a, str>, usize>,
+}
+
+impl<'a> Run<'a> {
+    fn line(&mut self, record: &Record<'a>, sink: &mut dyn Sink<'a>) {
+        let object = &record.object;
+        if self.script.events.is_empty() {
+            self.begin(record);
+        }
+        let own = object.id("uuid");
+        let said = object.object("message").unwrap_or_default();
+        let Some(messages) = anthropic::messages(record, &said, MAIN) else {
+            let kind = object.id("type").unwrap_or("line");
+            self.script.unknown(record, own, (Some(MAIN), kind));
+            return;
+        };
+        let mut results = results(&said).into_iter();
+        for mut message in messages {
+            if message.role == Role::Tool {
+                let outcome = object.object("toolUseResult").unwrap_or_default();
+                message.name = outcome.text("toolName");
+                let failed = outcome.id("status").is_some_and(|status| status != "success");
+                message.is_error = failed.then_some(true);
+                let output = results.next().flatten().map(|output| record.body(output));
+                message.content = output.or(message.content);
+            }
+            let is_human = message.role == Role::User;
+            self.script.prompted(message.content.filter(|_| is_human));
+            if message.role == Role::Assistant {
+                message.model = said.text("model");
+                let tokens = said.object("usage").map(|tokens| crate::claude_code::usage(&tokens));
+                message.usage = tokens.filter(|usage| !usage.is_zero());
+                let known = message.tool_calls.iter().find_map(|call| self.calls.get(&call.id));
+                let known = known.copied();
+                message.tool_calls.retain(|call| !self.calls.contains_key(&call.id));
+                let is_mute = message.content.is_none()
+                    && message.reasoning.is_none()
+                    && message.tool_calls.is_empty()
+                    && message.usage.is_none();
+                if let Some(at) = known.filter(|_| is_mute) {
+                    self.script.twin(record, at, "the call stands further up", sink);
+                    continue;
+                }
+                let at = self.script.events.len();
+                self.calls.extend(message.tool_calls.iter().map(|call| (call.id.clone(), at)));
+            }
+            self.script.push(record, own, EventKind::Message(message));
+        }
+    }
+
+    fn begin(&mut self, record: &Record<'a>) {
+        let object = &record.object;
+        let mut session = started(PROGRAM);
+        session.session_id = object.text("sessionId");
+        session.cwd = object.text("cwd");
+        session.branch = object.text("gitBranch");
+        session.version = object.text("version");
+        let session = EventKind::SessionStarted(session);
+        self.script.push_as(record, Cow::Borrowed("session"), session);
+        let mut agent = created(MAIN);
+        agent.name = Some(Cow::Borrowed("iFlow"));
+        agent.adapter_id = Some(Cow::Borrowed(PROGRAM));
+        let agent = EventKind::AgentCreated(agent);
+        self.script.push_as(record, Cow::Borrowed("created:main"), agent);
+    }
+}
+
+/// What each tool put out, where its result is Gemini's.
+fn results<'a>(said: &Object<'a>) -> Vec<Option<&'a str>> {
+    let blocks = elements(said.raw("content").unwrap_or_default());
+    let blocks = blocks.into_iter().filter_map(Object::parse);
+    let results = blocks.filter(|block| block.id("type") == Some("tool_result"));
+    let output = |block: Object<'a>| {
+        let parts = block.object("content")?.object("responseParts")?;
+        parts.object("functionResponse")?.object("response")?.raw("output")
+    };
+    results.map(output).collect()
+}
+
+#[cfg(test)]
+mod tests;
