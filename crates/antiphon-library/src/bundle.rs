@@ -112,14 +112,14 @@ impl Bundle {
     }
 
     /// A session whose files are at hand, the main one first, with their names within it.
-    pub(crate) fn of(format: &str, files: &[(String, Vec<u8>)]) -> Option<Self> {
+    pub(crate) fn of(format: &str, files: Vec<(String, Vec<u8>)>) -> Option<Self> {
         let format = FORMATS.iter().find(|it| it.name == format)?;
         let member =
             |name: &str| Member { name: name.to_owned(), path: name.into(), document: None };
         let (main, _) = files.first()?;
         let mut bundle = Self::new(format, session_name(format, &member(main)));
         for (name, bytes) in files {
-            bundle.add(member(name), Text::of(bytes)?);
+            bundle.add(member(&name), Text::of(bytes)?);
         }
         Some(bundle)
     }

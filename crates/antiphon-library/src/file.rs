@@ -69,9 +69,9 @@ impl Text {
 
 impl Text {
     /// Of bytes that are at hand; nothing, if they are packed.
-    pub(crate) fn of(bytes: &[u8]) -> Option<Self> {
+    pub(crate) fn of(bytes: Vec<u8>) -> Option<Self> {
         let is_plain = !bytes.starts_with(&ZSTD_MAGIC);
-        is_plain.then(|| Self { text: text(bytes.to_vec()), stopped: None })
+        is_plain.then(|| Self { text: text(bytes), stopped: None })
     }
 }
 

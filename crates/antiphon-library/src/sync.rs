@@ -42,8 +42,8 @@ struct Kept {
 
 impl Kept {
     /// What the catalogue is to hold of it, if that can be told without reading it again.
-    fn record(&self) -> Option<Change> {
-        let files = self.files.as_ref().filter(|_| self.copied == Copied::All)?;
+    fn record(&mut self) -> Option<Change> {
+        let files = self.files.take().filter(|_| self.copied == Copied::All)?;
         let place = archived(&self.folder)?;
         Some(Change::Replace(Box::new(record_of(&place, files)?)))
     }
@@ -81,8 +81,8 @@ impl Store {
                 let (sources, synced, next, done) = (&sources, &synced, &next, &done);
                 scope.spawn(move || {
                     while let Some(wanted) = sources.get(next.fetch_add(1, Ordering::Relaxed)) {
-                        let outcome = self.keep(wanted);
-                        if let Ok(Some(kept)) = &outcome {
+                        let mut outcome = self.keep(wanted);
+                        if let Ok(Some(kept)) = &mut outcome {
                             kept.record().into_iter().for_each(|it| drop(sender.send(Some(it))));
                         }
                         let mut synced = synced.lock().unwrap_or_else(PoisonError::into_inner);

@@ -22,7 +22,7 @@ pub(super) fn record(place: &Place) -> Result<Record, Error> {
 }
 
 /// The same of a copy whose files are at hand; nothing, for a format of which that is not enough.
-pub(crate) fn record_of(place: &Place, files: &[(String, Vec<u8>)]) -> Option<Record> {
+pub(crate) fn record_of(place: &Place, files: Vec<(String, Vec<u8>)>) -> Option<Record> {
     let mut filters = Filters { maker: FilterMaker::new(), files: Vec::new() };
     files.iter().for_each(|(name, bytes)| filters.add(name, bytes));
     let bundle = Bundle::of(place.agent.as_deref()?, files)?;
