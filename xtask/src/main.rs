@@ -9,6 +9,7 @@
 )]
 
 mod counting;
+mod library;
 mod recording;
 mod samples;
 mod schema;
@@ -45,6 +46,11 @@ const CHORES: &[Chore] = &[
         name: "counting",
         about: "measure `stats` beside its floor and other counters",
         run: counting::run,
+    },
+    Chore {
+        name: "library",
+        about: "measure keeping, counting and searching beside grep and agentsview",
+        run: library::run,
     },
     Chore {
         name: "recording",

@@ -13,6 +13,7 @@ mod schema;
 mod words;
 mod write;
 
+use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -27,7 +28,8 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 pub struct Sqlite {
     connection: Connection,
-    prices: Prices,
+    /// Read when something is to be priced.
+    prices: OnceCell<Prices>,
 }
 
 impl std::fmt::Debug for Sqlite {
@@ -50,7 +52,7 @@ impl Sqlite {
 
     fn with(connection: Connection) -> Result<Self, CatalogError> {
         connection.busy_timeout(PATIENCE)?;
-        let mut catalog = Self { connection, prices: Prices::bundled() };
+        let mut catalog = Self { connection, prices: OnceCell::new() };
         schema::prepare(&catalog.connection)?;
         catalog.price_anew()?;
         Ok(catalog)
@@ -120,7 +122,8 @@ impl Catalog for Sqlite {
     }
 
     fn write(&mut self, changes: &[Change]) -> Result<(), CatalogError> {
-        write::write(&mut self.connection, &self.prices, changes)
+        let prices = self.prices.get_or_init(Prices::bundled);
+        write::write(&mut self.connection, prices, changes)
     }
 
     fn roll_up(&self) -> Result<Vec<RollUp>, CatalogError> {

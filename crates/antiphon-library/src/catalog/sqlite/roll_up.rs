@@ -23,9 +23,10 @@ impl Sqlite {
         if fact(connection, "prices")? == Some(prices) {
             return Ok(());
         }
+        let table = self.prices.get_or_init(Prices::bundled);
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         for known in read::sessions(&transaction)? {
-            count(&transaction, &self.prices, known.number)?;
+            count(&transaction, table, known.number)?;
         }
         set_fact(&transaction, "prices", prices)?;
         Ok(transaction.commit()?)
