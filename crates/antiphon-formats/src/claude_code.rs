@@ -30,6 +30,7 @@ pub(crate) const FORMAT: Format = Format {
         session: |path| crate::named(path, "", ".jsonl").filter(|id| !id.starts_with("agent-")),
         deletes_after_days: Some(30),
     }),
+    days_setting: Some(("settings.json", "cleanupPeriodDays")),
     read,
     ..crate::ONE_FILE
 };

@@ -134,6 +134,9 @@ pub struct Format {
     pub made_by: Option<fn(head: &str) -> Option<String>>,
     /// Where the agent keeps its sessions; nothing, if it keeps none.
     pub kept: Option<Kept>,
+    /// A file in the agent's folder, and the member of it that says after how many days without a
+    /// change a session is deleted.
+    pub days_setting: Option<(&'static str, &'static str)>,
     /// The databases in which it keeps them, below the agent's folder.
     pub databases: &'static [&'static str],
     /// How a file that is one document becomes a stream of lines; nothing, where it is a stream.
@@ -194,6 +197,7 @@ const ONE_FILE: Format = Format {
     leads: |_, _| Vec::new(),
     made_by: None,
     kept: None,
+    days_setting: None,
     databases: &[],
     lines: None,
     read: |_, _| {},

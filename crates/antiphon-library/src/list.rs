@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use antiphon_model::Timestamp;
 use antiphon_views::Totals;
 
-use crate::catalog::{CatalogError, Progress};
+use crate::catalog::{CatalogError, EventQuery, Progress};
+use crate::search::retain_holding;
 use crate::{Key, Store, StoredSession};
 
 /// A session, and what it cost.
@@ -17,13 +18,17 @@ pub struct Listed {
 }
 
 /// Which sessions are wanted; what is not said does not matter. Words are parts, in small letters.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct SessionQuery {
     pub agent: Option<String>,
     pub project: Option<String>,
     pub role: Option<String>,
     pub issue: Option<String>,
     pub outcome: Option<String>,
+    /// The whole name of a tool that was called.
+    pub tool: Option<String>,
+    pub file: Option<String>,
+    pub min_cost_usd: Option<f64>,
     /// Something happened at this time or after it.
     pub since: Option<Timestamp>,
     /// It began before this time.
@@ -43,7 +48,8 @@ pub enum SessionSort {
 }
 
 impl SessionQuery {
-    pub fn wants(&self, session: &StoredSession) -> bool {
+    /// By what its row says.
+    pub(crate) fn wants(&self, session: &StoredSession) -> bool {
         let has = |text: &Option<String>, part: &Option<String>| {
             let Some(part) = part else { return true };
             text.as_ref().is_some_and(|text| text.to_lowercase().contains(part))
@@ -73,12 +79,25 @@ impl Store {
         for sum in catalogue.ask(|catalog| catalog.roll_up())? {
             *sums.entry(sum.session).or_default() += sum.totals;
         }
-        let sessions = catalogue.sessions()?.into_iter().filter(|session| query.wants(session));
+        let mut sessions = catalogue.sessions()?;
+        sessions.retain(|session| query.wants(session));
+        if let Some(tool) = &query.tool {
+            let with = EventQuery { tool: Some(tool.clone()), ..EventQuery::default() };
+            let with: BTreeMap<Key, u64> =
+                catalogue.ask(|catalog| catalog.sessions_with(&with))?.into_iter().collect();
+            sessions.retain(|session| with.contains_key(&session.key));
+        }
+        if let Some(file) = &query.file {
+            retain_holding(&mut catalogue, &mut sessions, file)?;
+        }
         let listed = |session: StoredSession| {
             let totals = sums.get(&session.key).copied().unwrap_or_default();
             Listed { session, totals }
         };
-        let mut sessions: Vec<Listed> = sessions.map(listed).collect();
+        let mut sessions: Vec<Listed> = sessions.into_iter().map(listed).collect();
+        if let Some(least) = query.min_cost_usd {
+            sessions.retain(|it| it.totals.priced.as_f64() >= least);
+        }
         match sort {
             // That is how they come.
             SessionSort::Changed => {}

@@ -219,6 +219,24 @@ impl Search<'_> {
     }
 }
 
+/// Leaves those sessions whose bytes hold a word.
+pub(crate) fn retain_holding(
+    catalogue: &mut Catalogue<'_>,
+    sessions: &mut Vec<StoredSession>,
+    word: &str,
+) -> Result<(), CatalogError> {
+    let pieces = [Pieces::of(word)];
+    let found = catalogue.ask(|catalog| catalog.candidates(&pieces, true))?;
+    let found: Candidates = found.into_iter().map(|it| (it.session.clone(), it)).collect();
+    // A path is written with its slashes as they are, by every agent that was seen.
+    let finder = AhoCorasick::builder().ascii_case_insensitive(true).build([word]).ok();
+    sessions.retain(|session| {
+        let candidate = found.get(&session.key);
+        candidate.is_some_and(|candidate| may_hold(session, candidate, finder.as_ref()))
+    });
+    Ok(())
+}
+
 /// What finds a word in bytes; nothing, for one that JSON may write otherwise than it is.
 fn finder(word: &str) -> Option<AhoCorasick> {
     let is_plain = word.bytes().all(|it| it.is_ascii_graphic() && !b"\"\\/".contains(&it));

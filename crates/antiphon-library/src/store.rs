@@ -25,6 +25,7 @@ use crate::bundle::list;
 use crate::catalog::{Row, Stamp};
 
 pub use digest::StoredSession;
+pub(crate) use digest::{title_of_file, title_of_log};
 pub use find::Found;
 pub use key::Key;
 
@@ -124,6 +125,11 @@ impl Store {
                 Err(error) => return Err(failed(&path)(error)),
             }
         }
+    }
+
+    /// How many copies and recordings there are.
+    pub fn count(&self) -> usize {
+        self.places().len()
     }
 
     /// The folder of the copies of a session's files.

@@ -18,7 +18,8 @@ use crate::{Environment, Error, Key, Store};
 use sources::{Wanted, one_of_each, sessions};
 use stamp::Stamp;
 
-pub use sources::{SourceFolder, main_files, source_folders};
+pub(crate) use sources::main_files;
+pub use sources::{SourceFolder, source_folders};
 
 /// What a round of keeping came to.
 #[derive(Debug, Default)]

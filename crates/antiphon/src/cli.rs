@@ -130,8 +130,17 @@ pub(crate) struct Ls {
     #[arg(long, value_name = "ISSUE")]
     pub(crate) issue: Option<String>,
     /// Ended so: completed, failed, cancelled
-    #[arg(long, value_name = "OUTCOME")]
-    pub(crate) outcome: Option<String>,
+    #[arg(long, value_name = "STATUS")]
+    pub(crate) status: Option<String>,
+    /// Used this tool
+    #[arg(long, value_name = "NAME")]
+    pub(crate) tool: Option<String>,
+    /// Names this file: a part of its path
+    #[arg(long, value_name = "PATH")]
+    pub(crate) file: Option<String>,
+    /// Cost this much at least, in dollars
+    #[arg(long, value_name = "USD")]
+    pub(crate) min_cost: Option<f64>,
     /// Something happened on this day, or later
     #[arg(long, value_name = "DAY", value_parser = antiphon_library::day_or_time)]
     pub(crate) since: Option<antiphon_model::Timestamp>,

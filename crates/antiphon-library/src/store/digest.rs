@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use antiphon_formats::{FORMATS, Stream};
 use antiphon_journal::{Log, read_bytes};
-use antiphon_model::{Session, Timestamp};
+use antiphon_model::{Info, Session, Timestamp};
 
 use super::{Key, Origin, Place};
 use crate::LOG_FORMAT;
@@ -136,6 +136,19 @@ impl StoredSession {
         copied.changed_at = copied.changed_at.max(recorded.changed_at);
         *self = copied;
     }
+}
+
+/// What a session is called, or how it began.
+pub(crate) fn title_of_file(path: &Path) -> Option<String> {
+    title(of_file(path)?.session.info())
+}
+
+pub(crate) fn title_of_log(folder: &Path) -> Option<String> {
+    title(of_log(folder)?.session.info())
+}
+
+fn title(info: &Info) -> Option<String> {
+    info.title.as_deref().or(info.prompt.as_deref()).map(str::to_owned)
 }
 
 struct Digest {

@@ -72,9 +72,18 @@ fn folders(format: &Format, kept: &Kept, environment: &Environment) -> Vec<Sourc
     // What should be a database and is none is told when it is opened; an empty one is one to come.
     let is_begun = |path: &PathBuf| path.metadata().is_ok_and(|it| it.is_file() && it.len() > 0);
     let databases = below(format.databases).into_iter().filter(is_begun);
-    let deletes_after_days = kept.deletes_after_days;
+    let set = homes.iter().find_map(|home| days_set(home, format));
+    let deletes_after_days = kept.deletes_after_days.map(|days| set.unwrap_or(days));
     let there = folders.chain(databases);
     there.map(|path| SourceFolder { agent: format.name, path, deletes_after_days }).collect()
+}
+
+/// What the agent's settings say about how long it keeps sessions.
+fn days_set(home: &Path, format: &Format) -> Option<u32> {
+    let (file, name) = format.days_setting?;
+    let settings = std::fs::read(home.join(file)).ok()?;
+    let settings: serde_json::Value = serde_json::from_slice(&settings).ok()?;
+    settings.get(name)?.as_u64()?.try_into().ok()
 }
 
 /// The sessions below a folder, or in a database.
@@ -197,7 +206,7 @@ fn is_lines(path: &Path) -> bool {
 }
 
 /// The main files of the sessions in a folder.
-pub fn main_files(folder: &SourceFolder) -> Vec<PathBuf> {
+pub(crate) fn main_files(folder: &SourceFolder) -> Vec<PathBuf> {
     let found = sessions(folder).unwrap_or_default();
     found.into_iter().map(|wanted| wanted.source.file).collect()
 }

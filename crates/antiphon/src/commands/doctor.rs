@@ -1,8 +1,8 @@
 //! `antiphon doctor`: what is where, and what agents will delete.
 
-use std::time::{Duration, SystemTime};
-
-use antiphon_library::{Environment, Store, source_folders};
+use antiphon_journal::{Clock, SystemClock};
+use antiphon_library::{Environment, SourceReport, Store, source_reports};
+use antiphon_model::Timestamp;
 use serde::Serialize;
 
 use crate::cli;
@@ -25,14 +25,14 @@ struct Source {
     deletes_after_days: Option<u32>,
     /// How many of those will be gone within a week.
     soon_deleted: usize,
+    /// When the first of them goes.
+    first_goes_at: Option<Timestamp>,
 }
-
-const WEEK: Duration = Duration::from_secs(7 * 24 * 3600);
 
 pub(crate) fn run(args: &cli::Doctor) -> anyhow::Result<Outcome> {
     let environment = Environment::of_process();
     let store = Store::open_default(&environment)?;
-    let sources = source_folders(&environment).iter().map(source).collect();
+    let sources = source_reports(&environment, SystemClock.now()).iter().map(Source::of).collect();
     let kept = store.sessions().len();
     let report = Report { store: store.root().display().to_string(), kept, sources };
     if args.json {
@@ -62,22 +62,15 @@ pub(crate) fn run(args: &cli::Doctor) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-fn source(folder: &antiphon_library::SourceFolder) -> Source {
-    let files = antiphon_library::main_files(folder);
-    #[expect(clippy::disallowed_methods, reason = "files have the machine's time")]
-    let now = SystemTime::now();
-    let day = Duration::from_secs(24 * 3600);
-    let soon = |days: u32| {
-        let age = |file: &std::path::PathBuf| {
-            now.duration_since(file.metadata().ok()?.modified().ok()?).ok()
-        };
-        files.iter().filter_map(age).filter(|age| *age + WEEK > day * days).count()
-    };
-    Source {
-        agent: folder.agent,
-        path: folder.path.display().to_string(),
-        sessions: files.len(),
-        deletes_after_days: folder.deletes_after_days,
-        soon_deleted: folder.deletes_after_days.map_or(0, soon),
+impl Source {
+    fn of(report: &SourceReport) -> Self {
+        Self {
+            agent: report.agent,
+            path: report.path.display().to_string(),
+            sessions: report.sessions,
+            deletes_after_days: report.deletes_after_days,
+            soon_deleted: report.soon_deleted,
+            first_goes_at: report.first_goes_at,
+        }
     }
 }

@@ -24,7 +24,10 @@ pub(crate) fn run(args: &cli::Ls) -> anyhow::Result<Outcome> {
         project: lower(&args.project),
         role: lower(&args.role),
         issue: lower(&args.issue),
-        outcome: lower(&args.outcome),
+        outcome: lower(&args.status),
+        tool: lower(&args.tool),
+        file: lower(&args.file),
+        min_cost_usd: args.min_cost,
         since: args.since,
         until: args.until,
     };

@@ -176,3 +176,67 @@ fn the_doctor_says_what_is_where() {
     assert_eq!(source["soon_deleted"], 1, "{report:#}");
     assert_eq!(report["kept"], 0);
 }
+
+#[test]
+fn bare_antiphon_tells_what_is_there_and_what_will_go_and_writes_nothing() {
+    let folder = folder();
+    let main = home(folder.path());
+    let days_ago = |days: u64| {
+        let then = std::time::SystemTime::now() - std::time::Duration::from_secs(days * 86_400);
+        std::fs::File::open(&main).unwrap().set_modified(then).unwrap();
+    };
+    days_ago(28);
+    let told = antiphon(folder.path(), &[]);
+    assert!(
+        told.out.contains("claude-code   1 session  1 will be deleted within a week"),
+        "{told}"
+    );
+    assert!(told.out.contains("28 days ago  claude-code  Build it"), "{told}");
+    assert!(told.out.contains("Next: antiphon sync keeps them all"), "{told}");
+    assert!(!folder.path().join("store").exists(), "nothing was written");
+    // Claude Code can be told to keep them longer.
+    let settings = folder.path().join("home/.claude/settings.json");
+    std::fs::write(&settings, r#"{"cleanupPeriodDays":3650}"#).unwrap();
+    let told = antiphon(folder.path(), &[]);
+    assert!(!told.out.contains("deleted"), "{told}");
+    antiphon(folder.path(), &["sync"]);
+    let told = antiphon(folder.path(), &[]);
+    assert!(told.out.contains("Next: antiphon show latest"), "{told}");
+}
+
+#[test]
+fn a_list_is_filtered_and_sorted() {
+    let folder = folder();
+    home(folder.path());
+    antiphon(folder.path(), &["sync"]);
+    let count = |words: &[&str]| {
+        let words = [&["ls", "--json"], words].concat();
+        json(folder.path(), &words).as_array().unwrap().len()
+    };
+    assert_eq!(count(&["--agent", "CLAUDE", "--sort", "cost"]), 1);
+    assert_eq!(count(&["--agent", "codex"]), 0);
+    assert_eq!(count(&["--tool", "Read", "--sort", "events"]), 1);
+    assert_eq!(count(&["--tool", "Reads"]), 0);
+    assert_eq!(count(&["--file", "x.rs", "--sort", "started"]), 1);
+    assert_eq!(count(&["--file", "nowhere.rs"]), 0);
+    assert_eq!(count(&["--min-cost", "1000"]), 0);
+    assert_eq!(count(&["--since", "2020-01-01", "--until", "2100-01-01"]), 1);
+    assert_eq!(count(&["--since", "2100-01-01"]), 0);
+    let wrong = antiphon(folder.path(), &["ls", "--since", "soon"]);
+    assert_eq!(wrong.exit, 2, "{wrong}");
+}
+
+#[test]
+fn sums_are_printed_for_a_spreadsheet() {
+    let folder = folder();
+    home(folder.path());
+    antiphon(folder.path(), &["sync"]);
+    let told = antiphon(folder.path(), &["stats", "--by", "sub-agent", "--csv"]);
+    let lines: Vec<&str> = told.out.lines().collect();
+    assert!(lines[0].starts_with("key,input,output,"), "{told}");
+    let columns = lines[0].split(',').count();
+    assert!(
+        lines.len() > 2 && lines.iter().all(|line| line.split(',').count() == columns),
+        "{told}"
+    );
+}

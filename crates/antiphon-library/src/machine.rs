@@ -1,0 +1,95 @@
+//! What agents have left on this machine, found without writing anything.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use antiphon_model::Timestamp;
+
+use crate::store::{title_of_file, title_of_log};
+use crate::sync::{SourceFolder, main_files, source_folders};
+use crate::{Environment, Origin, Store};
+
+const DAY_MILLIS: i64 = 86_400_000;
+const WEEK_MILLIS: i64 = 7 * DAY_MILLIS;
+
+/// A place in which an agent keeps sessions.
+#[derive(Debug)]
+pub struct SourceReport {
+    pub agent: &'static str,
+    pub path: PathBuf,
+    pub sessions: usize,
+    /// After how many days without a change the agent deletes a session.
+    pub deletes_after_days: Option<u32>,
+    /// How many of those will be gone within a week.
+    pub soon_deleted: usize,
+    /// When the first of them goes.
+    pub first_goes_at: Option<Timestamp>,
+}
+
+/// A session, by its file alone.
+#[derive(Debug)]
+pub struct Recent {
+    pub agent: &'static str,
+    pub path: PathBuf,
+    pub changed_at: Timestamp,
+    pub title: Option<String>,
+}
+
+/// What is where, and what will be deleted soon.
+pub fn source_reports(environment: &Environment, now: Timestamp) -> Vec<SourceReport> {
+    source_folders(environment).iter().map(|folder| report(folder, now)).collect()
+}
+
+fn report(folder: &SourceFolder, now: Timestamp) -> SourceReport {
+    let files = main_files(folder);
+    let goes_at = |file: &PathBuf| {
+        let kept = i64::from(folder.deletes_after_days?) * DAY_MILLIS;
+        Some(changed_at(file)?.as_millis().saturating_add(kept))
+    };
+    let soon = |goes_at: &i64| *goes_at < now.as_millis().saturating_add(WEEK_MILLIS);
+    let soon: Vec<i64> = files.iter().filter_map(goes_at).filter(soon).collect();
+    SourceReport {
+        agent: folder.agent,
+        path: folder.path.clone(),
+        sessions: files.len(),
+        deletes_after_days: folder.deletes_after_days,
+        soon_deleted: soon.len(),
+        first_goes_at: soon.into_iter().min().map(Timestamp::from_millis),
+    }
+}
+
+/// The sessions that changed last: of every agent, and those that were recorded.
+pub fn recent(environment: &Environment, limit: usize) -> Vec<Recent> {
+    let folders = source_folders(environment);
+    let files = folders.iter().flat_map(|folder| {
+        let agent = folder.agent;
+        main_files(folder).into_iter().filter_map(move |path| {
+            Some(Recent { agent, changed_at: changed_at(&path)?, path, title: None })
+        })
+    });
+    let store = Store::open_default(environment).ok();
+    let places = store.iter().flat_map(Store::places);
+    let recorded = places.filter(|place| place.origin == Origin::Recorded).map(|place| Recent {
+        agent: crate::LOG_FORMAT,
+        path: place.folder,
+        changed_at: place.changed_at,
+        title: None,
+    });
+    let mut all: Vec<Recent> = files.chain(recorded).collect();
+    all.sort_by(|a, b| b.changed_at.cmp(&a.changed_at).then_with(|| a.path.cmp(&b.path)));
+    all.truncate(limit);
+    for recent in &mut all {
+        let is_log = recent.agent == crate::LOG_FORMAT;
+        recent.title = match is_log {
+            true => title_of_log(&recent.path),
+            false => title_of_file(&recent.path),
+        };
+    }
+    all
+}
+
+fn changed_at(file: &Path) -> Option<Timestamp> {
+    let changed = fs::metadata(file).ok()?.modified().ok()?;
+    let since = changed.duration_since(std::time::UNIX_EPOCH).ok()?;
+    Some(Timestamp::from_millis(i64::try_from(since.as_millis()).ok()?))
+}
