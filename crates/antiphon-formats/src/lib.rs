@@ -17,14 +17,17 @@ mod codex_tui;
 mod copilot;
 mod gemini;
 mod gemini_stream;
+mod langfuse;
 mod line;
 mod merge;
 mod openai_chat;
 mod opencode;
 mod opencode_run;
+mod otlp;
 mod pi;
 mod qwen;
 mod script;
+mod spans;
 mod spread;
 mod std_session;
 mod swe_agent;
@@ -133,6 +136,8 @@ pub const FORMATS: &[Format] = &[
     pi::FORMAT,
     qwen::FORMAT,
     atif::FORMAT,
+    otlp::FORMAT,
+    langfuse::FORMAT,
     swe_agent::FORMAT,
     openai_chat::FORMAT,
     std_session::FORMAT,
