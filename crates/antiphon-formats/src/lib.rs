@@ -17,6 +17,7 @@ mod codex_tui;
 mod copilot;
 mod gemini;
 mod gemini_stream;
+mod inspect;
 mod langfuse;
 mod line;
 mod merge;
@@ -138,6 +139,7 @@ pub const FORMATS: &[Format] = &[
     atif::FORMAT,
     otlp::FORMAT,
     langfuse::FORMAT,
+    inspect::FORMAT,
     swe_agent::FORMAT,
     openai_chat::FORMAT,
     std_session::FORMAT,

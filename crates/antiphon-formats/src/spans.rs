@@ -19,7 +19,7 @@ mod tree;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use antiphon_model::{Event, EventKind, Timestamp, Unknown, Usage};
+use antiphon_model::{Event, EventKind, SessionEnded, Timestamp, Unknown, Usage};
 
 use crate::line::{Object, Record, elements, records};
 use crate::merge::merge;
@@ -66,6 +66,7 @@ pub(crate) fn read<'a>(program: &'static str, streams: &[Stream<'a>], sink: &mut
     let mut ids: BTreeSet<Cow<'a, str>> = BTreeSet::new();
     let mut numbered = BTreeMap::new();
     let mut around: Vec<Event<'a>> = Vec::new();
+    let mut ends: Vec<Event<'a>> = Vec::new();
     for (number, stream) in (0..).zip(streams) {
         for record in records(stream, number) {
             let record = match record {
@@ -76,7 +77,10 @@ pub(crate) fn read<'a>(program: &'static str, streams: &[Stream<'a>], sink: &mut
                 }
             };
             let Some(id) = record.object.id("span") else {
-                around.push(facts(program, stream.name, &record, around.is_empty()));
+                let fact = facts(program, stream.name, &record, around.is_empty());
+                let is_end = matches!(fact.kind, EventKind::SessionEnded(_));
+                let list = if is_end { &mut ends } else { &mut around };
+                list.push(fact);
                 continue;
             };
             let trace = record.object.id("trace");
@@ -105,6 +109,7 @@ pub(crate) fn read<'a>(program: &'static str, streams: &[Stream<'a>], sink: &mut
     let voices = tell::tell(&spans, &tree, &mut around, sink);
     around.into_iter().for_each(|event| sink.event(event));
     merge(voices, sink);
+    ends.into_iter().for_each(|event| sink.event(event));
 }
 
 /// A span within others that nothing lies in and that says nothing is a step of an agent, whatever
@@ -173,6 +178,16 @@ fn facts<'a>(program: &'static str, name: &str, record: &Record<'a>, is_first: b
     let object = &record.object;
     if !is_first || !object.has("session") {
         let id = Cow::Owned(format!("{name}:{}", record.line.number));
+        if let Some(status) = object.text("ended") {
+            let outcome = match &*status {
+                "success" => Cow::Borrowed("completed"),
+                "error" => Cow::Borrowed("failed"),
+                _ => status,
+            };
+            let (error, declared) = (object.text("error"), None);
+            let ended = SessionEnded { outcome: Some(outcome), reason: None, error, declared };
+            return event(record, id, None, EventKind::SessionEnded(ended));
+        }
         let kind = object.text("type").unwrap_or(Cow::Borrowed("line"));
         let unknown = Unknown { event_type: kind, agent: None };
         return event(record, id, None, EventKind::Unknown(unknown));

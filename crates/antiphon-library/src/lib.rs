@@ -14,6 +14,7 @@ mod redacted;
 mod search;
 mod store;
 mod sync;
+mod zip;
 
 pub use archive::{Copied, Source};
 pub use bundle::{Bundle, is_outdated};

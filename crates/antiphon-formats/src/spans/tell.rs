@@ -153,7 +153,7 @@ impl<'a> Telling<'a> {
         }
         self.hear(span);
         self.ends = self.said(span, "out");
-        if self.ends.is_empty() && usage.is_some() {
+        if self.ends.is_empty() && usage.is_some() && self.unpaid().is_none() {
             let message = EventKind::Message(blank(self.id.clone(), Role::Assistant));
             let id = Cow::Owned(format!("{}:out1", span.id));
             self.ends.push(event(&span.record, id, span.end.or(span.start), message));
@@ -222,8 +222,7 @@ impl<'a> Telling<'a> {
                 }
             }
             let id = Cow::Owned(format!("{}:in{}", span.id, at + 1));
-            let record = span.input.get(at).map_or(&span.record, |said| &said.record);
-            self.events.push(event(record, id, span.start, EventKind::Message(message)));
+            self.events.push(event(&span.record, id, span.start, EventKind::Message(message)));
         }
     }
 
@@ -245,7 +244,7 @@ impl<'a> Telling<'a> {
                 (suffix, more) => Cow::Owned(format!("{}:{suffix}{}", span.id, more + 1)),
             };
             let at = span.end.or(span.start);
-            events.push(event(&said.record, id, at, EventKind::Message(message)));
+            events.push(event(&span.record, id, at, EventKind::Message(message)));
         }
         events
     }
@@ -310,11 +309,15 @@ impl<'a> Telling<'a> {
     fn settle(&mut self) {
         self.events.append(&mut self.ends);
         let Some(spent) = self.spent.take() else { return };
-        let mut said = self.events.iter_mut().rev().filter_map(message_of);
-        let is_free = |it: &&mut Message<'a>| it.role == Role::Assistant && it.usage.is_none();
-        if let Some(last) = said.find(is_free) {
+        if let Some(last) = self.unpaid() {
             last.usage = Some(spent);
         }
+    }
+
+    /// The last answer whose tokens nobody told.
+    fn unpaid(&mut self) -> Option<&mut Message<'a>> {
+        let mut said = self.events.iter_mut().rev().filter_map(message_of);
+        said.find(|message| message.role == Role::Assistant && message.usage.is_none())
     }
 
     fn finish(mut self) -> Voice<'a> {
