@@ -151,9 +151,10 @@ impl<'a> Telling<'a> {
         if self.has_words {
             return;
         }
+        let turn = self.events.len();
         self.hear(span);
         self.ends = self.said(span, "out");
-        if self.ends.is_empty() && usage.is_some() && self.unpaid().is_none() {
+        if self.ends.is_empty() && usage.is_some() && self.unpaid(turn).is_none() {
             let message = EventKind::Message(blank(self.id.clone(), Role::Assistant));
             let id = Cow::Owned(format!("{}:out1", span.id));
             self.ends.push(event(&span.record, id, span.end.or(span.start), message));
@@ -309,14 +310,14 @@ impl<'a> Telling<'a> {
     fn settle(&mut self) {
         self.events.append(&mut self.ends);
         let Some(spent) = self.spent.take() else { return };
-        if let Some(last) = self.unpaid() {
+        if let Some(last) = self.unpaid(0) {
             last.usage = Some(spent);
         }
     }
 
-    /// The last answer whose tokens nobody told.
-    fn unpaid(&mut self) -> Option<&mut Message<'a>> {
-        let mut said = self.events.iter_mut().rev().filter_map(message_of);
+    /// The last answer whose tokens nobody told, from that event on.
+    fn unpaid(&mut self, from: usize) -> Option<&mut Message<'a>> {
+        let mut said = self.events.iter_mut().skip(from).rev().filter_map(message_of);
         said.find(|message| message.role == Role::Assistant && message.usage.is_none())
     }
 
