@@ -558,6 +558,12 @@ pub(crate) enum ExportFormat {
     Std008,
     /// A transcript, as `record` writes it
     Transcript,
+    /// An ATIF trajectory, as Harbor reads it
+    Atif,
+    /// Conversations as chat services take them, a line for each agent
+    Openai,
+    /// OpenTelemetry spans (OTLP JSON, GenAI conventions)
+    Otlp,
     /// The agent's own file, byte for byte
     Native,
 }

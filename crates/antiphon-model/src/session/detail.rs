@@ -10,6 +10,8 @@ use crate::{
 /// A body that an event may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Detail {
+    /// What was thought before it was said.
+    Reasoning,
     /// A result's structured twin.
     Result,
     ContextContribution,
@@ -62,6 +64,7 @@ impl Session {
     }
 
     fn add_message_details(&mut self, ix: EventIx, message: &Message<'_>) -> Option<()> {
+        self.add_detail(ix, Detail::Reasoning, message.reasoning);
         self.add_detail(ix, Detail::Result, message.result);
         self.add_detail(ix, Detail::ContextContribution, message.context_contribution);
         self.add_detail(ix, Detail::SubagentInfo, message.subagent_info);
