@@ -2,7 +2,7 @@
 //! (`invoke_agent`), each answer of a model (`chat`) and each call (`execute_tool`).
 //!
 //! A request's input is what was new since the answer before: to repeat the conversation with each
-//! would make it as long as its square. Ids are hashes, so that the same session has the same spans.
+//! would make it as long as its square. Ids are hashes: the same session has the same spans.
 
 use antiphon_model::{AgentIx, BodyError, CallIx, Entry, Timestamp, Usage};
 use antiphon_views::Reading;

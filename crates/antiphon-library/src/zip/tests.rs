@@ -125,3 +125,30 @@ fn hostile_numbers_lead_nowhere() {
         }
     }
 }
+
+#[test]
+fn an_evaluation_log_opens_packed_and_cut() {
+    let sample = r#"{"id":1,"epoch":1,"events":[{"event":"model","uuid":"e","input":[{"role":"user",
+        "content":"hi"}],"output":{"choices":[{"message":{"role":"assistant","content":"ho"}}],
+        "usage":{"input_tokens":3,"output_tokens":2}}}]}"#;
+    let members = [
+        ("_journal/start.json", DEFLATED, r#"{"eval":{"task":"a","eval_id":"e1"}}"#),
+        ("samples/1_epoch_1.json", ZSTD, sample),
+        ("header.json", DEFLATED, r#"{"status":"success","eval":{"task":"a","eval_id":"e1"}}"#),
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log.eval");
+    let whole = zip(&members, false);
+    std::fs::write(&path, &whole).unwrap();
+    let opened = crate::open(&path).unwrap();
+    assert_eq!(opened.format, "inspect");
+    assert_eq!(opened.session.usage().output, 2);
+    assert!(opened.session.info().ended);
+    // Without its end it has what its members say, and a problem.
+    let header = whole.windows(11).position(|bytes| bytes == b"header.json").unwrap();
+    std::fs::write(&path, &whole[..header - 30]).unwrap();
+    let opened = crate::open(&path).unwrap();
+    assert_eq!(opened.session.usage().output, 2);
+    assert!(!opened.session.info().ended);
+    assert_eq!(opened.session.problems().len(), 1);
+}

@@ -19,8 +19,15 @@ pub(crate) fn run(args: &cli::Export) -> anyhow::Result<Outcome> {
         cli::ExportFormat::Antiphon => return log(args),
         cli::ExportFormat::Transcript => return transcript(args),
         cli::ExportFormat::Native => return native(args),
-        cli::ExportFormat::Atif | cli::ExportFormat::Openai | cli::ExportFormat::Otlp => {
-            return interchange(args);
+        cli::ExportFormat::Atif => {
+            let write = |opened: &Opened| Ok(atif::write(&opened.reading())?.unwrap_or_default());
+            return interchange(args, write);
+        }
+        cli::ExportFormat::Openai => {
+            return interchange(args, |opened| Ok(openai::write(&opened.reading())?));
+        }
+        cli::ExportFormat::Otlp => {
+            return interchange(args, |opened| Ok(otlp::write(&opened.reading(), &opened.id())?));
         }
         cli::ExportFormat::Std => None,
         cli::ExportFormat::Std001 => Some(Standard::Std001),
@@ -86,26 +93,26 @@ fn transcript(args: &cli::Export) -> anyhow::Result<Outcome> {
 }
 
 /// What other programs read.
-fn interchange(args: &cli::Export) -> anyhow::Result<Outcome> {
+fn interchange(
+    args: &cli::Export,
+    write: impl Fn(&Opened) -> anyhow::Result<String>,
+) -> anyhow::Result<Outcome> {
     let opened = Opened::read(&args.session)?;
-    let reading = opened.reading();
-    let text = match args.format {
-        cli::ExportFormat::Openai => openai::write(&reading)?,
-        cli::ExportFormat::Otlp => otlp::write(&reading, &opened.id())?,
-        _ => atif::write(&reading)?.map(|text| text + "\n").unwrap_or_default(),
-    };
+    let text = write(&opened)?;
     if text.is_empty() {
         let what = format!("nobody says anything in `{}`", args.session.display());
         return Err(UserError::failed(what).into());
     }
     let mut redaction = Redaction::unless(args.no_redact);
-    // Conversations are a document on each line.
-    let text = match args.format {
-        cli::ExportFormat::Openai => {
-            text.lines().map(|line| redaction.json(line.to_owned()) + "\n").collect()
-        }
-        _ => redaction.json(text),
+    // A document over many lines, or one on each.
+    let is_one = antiphon_model::json::check(&text).is_ok();
+    let mut text = match is_one {
+        true => redaction.json(text),
+        false => text.lines().map(|line| redaction.json(line.to_owned()) + "\n").collect(),
     };
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
     redaction.report();
     match &args.output {
         None => terminal::document(&text)?,

@@ -14,6 +14,7 @@ mod documents;
 mod home;
 mod hooks;
 mod hostile_text;
+mod interchange;
 mod library;
 mod phases;
 #[cfg(unix)]
