@@ -3,9 +3,11 @@
 //! The spans of a trace come in any order, over many requests. Content may stand in attributes, in
 //! events of the span, or in log records that name it.
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 
-use antiphon_model::{Timestamp, json};
+use antiphon_model::Timestamp;
+use antiphon_model::json::{self, Members};
 
 use crate::line::Object;
 use crate::spans::attributes::Attributes;
@@ -53,8 +55,8 @@ struct Requests<'t> {
     spans: Vec<Found<'t>>,
     /// By span: its log records.
     logs: BTreeMap<String, Vec<&'t str>>,
-    /// What is no request: it stays as it is.
-    rest: Vec<&'t str>,
+    /// What is no request, or of no span: it stays as it is, on a line.
+    rest: Vec<String>,
     sessions: Vec<String>,
 }
 
@@ -67,7 +69,7 @@ fn lines(text: &str) -> Lines {
         for line in document.lines().map(str::trim).filter(|line| !line.is_empty()) {
             match Object::parse(line).filter(|it| LISTS.iter().any(|list| it.has(list))) {
                 Some(_) => requests.add(line),
-                None => requests.rest.push(line),
+                None => requests.rest.push(line.to_owned()),
             }
         }
     } else {
@@ -86,8 +88,12 @@ fn lines(text: &str) -> Lines {
     let facts = [("program", program.as_deref()), ("version", version.as_deref())];
     out.push_str(&line::session(requests.sessions.first().map(String::as_str), &facts));
     out.push_str(&body);
-    for rest in &requests.rest {
-        out.push_str(rest);
+    let known = requests.spans.iter().filter_map(|found| Object::parse(found.raw)?.text("spanId"));
+    let known: BTreeSet<Cow<'_, str>> = known.collect();
+    let strays = requests.logs.iter().filter(|(span, _)| !known.contains(span.as_str()));
+    let strays = strays.flat_map(|(_, records)| records).map(|record| kept("log", record));
+    for rest in requests.rest.iter().cloned().chain(strays) {
+        out.push_str(&rest);
         out.push('\n');
     }
     Lines { text: out, problems }
@@ -96,6 +102,8 @@ fn lines(text: &str) -> Lines {
 impl<'t> Requests<'t> {
     /// The spans and log records of a request, as far as it goes.
     fn add(&mut self, request: &'t str) {
+        let metrics = Cut::list(request, "resourceMetrics").whole;
+        self.rest.extend(metrics.into_iter().map(|metrics| kept("metrics", metrics)));
         for (list, scopes, records) in
             [("resourceSpans", "scopeSpans", "spans"), ("resourceLogs", "scopeLogs", "logRecords")]
         {
@@ -121,10 +129,20 @@ impl<'t> Requests<'t> {
 
     fn log(&mut self, raw: &'t str) {
         match Object::parse(raw).and_then(|record| record.text("spanId")) {
-            Some(span) => self.logs.entry(span.into_owned()).or_default().push(raw),
-            None => self.rest.push(raw),
+            Some(span) if !span.is_empty() => {
+                self.logs.entry(span.into_owned()).or_default().push(raw);
+            }
+            _ => self.rest.push(kept("log", raw)),
         }
     }
+}
+
+/// What no span tells, under a name.
+fn kept(name: &str, raw: &str) -> String {
+    let mut members = Members::default();
+    members.word("type", name);
+    members.raw("value", &json::compact(raw));
+    members.object()
 }
 
 /// The line of a span.
@@ -173,6 +191,17 @@ fn span(
     line.text("error", failure.as_deref());
     line.raw("attributes", attributes.object().as_deref());
     line.raw("scope", found.scope.map(json::compact).as_deref());
+    let others: Vec<String> = events
+        .iter()
+        .filter(|(name, _)| !genai::is_talk(name))
+        .map(|(name, event)| {
+            let mut members = Members::default();
+            members.word("name", name);
+            members.raw("attributes", event.object().as_deref().unwrap_or("{}"));
+            members.object()
+        })
+        .collect();
+    line.messages("events", &others);
     line.raw("links", own.raw("links").map(json::compact).as_deref());
     line.finish()
 }

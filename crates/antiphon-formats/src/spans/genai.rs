@@ -124,14 +124,8 @@ pub(crate) fn talk(attributes: &mut Attributes, events: &[(String, Attributes)])
     let mut talk = Talk::default();
     let mut attributes_of = vec![&mut *attributes];
     let mut details: Vec<Attributes> = Vec::new();
-    for (name, event) in events {
-        match name.as_str() {
-            "gen_ai.client.inference.operation.details"
-            | "gen_ai.content.prompt"
-            | "gen_ai.content.completion" => details.push(event.clone()),
-            _ => {}
-        }
-    }
+    let detailed = events.iter().filter(|(name, _)| DETAILS.contains(&name.as_str()));
+    details.extend(detailed.map(|(_, event)| event.clone()));
     attributes_of.extend(details.iter_mut());
     for attributes in attributes_of {
         if let Some(system) = attributes.take(&["gen_ai.system_instructions"]) {
@@ -199,15 +193,31 @@ fn vercel(attributes: &mut Attributes, talk: &mut Talk) {
     talk.output.append(&mut messages(&answer.object(), "assistant"));
 }
 
-/// An event that is a message: `gen_ai.user.message`, `gen_ai.choice`.
-fn said(talk: &mut Talk, name: &str, raw: &str) {
-    let role = match name {
+/// Events that hold what attributes may hold.
+const DETAILS: &[&str] = &[
+    "gen_ai.client.inference.operation.details",
+    "gen_ai.content.prompt",
+    "gen_ai.content.completion",
+];
+
+/// Whether an event says what was talked, and nothing else.
+pub(crate) fn is_talk(name: &str) -> bool {
+    DETAILS.contains(&name) || role(name).is_some()
+}
+
+fn role(event: &str) -> Option<&'static str> {
+    Some(match event {
         "gen_ai.system.message" => "system",
         "gen_ai.user.message" => "user",
         "gen_ai.assistant.message" | "gen_ai.choice" => "assistant",
         "gen_ai.tool.message" => "tool",
-        _ => return,
-    };
+        _ => return None,
+    })
+}
+
+/// An event that is a message: `gen_ai.user.message`, `gen_ai.choice`.
+fn said(talk: &mut Talk, name: &str, raw: &str) {
+    let Some(role) = role(name) else { return };
     let list = if name == "gen_ai.choice" { &mut talk.output } else { &mut talk.input };
     list.append(&mut messages(&format!("[{raw}]"), role));
 }
