@@ -72,7 +72,9 @@ impl<'a> Writer<'_, 'a> {
         let mut written: Vec<Map<String, Value>> = Vec::new();
         let mut total = Usage::default();
         for step in &told {
-            total += step.entry.usage().unwrap_or_default();
+            if step.speaker == Speaker::Agent {
+                total += step.entry.usage().unwrap_or_default();
+            }
             self.step(step, model, &mut written)?;
         }
         if written.is_empty() {

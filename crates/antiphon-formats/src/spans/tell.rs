@@ -178,13 +178,20 @@ impl<'a> Telling<'a> {
         } else {
             self.wordless = None;
         }
-        if let Some(first) = said.first_mut().and_then(message_of) {
+        let is_answer = |event: &Event<'a>| {
+            matches!(&event.kind,
+            EventKind::Message(message) if message.role == Role::Assistant)
+        };
+        let answer = said.iter().position(is_answer).unwrap_or_default();
+        if let Some(first) = said.get_mut(answer).and_then(message_of) {
+            // What came out of a model is what it said, whatever it is called.
+            first.role = Role::Assistant;
             first.model = span.text("model");
             first.request_id = span.text("request");
             first.started_at = span.start;
             first.usage = usage;
             let cost = span.record.object.raw("cost").and_then(|cost| cost.parse().ok());
-            first.cost_usd = cost.filter(|cost: &f64| *cost > 0.0 && cost.is_finite());
+            first.cost_usd = cost.filter(|cost: &f64| *cost > 0.0);
         }
         self.events.append(&mut said);
     }
