@@ -9,6 +9,7 @@ mod attachments;
 mod sample;
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use antiphon_model::json::{self, Members};
 
@@ -84,6 +85,7 @@ fn lines(text: &str) -> Lines {
 impl<'t> Log<'t> {
     fn of_members(text: &'t str) -> Self {
         let mut log = Self::default();
+        let mut at_name: BTreeMap<&str, usize> = BTreeMap::new();
         for line in text.lines().filter(|line| !line.trim().is_empty()) {
             let member = Object::parse(line);
             let member = member.and_then(|it| Some((it.id("member")?, it.raw("value")?)));
@@ -96,8 +98,11 @@ impl<'t> Log<'t> {
                 "_journal/start.json" => log.start = Some(value),
                 _ if name.starts_with("samples/") => {
                     // A sample that was written again is the later one.
-                    log.samples.retain(|(other, _)| *other != name);
-                    log.samples.push((name, value));
+                    let at = *at_name.entry(name).or_insert(log.samples.len());
+                    match log.samples.get_mut(at) {
+                        Some((_, sample)) => *sample = value,
+                        None => log.samples.push((name, value)),
+                    }
                 }
                 _ => log.rest.push((name, value)),
             }

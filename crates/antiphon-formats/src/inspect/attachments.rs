@@ -86,6 +86,14 @@ impl<'t> Attachments<'t> {
 
 /// Where the next string begins that is a reference, and how.
 fn next(text: &str) -> Option<(usize, &'static str)> {
-    let schemes = ["\"attachment://", "\"tc://"];
-    schemes.into_iter().filter_map(|scheme| Some((text.find(scheme)?, scheme))).min()
+    let mut from = 0;
+    loop {
+        let at = from + text.get(from..)?.find("://")?;
+        from = at + 3;
+        let before = text.get(..from)?;
+        let scheme = ["\"attachment://", "\"tc://"].into_iter().find(|it| before.ends_with(it));
+        if let Some(scheme) = scheme {
+            return Some((from - scheme.len(), scheme));
+        }
+    }
 }

@@ -2,7 +2,8 @@
 
 use crate::run::{antiphon, file, folder, run_with};
 
-const SAMPLES: [&str; 3] = ["debate", "jack-and-jill", "socratic-lesson"];
+const SAMPLES: [&str; 6] =
+    ["debate", "inner-monologue", "jack-and-jill", "resource-hook", "socratic-lesson", "watcher"];
 
 #[test]
 fn what_is_written_reads_back_as_it_was_written() {
