@@ -124,7 +124,10 @@ fn message(raw: &str, role: &str, depth: usize, out: &mut Vec<String>) {
             "function_call_output" => "tool",
             _ => role,
         });
-    let mut parts = Parts::default();
+    // Some call a result by the tool.
+    let called = object.text("role").and_then(|tool| call_of(&tool, out));
+    let role = if called.is_some() { "tool" } else { role };
+    let mut parts = Parts { answers: called, ..Parts::default() };
     for name in ["reasoning_content", "reasoning", "thinking"] {
         let thought = object.raw(name).filter(|raw| raw.starts_with('"') && !is_blank(raw));
         parts.thoughts.extend(thought);
@@ -159,6 +162,8 @@ struct Parts<'r> {
     thoughts: Vec<&'r str>,
     calls: Vec<String>,
     results: Vec<String>,
+    /// The call that the whole is a result of, if it does not say so itself.
+    answers: Option<String>,
 }
 
 impl<'r> Parts<'r> {
@@ -277,11 +282,30 @@ impl<'r> Parts<'r> {
             message.raw("tool_calls", &format!("[{}]", self.calls.join(",")));
         }
         if role == "tool" {
-            message.text("tool_call_id", call_id(object).as_deref());
+            let call = self.answers.map(Cow::Owned).or_else(|| call_id(object));
+            message.text("tool_call_id", call.as_deref());
             message.text("name", object.text("name").as_deref());
         }
         out.push(message.object());
     }
+}
+
+/// The last call of that tool in what was said.
+fn call_of(tool: &str, said: &[String]) -> Option<String> {
+    let is_role = ["user", "assistant", "system", "tool", "developer", "model", "function"];
+    if is_role.contains(&tool) {
+        return None;
+    }
+    let calls = |message: &'_ String| -> Option<String> {
+        let list = json::member(message, "tool_calls")?;
+        elements(list).into_iter().rev().find_map(|call| {
+            let call = Object::parse(call)?;
+            let is_it = call.object("function")?.text("name")? == tool;
+            call.text("id").filter(|_| is_it).map(Cow::into_owned)
+        })
+    };
+    // A result follows its call closely.
+    said.iter().rev().take(16).find_map(calls)
 }
 
 fn call_id<'r>(part: &Object<'r>) -> Option<Cow<'r, str>> {
@@ -323,6 +347,18 @@ mod tests {
 
     const ANSWER: &str = r#"{"role":"assistant","reasoning_content":"hm","tool_calls":[{"id":"c","function":{"name":"look","arguments":{"at":1}}}]}"#;
     const RESULT: &str = r#"{"role":"tool","tool_call_id":"c","content":"ok"}"#;
+
+    #[test]
+    fn a_result_may_be_called_by_its_tool() {
+        let said = messages(
+            r#"[{"role":"assistant","tool_calls":[{"id":"c","function":{"name":"look"}}]},
+               {"role":"look","content":"ok"},{"role":"stranger","content":"hm"}]"#,
+            "user",
+        );
+        let last = r#"{"role":"user","content":"hm"}"#;
+        let result = r#"{"role":"tool","content":"ok","tool_call_id":"c"}"#;
+        assert_eq!(said[1..], [result, last]);
+    }
 
     #[test]
     fn answers_are_found_in_what_wraps_them() {
