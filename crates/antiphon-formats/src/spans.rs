@@ -13,6 +13,7 @@ mod cast;
 pub(crate) mod dialect;
 pub(crate) mod genai;
 pub(crate) mod line;
+mod parts;
 mod tell;
 mod tree;
 
