@@ -45,7 +45,7 @@ struct Log<'t> {
     header: Option<Cow<'t, str>>,
     /// What stands for the header while the run goes on.
     start: Option<&'t str>,
-    samples: Vec<(&'t str, &'t str)>,
+    samples: Vec<(&'t str, Cow<'t, str>)>,
     rest: Vec<(&'t str, &'t str)>,
     /// Lines that are none.
     broken: Vec<&'t str>,
@@ -91,6 +91,11 @@ impl<'t> Log<'t> {
             let member = member.and_then(|it| Some((it.id("member")?, it.raw("value")?)));
             let Some((name, value)) = member else {
                 log.broken.push(line);
+                if let Some((_, cut)) = line.split_once(",\"value\":")
+                    && line.starts_with("{\"member\":\"samples/")
+                {
+                    log.samples.extend(mended(cut).map(|sample| ("", Cow::Owned(sample))));
+                }
                 continue;
             };
             match name {
@@ -100,8 +105,8 @@ impl<'t> Log<'t> {
                     // A sample that was written again is the later one.
                     let at = *at_name.entry(name).or_insert(log.samples.len());
                     match log.samples.get_mut(at) {
-                        Some((_, sample)) => *sample = value,
-                        None => log.samples.push((name, value)),
+                        Some((_, sample)) => *sample = Cow::Borrowed(value),
+                        None => log.samples.push((name, Cow::Borrowed(value))),
                     }
                 }
                 _ => log.rest.push((name, value)),
@@ -119,8 +124,10 @@ impl<'t> Log<'t> {
             _ => header.raw(key, value),
         });
         log.header = Some(Cow::Owned(header.object()));
-        let samples = Cut::list(text, "samples").all();
-        log.samples = samples.map(|sample| ("", sample)).collect();
+        let samples = Cut::list(text, "samples");
+        log.samples = samples.whole.iter().map(|sample| ("", Cow::Borrowed(*sample))).collect();
+        let begun = samples.begun.and_then(mended);
+        log.samples.extend(begun.map(|sample| ("", Cow::Owned(sample))));
         log
     }
 
@@ -162,6 +169,23 @@ impl<'t> Log<'t> {
         out.push('\n');
         out
     }
+}
+
+/// A sample that was cut, with what came before: of its lists the elements that are whole.
+fn mended(cut: &str) -> Option<String> {
+    let mut members = Members::default();
+    let mut names = Vec::new();
+    let _ = json::members(cut, |name, value| {
+        members.raw(name, value);
+        names.push(name.to_owned());
+    });
+    for list in ["messages", "events"] {
+        let whole = Cut::list(cut, list).whole;
+        if !whole.is_empty() && !names.iter().any(|name| name == list) {
+            members.raw(list, &format!("[{}]", whole.join(",")));
+        }
+    }
+    names.iter().any(|name| name == "id").then(|| members.object())
 }
 
 /// Numbers that JSON does not know, as Python writes them, are nothing.
