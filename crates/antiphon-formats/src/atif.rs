@@ -57,40 +57,56 @@ fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
                 Err(problem) => sink.problem(problem),
             }
         }
-        let made = std::mem::take(&mut main.made);
         main.settle(embedded.first().map(|record| &record.object));
+        let mut made: Made<'a> = BTreeMap::new();
+        made.extend(main.made.into_iter().map(|(id, call)| (id, (Cow::Borrowed("main"), call))));
+        let mut place_of = BTreeMap::from([(Cow::Borrowed("main"), voices.len())]);
         voices.push(Voice { events: main.script.events, ..Voice::default() });
         for record in &embedded {
             let list = record.object.raw("subagent_trajectories").unwrap_or_default();
-            for (at, trajectory) in (1..).zip(elements(list)) {
-                let Some(trajectory) = Object::parse(trajectory) else { continue };
-                voices.push(sub_agent(stream.name, record, (at, &trajectory), &made));
+            let list = (1..).zip(elements(list));
+            let list: Vec<(usize, Object<'a>)> =
+                list.filter_map(|(at, raw)| Some((at, Object::parse(raw)?))).collect();
+            // One that lies within may have made another.
+            let told: Vec<_> = list
+                .iter()
+                .map(|(at, trajectory)| {
+                    let (id, tell) = told(stream.name, record, (*at, trajectory));
+                    for (child, call) in &tell.made {
+                        made.entry(child.clone()).or_insert((id.clone(), call.clone()));
+                    }
+                    (*at, trajectory, id, tell)
+                })
+                .collect();
+            for (place, (_, _, id, _)) in (voices.len()..).zip(&told) {
+                place_of.entry(id.clone()).or_insert(place);
+            }
+            for (at, trajectory, id, tell) in told {
+                let maker = made.get(&id).and_then(|(maker, _)| place_of.get(maker));
+                let mut voice = sub_agent(record, (at, trajectory), (id, tell), &made);
+                voice.started_in = maker.copied();
+                voices.push(voice);
             }
         }
     }
     merge(voices, sink);
 }
 
-fn sub_agent<'a>(
+/// By trajectory: the agent that made it, and the call.
+type Made<'a> = BTreeMap<Cow<'a, str>, (Cow<'a, str>, Cow<'a, str>)>;
+
+/// What an agent did that lies within, and its id.
+fn told<'a>(
     name: &'a str,
     record: &Record<'a>,
     (at, trajectory): (usize, &Object<'a>),
-    made: &BTreeMap<Cow<'a, str>, Cow<'a, str>>,
-) -> Voice<'a> {
+) -> (Cow<'a, str>, Tell<'a>) {
     let own = trajectory.text("trajectory_id").or_else(|| trajectory.text("session_id"));
     let id = own.unwrap_or_else(|| Cow::Owned(format!("trajectory-{at}")));
-    let call = made.get(&id).cloned();
     let facts = trajectory.object("agent").unwrap_or_default();
-    let mut agent = created(id.clone());
-    agent.parent_id = Some(Cow::Borrowed("main"));
-    agent.tool_call_id = call.clone();
-    agent.name = facts.text("name");
-    agent.language_model = facts.text("model_name");
     let mut tell = Tell::new(name, id.clone());
     tell.has_begun = true;
     tell.model = facts.text("model_name");
-    let creation = Cow::Owned(format!("created:{at}:{id}"));
-    tell.script.push_as(record, creation, EventKind::AgentCreated(agent));
     for step in elements(trajectory.raw("steps").unwrap_or_default()) {
         tell.step(record, &Object::parse(step).unwrap_or_default());
     }
@@ -101,8 +117,28 @@ fn sub_agent<'a>(
             event.message_id = Some(Cow::Owned(format!("{at}:{own}")));
         }
     }
+    (id, tell)
+}
+
+fn sub_agent<'a>(
+    record: &Record<'a>,
+    (at, trajectory): (usize, &Object<'a>),
+    (id, tell): (Cow<'a, str>, Tell<'a>),
+    made: &Made<'a>,
+) -> Voice<'a> {
+    let facts = trajectory.object("agent").unwrap_or_default();
+    let (maker, call) = made.get(&id).cloned().unzip();
+    let mut agent = created(id.clone());
+    agent.parent_id = Some(maker.filter(|maker| *maker != id).unwrap_or(Cow::Borrowed("main")));
+    agent.tool_call_id = call.clone();
+    agent.name = facts.text("name");
+    agent.language_model = facts.text("model_name");
+    let creation = Cow::Owned(format!("{at}:created:{at}:{id}"));
+    let mut script = Script::new("");
+    script.push_as(record, creation, EventKind::AgentCreated(agent));
+    script.events.extend(tell.script.events);
     let started_by = call.map(Cow::into_owned);
-    Voice { events: tell.script.events, started_by, ..Voice::default() }
+    Voice { events: script.events, started_by, ..Voice::default() }
 }
 
 struct Tell<'a> {
@@ -137,6 +173,10 @@ impl<'a> Tell<'a> {
         session.session_id = record.object.text("session_id");
         session.program = facts.text("name").or(session.program);
         session.version = facts.text("version");
+        let extra = record.object.object("extra").unwrap_or_default();
+        session.title = extra.text("title");
+        session.cwd = extra.text("cwd");
+        session.branch = extra.text("branch");
         let session = EventKind::SessionStarted(session);
         self.script.push_as(record, Cow::Borrowed("session"), session);
         let mut agent = created(self.agent.clone());
@@ -202,9 +242,11 @@ impl<'a> Tell<'a> {
             self.made.extend(id.zip(call.clone()));
         }
         message.tool_call_id = call;
+        let extra = result.object("extra").unwrap_or_default();
+        message.is_error = extra.flag("is_error").then_some(true);
         let at = self.script.push(record, None, EventKind::Message(message));
         if let Some(event) = self.script.events.get_mut(at) {
-            event.at = step.time("timestamp").or(event.at);
+            event.at = extra.time("timestamp").or_else(|| step.time("timestamp")).or(event.at);
         }
     }
 
@@ -238,13 +280,18 @@ fn called<'a>(record: &Record<'a>, call: &Object<'a>) -> Option<ToolCall<'a>> {
     })
 }
 
-/// The prompt includes what came from a cache.
+/// The prompt includes what came from a cache and what went into one.
 fn usage(metrics: &Object<'_>, [prompt, completion, cached]: [&str; 3]) -> Usage {
     let count = |name: &str| metrics.number(name).unwrap_or_default();
+    let extra = metrics.object("extra").unwrap_or_default();
+    let extra = |name: &str| extra.number(name).unwrap_or_default();
+    let (read, write) = (count(cached), extra("cache_creation_input_tokens"));
     Usage {
-        input: count(prompt).saturating_sub(count(cached)),
+        input: count(prompt).saturating_sub(read.saturating_add(write)),
         output: count(completion),
-        cache_read: count(cached),
+        reasoning: extra("reasoning_tokens"),
+        cache_read: read,
+        cache_write: write,
         ..Usage::default()
     }
 }

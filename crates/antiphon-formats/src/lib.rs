@@ -26,15 +26,19 @@ mod gemini;
 mod gemini_stream;
 mod goose;
 mod iflow;
+mod inspect;
 mod kimi;
+mod langfuse;
 mod line;
 mod merge;
 mod openai_chat;
 mod opencode;
 mod opencode_run;
+mod otlp;
 mod pi;
 mod qwen;
 mod script;
+mod spans;
 mod spread;
 mod std_session;
 mod swe_agent;
@@ -152,7 +156,7 @@ impl std::fmt::Debug for Format {
 }
 
 /// Raised whenever a reader reads something otherwise: what was derived before is derived again.
-pub const READERS: u32 = 1;
+pub const READERS: u32 = 2;
 
 /// Every format, in the order in which they are tried.
 pub const FORMATS: &[Format] = &[
@@ -178,6 +182,9 @@ pub const FORMATS: &[Format] = &[
     iflow::FORMAT,
     kimi::FORMAT,
     atif::FORMAT,
+    otlp::FORMAT,
+    langfuse::FORMAT,
+    inspect::FORMAT,
     swe_agent::FORMAT,
     openai_chat::FORMAT,
     std_session::FORMAT,

@@ -62,41 +62,86 @@ pub(crate) fn merge<'a>(voices: Vec<Voice<'a>>, sink: &mut dyn Sink<'a>) {
     let mut made: BTreeSet<CallKey> = BTreeSet::new();
     // By call: how many agents it made that still work, and that its result waits for.
     let mut working: BTreeMap<CallKey, usize> = BTreeMap::new();
-    for call in lanes.iter().filter(|lane| lane.head.is_some()).filter_map(Lane::awaited_by) {
-        *working.entry(call.clone()).or_default() += 1;
+    // By call: the lanes that it starts.
+    let mut starts: BTreeMap<CallKey, Vec<usize>> = BTreeMap::new();
+    for (at, lane) in lanes.iter().enumerate().filter(|(_, lane)| lane.head.is_some()) {
+        if let Some(call) = lane.awaited_by() {
+            *working.entry(call.clone()).or_default() += 1;
+        }
+        if let Some(call) = &lane.start {
+            starts.entry(call.clone()).or_default().push(at);
+        }
     }
+    let mut turns = Turns::new(&lanes);
     loop {
-        let is_free = |at: usize, lane: &Lane<'a>| {
+        let is_free = |at: usize| {
+            let Some(lane) = lanes.get(at) else { return false };
             let begun =
                 lane.has_begun || lane.start.as_ref().is_none_or(|call| made.contains(call));
             let answers = lane.head.as_ref().and_then(result_of);
             let awaited = answers.and_then(|call| working.get(&(at, call.to_owned())));
             begun && awaited.is_none_or(|count| *count == 0)
         };
-        let waiting = || lanes.iter().enumerate().filter(|(_, lane)| lane.head.is_some());
-        let first = |free: bool| {
-            let candidates = waiting().filter(|(at, lane)| !free || is_free(*at, lane));
-            candidates.min_by_key(|(at, lane)| (lane.now, *at)).map(|(at, _)| at)
-        };
-        let (next, is_forced) = match first(true) {
-            Some(next) => (next, false),
-            None => match first(false) {
-                Some(next) => (next, true),
-                None => return,
-            },
-        };
+        let Some((next, is_forced)) = turns.next(is_free) else { return };
         let Some(lane) = lanes.get_mut(next) else { return };
         let Some(event) = lane.take() else { return };
-        if lane.head.is_none()
-            && let Some(count) = lane.awaited_by().and_then(|call| working.get_mut(call))
+        let mut waited_for = Vec::new();
+        if lane.head.is_some() {
+            turns.waiting.insert((lane.now, next));
+        } else if let Some(call) = lane.awaited_by()
+            && let Some(count) = working.get_mut(call)
         {
             *count -= 1;
+            waited_for.push(call.0);
         }
         if is_forced {
             sink.problem(ProblemKind::Circle.at(event.line, event.place));
         }
-        made.extend(calls_of(&event).map(|call| (next, call.to_owned())));
+        for call in calls_of(&event) {
+            let call = (next, call.to_owned());
+            waited_for.extend(starts.get(&call).into_iter().flatten());
+            made.insert(call);
+        }
+        for at in waited_for {
+            turns.wake(at, lanes.get(at).and_then(|lane| lane.now));
+        }
         sink.event(event);
+    }
+}
+
+/// Whose turn it is: lanes by time, and then by their order.
+#[derive(Debug, Default)]
+struct Turns {
+    waiting: BTreeSet<Turn>,
+    /// Those that were not free when their turn came.
+    blocked: BTreeSet<Turn>,
+}
+
+type Turn = (Option<Timestamp>, usize);
+
+impl Turns {
+    fn new(lanes: &[Lane<'_>]) -> Self {
+        let waiting = lanes.iter().enumerate().filter(|(_, lane)| lane.head.is_some());
+        let waiting = waiting.map(|(at, lane)| (lane.now, at)).collect();
+        Self { waiting, ..Self::default() }
+    }
+
+    /// The first lane that is free; where none is, the first, which is forced.
+    fn next(&mut self, is_free: impl Fn(usize) -> bool) -> Option<(usize, bool)> {
+        while let Some(turn) = self.waiting.pop_first() {
+            if is_free(turn.1) {
+                return Some((turn.1, false));
+            }
+            self.blocked.insert(turn);
+        }
+        self.blocked.pop_first().map(|(_, at)| (at, true))
+    }
+
+    /// What a lane waits for may have come.
+    fn wake(&mut self, at: usize, now: Option<Timestamp>) {
+        if self.blocked.remove(&(now, at)) {
+            self.waiting.insert((now, at));
+        }
     }
 }
 

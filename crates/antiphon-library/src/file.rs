@@ -1,14 +1,16 @@
 //! The bytes of an agent's file, unpacked where the agent has packed it.
 //!
-//! Codex packs rollouts that have gone cold as `.jsonl.zst`. A few kilobytes can unpack to more
-//! than a machine has, so what is unpacked has an end; and a packed file that is cut or damaged
-//! still gives what came before.
+//! Codex packs rollouts that have gone cold as `.jsonl.zst`, and Inspect's logs are zips. A few
+//! kilobytes can unpack to more than a machine has, so what is unpacked has an end; and a packed
+//! file that is cut or damaged still gives what came before.
 
 use std::fs;
 use std::io::{self, Read};
 use std::path::Path;
 
 use antiphon_model::{Place, Problem, Severity};
+
+use crate::zip;
 
 /// No session that was ever seen comes near this.
 pub(crate) const MOST_BYTES: u64 = 2 << 30;
@@ -58,6 +60,12 @@ impl Stopped {
 impl Text {
     pub(crate) fn read(path: &Path) -> io::Result<Self> {
         let bytes = fs::read(path)?;
+        if bytes.starts_with(&zip::MAGIC) {
+            let unpacked = zip::unpack(&bytes, MOST_BYTES);
+            let stopped = unpacked.is_too_long.then_some(Stopped::TooLong);
+            let stopped = stopped.or(unpacked.stopped.map(Stopped::Packed));
+            return Ok(Self { text: unpacked.text, stopped });
+        }
         if !bytes.starts_with(&ZSTD_MAGIC) {
             return Ok(Self { text: text(bytes), stopped: None });
         }
@@ -101,6 +109,10 @@ pub fn read_text(path: &Path) -> io::Result<Option<String>> {
 pub(crate) fn head(path: &Path, most: u64) -> io::Result<String> {
     let mut bytes = Vec::new();
     fs::File::open(path)?.take(most).read_to_end(&mut bytes)?;
+    if bytes.starts_with(&zip::MAGIC) {
+        // Of what was cut here the members are found from the front.
+        return Ok(zip::unpack(&bytes, most).text);
+    }
     if bytes.starts_with(&ZSTD_MAGIC) {
         let packed = std::mem::take(&mut bytes);
         // That the packed head ends within a frame is no fault.

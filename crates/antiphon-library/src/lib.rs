@@ -20,6 +20,7 @@ mod search;
 mod stats;
 mod store;
 mod sync;
+mod zip;
 
 pub use archive::{Copied, Source};
 pub use bundle::{Bundle, is_outdated};

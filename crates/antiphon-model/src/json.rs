@@ -133,7 +133,7 @@ pub fn compact(raw: &str) -> String {
 }
 
 /// Where the string ends that a text begins with: behind its closing quote.
-fn end_of_string(text: &str) -> usize {
+pub fn end_of_string(text: &str) -> usize {
     let bytes = text.as_bytes();
     let mut at = 1;
     while let Some(next) = bytes.get(at..).and_then(|rest| memchr::memchr2(b'"', b'\\', rest)) {

@@ -5,8 +5,8 @@
 //! everything else a program may write in another way (`\n`, `\/`, `\u00e9`).
 
 /// So many bits for each piece of a block, two of which are set: a piece that is not there seems to
-/// be in one of twelve. Ids make blocks that hold most pieces of digits, so few pieces of a word may
-/// have to tell.
+/// be in one of twelve. Ids make blocks that hold most pieces of digits, so few pieces of a word
+/// may have to tell.
 const BITS_A_PIECE: usize = 6;
 /// A letter or digit in six bits; 0 is none.
 const LETTER_BITS: u32 = 6;

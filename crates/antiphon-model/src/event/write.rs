@@ -81,7 +81,8 @@ impl EventMembers for Members {
         if let Some(usage) = &message.usage {
             self.raw("usage", &usage.to_json());
         }
-        self.number("cost_usd", message.cost_usd);
+        // JSON has no word for what is not finite.
+        self.number("cost_usd", message.cost_usd.filter(|cost| cost.is_finite()));
         self.body("reasoning", message.reasoning);
         self.list("cause", message.cause.iter().map(|word| &**word));
         self.text("previous_id", message.previous_id.as_deref());

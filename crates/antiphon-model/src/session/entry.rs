@@ -183,6 +183,12 @@ impl<'s> Entry<'s> {
         self.session.usages.get(self.ix.0).map(|(usage, _)| *usage)
     }
 
+    /// The model that was asked, where tokens were spent on it.
+    pub fn model(self) -> Option<&'s str> {
+        let (_, model) = self.session.usages.get(self.ix.0)?;
+        model.map(|model| self.session.words.get(model))
+    }
+
     pub fn agent_info(self) -> Option<&'s Agent> {
         self.agent().map(|agent| self.session.agent(agent))
     }

@@ -2,6 +2,7 @@
 
 use std::io::Write as _;
 
+use antiphon_documents::interchange::{atif, openai, otlp};
 use antiphon_documents::{PhaseDetail, Standard, WriteOptions};
 use antiphon_journal::{Level, Options};
 use antiphon_library::export_log;
@@ -18,6 +19,16 @@ pub(crate) fn run(args: &cli::Export) -> anyhow::Result<Outcome> {
         cli::ExportFormat::Antiphon => return log(args),
         cli::ExportFormat::Transcript => return transcript(args),
         cli::ExportFormat::Native => return native(args),
+        cli::ExportFormat::Atif => {
+            let write = |opened: &Opened| Ok(atif::write(&opened.reading())?.unwrap_or_default());
+            return interchange(args, write);
+        }
+        cli::ExportFormat::Openai => {
+            return interchange(args, |opened| Ok(openai::write(&opened.reading())?));
+        }
+        cli::ExportFormat::Otlp => {
+            return interchange(args, |opened| Ok(otlp::write(&opened.reading(), &opened.id())?));
+        }
         cli::ExportFormat::Std => None,
         cli::ExportFormat::Std001 => Some(Standard::Std001),
         cli::ExportFormat::Std008 => Some(Standard::Std008),
@@ -51,13 +62,7 @@ fn native(args: &cli::Export) -> anyhow::Result<Outcome> {
         terminal::complain(&format!("{count} in it: these are the agent's own bytes"));
     }
     match &args.output {
-        Some(path) => {
-            let file = std::fs::OpenOptions::new().write(true).create_new(true).open(path);
-            let mut file = file.map_err(|error| {
-                UserError::failed(format!("cannot write `{}`: {error}", path.display()))
-            })?;
-            file.write_all(&bytes)?;
-        }
+        Some(path) => create(path, &bytes)?,
         None if terminal::bytes(&bytes)? => {}
         None => {
             let what = "an agent's own bytes are not shown in a terminal";
@@ -81,15 +86,48 @@ fn transcript(args: &cli::Export) -> anyhow::Result<Outcome> {
     redaction.report();
     match &args.output {
         None => terminal::document(&text)?,
-        Some(path) => {
-            let file = std::fs::OpenOptions::new().write(true).create_new(true).open(path);
-            let mut file = file.map_err(|error| {
-                UserError::failed(format!("cannot write `{}`: {error}", path.display()))
-            })?;
-            file.write_all(text.as_bytes())?;
-        }
+        Some(path) => create(path, text.as_bytes())?,
     }
     Ok(opened.outcome())
+}
+
+/// What other programs read.
+fn interchange(
+    args: &cli::Export,
+    write: impl Fn(&Opened) -> anyhow::Result<String>,
+) -> anyhow::Result<Outcome> {
+    let opened = Opened::read(&args.session)?;
+    let text = write(&opened)?;
+    if text.is_empty() {
+        let what = format!("nobody says anything in `{}`", args.session.display());
+        return Err(UserError::failed(what).into());
+    }
+    let mut redaction = Redaction::unless(args.no_redact);
+    // A document over many lines, or one on each.
+    let is_one = antiphon_model::json::check(&text).is_ok();
+    let mut text = match is_one {
+        true => redaction.json(text),
+        false => text.lines().map(|line| redaction.json(line.to_owned()) + "\n").collect(),
+    };
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
+    redaction.report();
+    match &args.output {
+        None => terminal::document(&text)?,
+        Some(path) => create(path, text.as_bytes())?,
+    }
+    Ok(opened.outcome())
+}
+
+/// Writes a file that is not there yet.
+fn create(path: &std::path::Path, bytes: &[u8]) -> anyhow::Result<()> {
+    let file = std::fs::OpenOptions::new().write(true).create_new(true).open(path);
+    let mut file = file.map_err(|error| {
+        UserError::failed(format!("cannot write `{}`: {error}", path.display()))
+    })?;
+    file.write_all(bytes)?;
+    Ok(())
 }
 
 fn log(args: &cli::Export) -> anyhow::Result<Outcome> {

@@ -18,7 +18,7 @@ struct Format {
 }
 
 /// What `export` writes beside the log.
-const WRITTEN: &[&str] = &["std-session", "transcript"];
+const WRITTEN: &[&str] = &["std-session", "transcript", "atif", "openai-chat", "otlp"];
 
 /// Our own log, and every format in the registry.
 fn formats() -> Vec<Format> {

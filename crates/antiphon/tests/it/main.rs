@@ -16,6 +16,7 @@ mod documents;
 mod home;
 mod hooks;
 mod hostile_text;
+mod interchange;
 mod library;
 mod person;
 mod phases;

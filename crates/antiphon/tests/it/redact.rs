@@ -99,7 +99,7 @@ fn any_other_text_stays_what_it_is() {
 fn exports_are_redacted_unless_it_is_said_otherwise() {
     let folder = folder();
     let log = session(&folder);
-    for form in ["antiphon", "std", "std-001", "std-008"] {
+    for form in ["antiphon", "std", "std-001", "std-008", "atif", "openai", "otlp"] {
         let done = run_with(&["export", &log, "--as", form], b"");
         assert_clean(&done.out);
         for rule in ["anthropic-key", "assigned-secret", "github-token"] {

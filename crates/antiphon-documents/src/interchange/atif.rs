@@ -1,0 +1,274 @@
+//! ATIF, Harbor's trajectories (version 1.8): one document.
+//!
+//! The first root is the trajectory, every other agent one that lies within; the result of the call
+//! that made an agent refers to it. Its models allow no member that they do not know and no null:
+//! what has no place stands in `extra`.
+
+use std::collections::BTreeMap;
+
+use antiphon_model::{AgentIx, BodyError, CallIx, Entry, Session, Usage};
+use antiphon_views::Reading;
+use serde_json::{Map, Value, json};
+
+use super::steps::{self, Speaker, Step, prompt};
+
+const VERSION: &str = "ATIF-v1.8";
+/// What our reader calls the outermost agent.
+const MAIN: &str = "main";
+
+/// Writes the session as a trajectory; nothing, if there is no agent.
+pub fn write(reading: &Reading<'_>) -> Result<Option<String>, BodyError> {
+    let session = reading.session;
+    let agents = steps::agents(session);
+    let Some((&root, others)) = agents.split_first() else { return Ok(None) };
+    let mut made: BTreeMap<CallIx, Vec<AgentIx>> = BTreeMap::new();
+    for &agent in others {
+        let created = session.agent(agent).created;
+        if let Some(call) = created.and_then(|event| session.entry(event).call()) {
+            made.entry(call).or_default().push(agent);
+        }
+    }
+    let writer = Writer { reading, made };
+    let mut document = writer.trajectory(root)?;
+    let info = session.info();
+    set(&mut document, "session_id", info.session_id.as_deref());
+    let mut extra = Map::new();
+    set(&mut extra, "title", info.title.as_deref());
+    set(&mut extra, "cwd", info.cwd.as_deref());
+    set(&mut extra, "branch", info.branch.as_deref());
+    set_map(&mut document, "extra", extra);
+    let mut embedded = Vec::new();
+    let mut by_id: Vec<AgentIx> = others.to_vec();
+    by_id.sort_by_key(|agent| session.agent_id(*agent));
+    for agent in by_id {
+        let mut trajectory = writer.trajectory(agent)?;
+        trajectory.insert("trajectory_id".to_owned(), id(session, agent).into());
+        embedded.push(Value::Object(trajectory));
+    }
+    if !embedded.is_empty() {
+        document.insert("subagent_trajectories".to_owned(), embedded.into());
+    }
+    Ok(serde_json::to_string_pretty(&document).ok())
+}
+
+struct Writer<'r, 'a> {
+    reading: &'r Reading<'a>,
+    /// By call: the agents that it made.
+    made: BTreeMap<CallIx, Vec<AgentIx>>,
+}
+
+impl<'a> Writer<'_, 'a> {
+    fn trajectory(&self, agent: AgentIx) -> Result<Map<String, Value>, BodyError> {
+        let session = self.reading.session;
+        let told = steps::steps(self.reading, agent);
+        let model = steps::model(session, agent, &told);
+        let info = session.info();
+        let is_root = session.agent(agent).parent.agent().is_none();
+        let name = info.program.as_deref().filter(|_| is_root);
+        let mut about = Map::new();
+        set(&mut about, "name", name.or_else(|| Some(session.agent_name(agent))));
+        set(&mut about, "version", info.version.as_deref().or(Some("unknown")));
+        set(&mut about, "model_name", model);
+        let mut written: Vec<Map<String, Value>> = Vec::new();
+        let mut total = Usage::default();
+        for step in &told {
+            if step.speaker == Speaker::Agent {
+                total += step.entry.usage().unwrap_or_default();
+            }
+            self.step(step, model, &mut written)?;
+        }
+        if written.is_empty() {
+            // A trajectory must have a step.
+            written.push(begin("system", "".into()));
+        }
+        let count = written.len();
+        let numbered = written.into_iter().zip(1..).map(|(step, number)| {
+            let mut numbered = Map::new();
+            numbered.insert("step_id".to_owned(), json!(number));
+            numbered.extend(step);
+            Value::Object(numbered)
+        });
+        let mut metrics = Map::new();
+        if !total.is_zero() {
+            metrics.insert("total_prompt_tokens".to_owned(), prompt(total).into());
+            metrics.insert("total_completion_tokens".to_owned(), total.output.into());
+            metrics.insert("total_cached_tokens".to_owned(), total.cache_read.into());
+        }
+        metrics.insert("total_steps".to_owned(), count.into());
+        let mut document = Map::new();
+        document.insert("schema_version".to_owned(), VERSION.into());
+        document.insert("agent".to_owned(), about.into());
+        document.insert("steps".to_owned(), numbered.collect());
+        document.insert("final_metrics".to_owned(), metrics.into());
+        Ok(document)
+    }
+
+    fn step(
+        &self,
+        step: &Step<'a>,
+        model: Option<&str>,
+        written: &mut Vec<Map<String, Value>>,
+    ) -> Result<(), BodyError> {
+        let content = steps::content(self.reading, step.entry)?;
+        let time = step.entry.at().map(|at| at.to_string());
+        let source = match step.speaker {
+            Speaker::Agent => "agent",
+            Speaker::User => "user",
+            Speaker::System => "system",
+            Speaker::Shown => {
+                // After a step without calls it is what that step brought about.
+                let last = written.last_mut();
+                let last = last.filter(|it| {
+                    it.get("source") == Some(&"agent".into()) && !it.contains_key("tool_calls")
+                });
+                if let Some(last) = last {
+                    let mut result = Map::new();
+                    result.insert("content".to_owned(), content);
+                    self.remember(&mut result, step.entry, last);
+                    observe(last, result);
+                    return Ok(());
+                }
+                "system"
+            }
+        };
+        let mut out = begin(source, content);
+        set(&mut out, "timestamp", time.as_deref());
+        if step.speaker == Speaker::Agent {
+            let own = step.entry.model().filter(|own| Some(*own) != model);
+            set(&mut out, "model_name", own);
+            let thought = steps::reasoning(self.reading, step.entry)?;
+            set(&mut out, "reasoning_content", thought.as_deref());
+            self.calls(step, &mut out)?;
+            if let Some(usage) = step.entry.usage() {
+                out.insert("metrics".to_owned(), metrics(usage).into());
+            }
+        }
+        written.push(out);
+        Ok(())
+    }
+
+    fn calls(&self, step: &Step<'a>, out: &mut Map<String, Value>) -> Result<(), BodyError> {
+        let session = self.reading.session;
+        let mut calls = Vec::new();
+        for &call in &step.calls {
+            let text = steps::arguments(self.reading, session.call(call).arguments)?;
+            let arguments = match serde_json::from_str::<Value>(&text) {
+                Ok(Value::Object(arguments)) => Value::Object(arguments),
+                Ok(other) => json!({ "input": other }),
+                Err(_) => json!({ "input": text }),
+            };
+            calls.push(json!({
+                "tool_call_id": session.call_id(call),
+                "function_name": session.tool_name(call),
+                "arguments": arguments,
+            }));
+        }
+        if !calls.is_empty() {
+            out.insert("tool_calls".to_owned(), calls.into());
+        }
+        let mut referred: Vec<CallIx> = Vec::new();
+        for (call, entry) in &step.results {
+            let mut result = Map::new();
+            result.insert("source_call_id".to_owned(), session.call_id(*call).into());
+            if entry.content().is_some() {
+                let content = steps::content(self.reading, *entry)?;
+                result.insert("content".to_owned(), content);
+            }
+            if !referred.contains(call) {
+                referred.push(*call);
+                self.refer(*call, &mut result);
+            }
+            self.remember(&mut result, *entry, out);
+            observe(out, result);
+        }
+        // An agent whose call has no result is referred to all the same.
+        for call in step.calls.iter().filter(|call| self.made.contains_key(call)) {
+            if !referred.contains(call) {
+                let mut result = Map::new();
+                result.insert("source_call_id".to_owned(), session.call_id(*call).into());
+                self.refer(*call, &mut result);
+                observe(out, result);
+            }
+        }
+        Ok(())
+    }
+
+    fn refer(&self, call: CallIx, result: &mut Map<String, Value>) {
+        let session = self.reading.session;
+        let made = self.made.get(&call).into_iter().flatten();
+        let references: Vec<Value> =
+            made.map(|agent| json!({ "trajectory_id": id(session, *agent) })).collect();
+        if !references.is_empty() {
+            result.insert("subagent_trajectory_ref".to_owned(), references.into());
+        }
+    }
+
+    /// What a result has no place for: when it came, and whether it is an error.
+    fn remember(
+        &self,
+        result: &mut Map<String, Value>,
+        entry: Entry<'_>,
+        step: &Map<String, Value>,
+    ) {
+        let mut extra = Map::new();
+        let time = entry.at().map(|at| at.to_string());
+        let own = step.get("timestamp").and_then(Value::as_str);
+        set(&mut extra, "timestamp", time.as_deref().filter(|time| Some(*time) != own));
+        if entry.is_error() {
+            extra.insert("is_error".to_owned(), true.into());
+        }
+        set_map(result, "extra", extra);
+    }
+}
+
+fn begin(source: &str, message: Value) -> Map<String, Value> {
+    let mut step = Map::new();
+    step.insert("source".to_owned(), source.into());
+    step.insert("message".to_owned(), message);
+    step
+}
+
+/// The prompt includes what went through a cache.
+fn metrics(usage: Usage) -> Map<String, Value> {
+    let mut metrics = Map::new();
+    metrics.insert("prompt_tokens".to_owned(), prompt(usage).into());
+    metrics.insert("completion_tokens".to_owned(), usage.output.into());
+    metrics.insert("cached_tokens".to_owned(), usage.cache_read.into());
+    let mut extra = Map::new();
+    for (name, count) in
+        [("cache_creation_input_tokens", usage.cache_write), ("reasoning_tokens", usage.reasoning)]
+    {
+        if count > 0 {
+            extra.insert(name.to_owned(), count.into());
+        }
+    }
+    set_map(&mut metrics, "extra", extra);
+    metrics
+}
+
+fn observe(step: &mut Map<String, Value>, result: Map<String, Value>) {
+    let observation = step.entry("observation").or_insert_with(|| json!({ "results": [] }));
+    if let Some(results) = observation.get_mut("results").and_then(Value::as_array_mut) {
+        results.push(result.into());
+    }
+}
+
+/// An agent's id, which must not be what the outermost one is called.
+fn id(session: &Session, agent: AgentIx) -> String {
+    match session.agent_id(agent) {
+        MAIN => format!("{MAIN} (within)"),
+        id => id.to_owned(),
+    }
+}
+
+fn set(object: &mut Map<String, Value>, name: &str, text: Option<&str>) {
+    if let Some(text) = text {
+        object.insert(name.to_owned(), text.into());
+    }
+}
+
+fn set_map(object: &mut Map<String, Value>, name: &str, map: Map<String, Value>) {
+    if !map.is_empty() {
+        object.insert(name.to_owned(), map.into());
+    }
+}

@@ -1,0 +1,134 @@
+//! An agent's transcript as steps: what was said, and with a call what came of it.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use antiphon_model::{
+    AgentIx, BodyError, CallIx, Detail, Entry, EventIx, Place, Role, Session, Source, Usage, json,
+    plain_text,
+};
+use antiphon_views::Reading;
+use serde_json::{Value, json};
+
+/// One message of an agent, with the results of its calls.
+#[derive(Debug)]
+pub(super) struct Step<'a> {
+    pub(super) entry: Entry<'a>,
+    pub(super) speaker: Speaker,
+    pub(super) calls: Vec<CallIx>,
+    /// Each with the call that it is a result of.
+    pub(super) results: Vec<(CallIx, Entry<'a>)>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Speaker {
+    System,
+    User,
+    Agent,
+    /// What the surroundings show, and nobody called for.
+    Shown,
+}
+
+/// The agents, the first root before the others, and without those that neither say nor hear
+/// anything.
+pub(super) fn agents(session: &Session) -> Vec<AgentIx> {
+    let mut agents: Vec<AgentIx> = session.agents().map(|(ix, _)| ix).collect();
+    let is_root = |ix: &AgentIx| session.agent(*ix).parent.agent().is_none();
+    let root = agents.iter().copied().find(is_root);
+    agents.retain(|ix| Some(*ix) == root || session.agent(*ix).transcript().len() > 0);
+    if let Some(at) = root.and_then(|root| agents.iter().position(|ix| *ix == root)) {
+        agents.get_mut(..=at).unwrap_or_default().rotate_right(1);
+    }
+    agents
+}
+
+/// The steps of an agent. A result stands with its call, wherever it came.
+pub(super) fn steps<'a>(reading: &Reading<'a>, agent: AgentIx) -> Vec<Step<'a>> {
+    let session = reading.session;
+    let mut steps = Vec::new();
+    let mut placed: BTreeSet<EventIx> = BTreeSet::new();
+    for event in session.agent(agent).transcript() {
+        let entry = session.entry(event);
+        let Some(role) = entry.role().filter(|_| !placed.contains(&event)) else { continue };
+        let speaker = match (role, entry.source()) {
+            (Role::Assistant, _) => Speaker::Agent,
+            (Role::System, _) => Speaker::System,
+            (Role::Tool | Role::Other, _) | (Role::User, Source::System) => Speaker::Shown,
+            (Role::User, _) => Speaker::User,
+        };
+        let calls: Vec<CallIx> = entry.calls().map(|(call, _)| call).collect();
+        let mut results = Vec::new();
+        for &call in &calls {
+            for result in session.results(call) {
+                let result = session.entry(result);
+                if result.agent() == Some(agent) && placed.insert(result.ix()) {
+                    results.push((call, result));
+                }
+            }
+        }
+        steps.push(Step { entry, speaker, calls, results });
+    }
+    steps
+}
+
+/// The parts of what an entry says, each a text; what is no text is named.
+pub(super) fn parts(reading: &Reading<'_>, entry: Entry<'_>) -> Result<Vec<String>, BodyError> {
+    let mut parts = Vec::new();
+    for place in entry.contents() {
+        let raw = reading.bodies.read(place)?;
+        if raw.starts_with('[') {
+            let mut inner = Vec::new();
+            if json::elements(&raw, |part| inner.push(plain_text(part).into_owned())).is_ok() {
+                parts.append(&mut inner);
+                continue;
+            }
+        }
+        parts.push(plain_text(&raw).into_owned());
+    }
+    Ok(parts)
+}
+
+/// What an entry says: a text, or a list of texts.
+pub(super) fn content(reading: &Reading<'_>, entry: Entry<'_>) -> Result<Value, BodyError> {
+    let mut parts = parts(reading, entry)?;
+    Ok(match parts.len() {
+        0 => Value::String(String::new()),
+        1 => Value::String(parts.remove(0)),
+        _ => parts.into_iter().map(|text| json!({ "type": "text", "text": text })).collect(),
+    })
+}
+
+/// What was thought.
+pub(super) fn reasoning(
+    reading: &Reading<'_>,
+    entry: Entry<'_>,
+) -> Result<Option<String>, BodyError> {
+    let place = entry.detail(Detail::Reasoning);
+    let text = place.map(|place| reading.place_text(place)).transpose()?;
+    Ok(text.filter(|text| !text.is_empty()))
+}
+
+/// A call's arguments as JSON text: what a string holds, where it holds an object.
+pub(super) fn arguments(reading: &Reading<'_>, place: Place) -> Result<String, BodyError> {
+    if place.is_none() {
+        return Ok("{}".to_owned());
+    }
+    let raw = reading.bodies.read(place)?;
+    let text = json::text(&raw).unwrap_or(Cow::Borrowed(&raw));
+    Ok(text.into_owned())
+}
+
+/// The model that an agent asks, as far as it is known.
+pub(super) fn model<'a>(
+    session: &'a Session,
+    agent: AgentIx,
+    steps: &[Step<'a>],
+) -> Option<&'a str> {
+    let asked = || steps.iter().find_map(|step| step.entry.model());
+    session.agent(agent).language_model().or_else(asked)
+}
+
+/// All that went into a request, whether or not it came from a cache.
+pub(super) fn prompt(usage: Usage) -> u64 {
+    usage.input.saturating_add(usage.cache_read).saturating_add(usage.cache_write)
+}

@@ -1,0 +1,129 @@
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use antiphon_formats::{Duplicate, Sink, Stream, detect};
+use antiphon_model::{Event, MemoryBodies, Problem, Session};
+use antiphon_views::Reading;
+
+use super::{atif, openai, otlp};
+
+#[derive(Default)]
+struct Fold(Session);
+
+impl<'a> Sink<'a> for Fold {
+    fn event(&mut self, event: Event<'a>) {
+        self.0.apply(&event);
+    }
+
+    fn problem(&mut self, _: Problem) {}
+
+    fn duplicate(&mut self, _: Duplicate) {}
+}
+
+/// Reads texts as the format that the first of them is in.
+fn read(name: &str, texts: &[(String, String)]) -> (Session, MemoryBodies) {
+    let (_, main) = texts.first().unwrap();
+    let format = detect(main).unwrap_or_else(|| panic!("a format for {name}"));
+    let lines = |text: &String| match format.lines {
+        Some(lines) => lines(text).text,
+        None => text.clone(),
+    };
+    let texts: Vec<(&str, String)> =
+        texts.iter().map(|(name, text)| (name.as_str(), lines(text))).collect();
+    let streams: Vec<Stream<'_>> = texts.iter().map(|(name, text)| Stream { name, text }).collect();
+    let mut fold = Fold::default();
+    (format.read)(&streams, &mut fold);
+    let bodies = texts.into_iter().map(|(_, text)| text.into_bytes()).collect();
+    (fold.0, MemoryBodies::new(bodies))
+}
+
+/// The fixtures of every reader: a name, and the files of a session.
+fn fixtures() -> Vec<(String, Vec<(String, String)>)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../antiphon-formats/fixtures");
+    let list = |folder: &Path| -> Vec<PathBuf> {
+        let mut paths: Vec<PathBuf> =
+            fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+        paths.sort();
+        paths
+    };
+    let mut found = Vec::new();
+    for case in list(&root).iter().flat_map(|format| list(format)) {
+        let (mut folders, mut files) = (vec![case.clone()], Vec::new());
+        while let Some(folder) = folders.pop() {
+            let (deeper, here): (Vec<_>, Vec<_>) =
+                list(&folder).into_iter().partition(|path| path.is_dir());
+            folders.extend(deeper);
+            files.extend(here);
+        }
+        let name = |path: &PathBuf| path.strip_prefix(&case).unwrap().to_str().unwrap().to_owned();
+        let kept = |name: &String| {
+            let is_stream = [".jsonl", ".json", ".log"].iter().any(|end| name.ends_with(end));
+            is_stream || name.starts_with("input.")
+        };
+        let mut names: Vec<String> = files.iter().map(name).filter(kept).collect();
+        names.sort_by_key(|name| (!name.starts_with("input."), name.clone()));
+        let texts = names.into_iter().map(|name| {
+            let text = fs::read_to_string(case.join(&name)).unwrap();
+            (name, text)
+        });
+        found.push((case.display().to_string(), texts.collect()));
+    }
+    assert!(found.len() > 80);
+    found
+}
+
+/// What was written, read again, and written again.
+fn round(text: &str, write: impl Fn(&Reading<'_>) -> String) -> String {
+    let (session, bodies) = read(text, &[("again.json".to_owned(), text.to_owned())]);
+    write(&Reading { session: &session, bodies: &bodies })
+}
+
+#[test]
+fn a_trajectory_reads_back_as_it_was_written() {
+    let write = |reading: &Reading<'_>| atif::write(reading).unwrap().unwrap_or_default();
+    for (name, files) in fixtures() {
+        let (session, bodies) = read(&name, &files);
+        let written = write(&Reading { session: &session, bodies: &bodies });
+        if written.is_empty() {
+            continue;
+        }
+        let again = round(&written, write);
+        assert_eq!(again, written, "{name}");
+        assert!(!written.contains("null"), "{name}: {written}");
+        let (read, _) = read(&name, &[("a".to_owned(), written)]);
+        let mut counted = session.usage();
+        // There is one kind of writing to a cache.
+        counted.cache_write_1h = 0;
+        assert_eq!(read.usage(), counted, "{name}");
+        assert_eq!(read.calls().len(), session.calls().len(), "{name}");
+    }
+}
+
+#[test]
+fn conversations_read_back_as_they_were_written() {
+    let write = |reading: &Reading<'_>| openai::write(reading).unwrap();
+    for (name, files) in fixtures() {
+        let (session, bodies) = read(&name, &files);
+        let written = write(&Reading { session: &session, bodies: &bodies });
+        if !written.is_empty() {
+            assert_eq!(round(&written, write), written, "{name}");
+        }
+    }
+}
+
+#[test]
+fn spans_read_back_with_every_call_and_every_token() {
+    for (name, files) in fixtures() {
+        let (session, bodies) = read(&name, &files);
+        let reading = Reading { session: &session, bodies: &bodies };
+        let written = otlp::write(&reading, "fixture").unwrap();
+        assert_eq!(written, otlp::write(&reading, "fixture").unwrap());
+        if !written.contains("spanId") {
+            continue;
+        }
+        let (again, _) = read(&name, &[("a".to_owned(), written)]);
+        let mut counted = session.usage();
+        counted.cache_write_1h = 0;
+        assert_eq!(again.usage(), counted, "{name}");
+    }
+}

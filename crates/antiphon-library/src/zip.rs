@@ -1,0 +1,236 @@
+//! A zip of JSON members, as text: one line for each, `{"member": …, "value": …}`.
+//!
+//! Evaluation logs are such zips. The list of members stands at the end, so a zip that is still
+//! being written, or was cut, has none; then its members are found one after another from the
+//! front, as far as they go. Members may be stored, deflated, or packed with zstd. Whatever a zip
+//! says of sizes, no more is unpacked than is asked for.
+
+use std::io::{self, Read};
+
+use antiphon_model::json::{self, Members};
+
+pub(crate) const MAGIC: [u8; 4] = *b"PK\x03\x04";
+const CENTRAL: [u8; 4] = *b"PK\x01\x02";
+const END: [u8; 4] = *b"PK\x05\x06";
+const END_64: [u8; 4] = *b"PK\x06\x06";
+
+const STORED: u16 = 0;
+const DEFLATED: u16 = 8;
+const ZSTD: u16 = 93;
+/// The sizes stand behind the member, where nobody finds them who does not know them.
+const SIZES_FOLLOW: u16 = 1 << 3;
+const ENCRYPTED: u16 = 1;
+
+/// What was unpacked, and why it is not all.
+#[derive(Debug, Default)]
+pub(crate) struct Unpacked {
+    pub(crate) text: String,
+    pub(crate) stopped: Option<io::Error>,
+    pub(crate) is_too_long: bool,
+}
+
+struct Member<'z> {
+    name: String,
+    method: u16,
+    flags: u16,
+    /// What is packed, and perhaps more; or less, if the zip was cut.
+    packed: &'z [u8],
+    is_cut: bool,
+}
+
+/// Unpacks the members, up to `most` bytes of text.
+pub(crate) fn unpack(zip: &[u8], most: u64) -> Unpacked {
+    let mut unpacked = Unpacked::default();
+    match listed(zip) {
+        Some(members) => {
+            for member in &members {
+                unpacked.add(member, most);
+            }
+        }
+        None => in_turn(zip, most, &mut unpacked),
+    }
+    unpacked
+}
+
+impl Unpacked {
+    /// Adds a member's line; says how many bytes it took, if it came to its end.
+    fn add(&mut self, member: &Member<'_>, most: u64) -> Option<u64> {
+        let left = most.saturating_sub(self.text.len() as u64);
+        if left == 0 {
+            self.is_too_long = true;
+            return None;
+        }
+        let mut bytes = Vec::new();
+        let (taken, error) = member.unpack(left, &mut bytes);
+        let text = String::from_utf8_lossy(&bytes);
+        let mut line = Members::default();
+        line.word("member", &member.name);
+        let is_json = text.trim_start().starts_with(['{', '[']);
+        match is_json {
+            true => line.raw("value", &json::compact(&text).replace(['\n', '\r'], " ")),
+            false => line.number("bytes", Some(bytes.len())),
+        }
+        let mut line = line.object();
+        if error.is_some() || bytes.len() as u64 >= left {
+            // It has no end; the line must not look as if it had.
+            line.pop();
+        }
+        self.text.push_str(&line);
+        self.text.push('\n');
+        self.is_too_long |= bytes.len() as u64 >= left;
+        self.stopped = self.stopped.take().or(error);
+        taken
+    }
+}
+
+impl Member<'_> {
+    fn unpack(&self, most: u64, out: &mut Vec<u8>) -> (Option<u64>, Option<io::Error>) {
+        if self.flags & ENCRYPTED != 0 {
+            return (None, Some(io::Error::other("a member is encrypted")));
+        }
+        match self.method {
+            STORED => {
+                let error = self.packed.take(most).read_to_end(out).err();
+                let cut = self.is_cut.then(|| io::ErrorKind::UnexpectedEof.into());
+                (Some(self.packed.len() as u64), error.or(cut))
+            }
+            DEFLATED => {
+                let mut decoder = flate2::bufread::DeflateDecoder::new(self.packed);
+                let error = decoder.by_ref().take(most).read_to_end(out).err();
+                (Some(decoder.total_in()).filter(|_| error.is_none()), error)
+            }
+            ZSTD => match zstd::stream::read::Decoder::with_buffer(self.packed) {
+                Ok(decoder) => (None, decoder.take(most).read_to_end(out).err()),
+                Err(error) => (None, Some(error)),
+            },
+            other => {
+                let what = format!("a member is packed in a way that is not known ({other})");
+                (None, Some(io::Error::other(what)))
+            }
+        }
+    }
+}
+
+/// The members that the list at the end names, in the order in which they stand.
+fn listed(zip: &[u8]) -> Option<Vec<Member<'_>>> {
+    /// The end may be followed by a comment of this length.
+    const COMMENT: usize = 1 << 16;
+    let tail = zip.len().saturating_sub(COMMENT + 22);
+    let end = tail + zip.get(tail..)?.windows(4).rposition(|bytes| bytes == END)?;
+    let mut at = u64::from(u32_at(zip, end + 16)?);
+    if at == u64::from(u32::MAX) {
+        // Too large for the short form: the long one stands before it.
+        let long = zip.get(..end)?.windows(4).rposition(|bytes| bytes == END_64)?;
+        at = u64_at(zip, long + 48)?;
+    }
+    let mut at = usize::try_from(at).ok()?;
+    let mut found = Vec::new();
+    while zip.get(at..)?.starts_with(&CENTRAL) {
+        let (flags, method) = (u16_at(zip, at + 8)?, u16_at(zip, at + 10)?);
+        let mut size = u64::from(u32_at(zip, at + 20)?);
+        let full = u32_at(zip, at + 24)?;
+        let lengths = [28, 30, 32].map(|field| u16_at(zip, at + field).map(usize::from));
+        let [Some(name), Some(extra), Some(comment)] = lengths else { return None };
+        let mut offset = u64::from(u32_at(zip, at + 42)?);
+        let mut long = long_fields(zip.get(at + 46 + name..)?.get(..extra)?).into_iter();
+        let unset = u64::from(u32::MAX);
+        if full == u32::MAX {
+            long.next();
+        }
+        if size == unset {
+            size = long.next()?;
+        }
+        if offset == unset {
+            offset = long.next()?;
+        }
+        let own = String::from_utf8_lossy(zip.get(at + 46..)?.get(..name)?).into_owned();
+        found.push((offset, size, own, method, flags));
+        at += 46 + name + extra + comment;
+    }
+    found.sort_by_key(|(offset, ..)| *offset);
+    let members = found.into_iter().map(|(offset, size, name, method, flags)| {
+        let at = usize::try_from(offset).ok()?;
+        let begin = data_at(zip, at)?;
+        let packed = zip.get(begin..)?.get(..usize::try_from(size).ok()?)?;
+        Some(Member { name, method, flags, packed, is_cut: false })
+    });
+    members.collect::<Option<Vec<_>>>().filter(|members| !members.is_empty())
+}
+
+/// The numbers of 64 bits in a member's extra field.
+fn long_fields(extra: &[u8]) -> Vec<u64> {
+    let mut at = 0;
+    while let (Some(kind), Some(len)) = (u16_at(extra, at), u16_at(extra, at + 2)) {
+        let len = usize::from(len);
+        if kind == 1 {
+            let numbers = extra.get(at + 4..).and_then(|rest| rest.get(..len)).unwrap_or_default();
+            return (0..len / 8).filter_map(|number| u64_at(numbers, number * 8)).collect();
+        }
+        at += 4 + len;
+    }
+    Vec::new()
+}
+
+/// Where a member's bytes begin, behind its own header.
+fn data_at(zip: &[u8], at: usize) -> Option<usize> {
+    zip.get(at..)?.starts_with(&MAGIC).then_some(())?;
+    let (name, extra) = (u16_at(zip, at + 26)?, u16_at(zip, at + 28)?);
+    Some(at + 30 + usize::from(name) + usize::from(extra))
+}
+
+/// The members from the front, each where the one before ends.
+fn in_turn(zip: &[u8], most: u64, unpacked: &mut Unpacked) {
+    let mut at = 0;
+    let cut = || io::Error::from(io::ErrorKind::UnexpectedEof);
+    while zip.get(at..).is_some_and(|rest| rest.starts_with(&MAGIC)) {
+        let header = (u16_at(zip, at + 6), u16_at(zip, at + 8), u32_at(zip, at + 18));
+        let (Some(flags), Some(method), Some(size)) = header else { break };
+        let Some(begin) = data_at(zip, at) else { break };
+        let Some(name_len) = u16_at(zip, at + 26).map(usize::from) else { break };
+        let Some(name) = zip.get(at + 30..at + 30 + name_len) else { break };
+        let Some(rest) = zip.get(begin..) else { break };
+        let extra = zip.get(at + 30 + name_len..begin).unwrap_or_default();
+        let size = match size {
+            u32::MAX => long_fields(extra).get(1).copied().unwrap_or_default(),
+            size => u64::from(size),
+        };
+        let is_known = flags & SIZES_FOLLOW == 0;
+        let size = usize::try_from(size).unwrap_or(usize::MAX);
+        let is_cut = size > rest.len();
+        let packed = if is_known { rest.get(..size).unwrap_or(rest) } else { rest };
+        let name = String::from_utf8_lossy(name).into_owned();
+        let taken = unpacked.add(&Member { name, method, flags, packed, is_cut }, most);
+        if unpacked.is_too_long || unpacked.stopped.is_some() {
+            return;
+        }
+        let Some(taken) = taken.and_then(|taken| usize::try_from(taken).ok()).filter(|_| !is_known)
+        else {
+            if !is_known {
+                break;
+            }
+            at = begin.saturating_add(size);
+            continue;
+        };
+        // Behind it its sizes stand, with or without a mark.
+        let behind = zip.get(begin + taken..).unwrap_or_default();
+        let next = behind.windows(4).take(25).position(|bytes| bytes == MAGIC);
+        let Some(next) = next else { break };
+        at = begin + taken + next;
+    }
+    unpacked.stopped.get_or_insert_with(cut);
+}
+
+fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
+    Some(u16::from_le_bytes(bytes.get(at..)?.first_chunk().copied()?))
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+    Some(u32::from_le_bytes(bytes.get(at..)?.first_chunk().copied()?))
+}
+
+fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
+    Some(u64::from_le_bytes(bytes.get(at..)?.first_chunk().copied()?))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,177 @@
+//! What can be typed about one log, or one file.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::ToolPolicy;
+
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Examples:
+  antiphon tail latest                       the session that goes on right now
+  antiphon tail run.jsonl                    from the beginning, and on
+  antiphon tail run.jsonl --since msg_120    what came after
+  antiphon tail run.jsonl --json | jq .role  as JSON Lines")]
+pub(crate) struct Tail {
+    /// The session; it need not be there yet
+    pub(crate) session: PathBuf,
+    /// Begin after this message
+    #[arg(long, value_name = "ID")]
+    pub(crate) since: Option<String>,
+    /// Stop when all that is there was shown
+    #[arg(long)]
+    pub(crate) once: bool,
+    /// Stop when the session ends
+    #[arg(long)]
+    pub(crate) until_end: bool,
+    /// Print the events as they stand in the log, one a line
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Whole lines that are missing at the end cannot be seen from inside. Keep the head that `verify`
+prints somewhere else, and give it back later:
+  antiphon verify run.jsonl --head 35:9f2c…")]
+pub(crate) struct Verify {
+    /// The sessions
+    #[arg(required = true, value_name = "SESSION")]
+    pub(crate) sessions: Vec<PathBuf>,
+    /// The head that the log must contain, as `n:hash`
+    #[arg(long, value_name = "N:HASH")]
+    pub(crate) head: Option<String>,
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Salvage {
+    /// The damaged log
+    pub(crate) session: PathBuf,
+    /// Where to write the copy
+    #[arg(short, long, value_name = "PATH")]
+    pub(crate) output: PathBuf,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A finding shows where a secret stands, by which rule, and its first four characters. Exit code 1
+means that there are some: rotate them, for whoever read the file has them.
+
+Examples:
+  antiphon scan ~/.claude/projects          all that was ever said to an agent
+  antiphon scan run.jsonl notes.md --json")]
+pub(crate) struct Scan {
+    /// Files of any kind, or folders of them
+    #[arg(required = true, value_name = "PATH")]
+    pub(crate) paths: Vec<PathBuf>,
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A log stays a log: each event is redacted, and the chain sealed anew. Any other file of text, of
+JSON or of lines of JSON stays what it is. The file that is read is not changed, and still holds
+the secrets.
+
+Example:
+  antiphon redact run.jsonl -o clean.jsonl")]
+pub(crate) struct Redact {
+    /// The session, or any other file of text
+    pub(crate) session: PathBuf,
+    /// Where to write the copy: a file that is not there yet
+    #[arg(short, long, value_name = "PATH")]
+    pub(crate) output: PathBuf,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The content decides which standard a document is held to. An error breaks the standard; a warning
+is about what the standard leaves open, or what cannot be told for sure.
+
+Examples:
+  antiphon validate data/sessions                    all documents below a folder
+  antiphon validate run-multi.json --strict          warnings count, too")]
+pub(crate) struct Validate {
+    /// Documents, or folders of them
+    #[arg(required = true, value_name = "PATH")]
+    pub(crate) paths: Vec<PathBuf>,
+    /// A document with warnings does not pass
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Migrate {
+    /// The document
+    pub(crate) file: PathBuf,
+    /// As a session of several agents, even if it is of one
+    #[arg(long)]
+    pub(crate) multi: bool,
+    /// A file that is not there yet, or a folder; instead of stdout
+    #[arg(short, long, value_name = "PATH")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Export {
+    /// The session
+    pub(crate) session: PathBuf,
+    /// The form
+    #[arg(long = "as", value_enum)]
+    pub(crate) format: ExportFormat,
+    /// A file that is not there yet, or for documents a folder; instead of stdout
+    #[arg(short, long, value_name = "PATH")]
+    pub(crate) output: Option<PathBuf>,
+    /// What a transcript tells of tools' inputs and outputs
+    #[arg(long, value_enum, default_value_t = ToolPolicy::Seed)]
+    pub(crate) tools: ToolPolicy,
+    /// Which phases a document has
+    #[arg(long, value_enum, default_value_t = PhaseDetail::Advised)]
+    pub(crate) phases: PhaseDetail,
+    /// With all secrets that it holds
+    #[arg(long)]
+    pub(crate) no_redact: bool,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum ExportFormat {
+    /// The log of this program
+    Antiphon,
+    /// A session document, of the standard that fits
+    Std,
+    /// A session document of one agent
+    #[value(name = "std-001")]
+    Std001,
+    /// A session document of several agents
+    #[value(name = "std-008")]
+    Std008,
+    /// A transcript, as `record` writes it
+    Transcript,
+    /// An ATIF trajectory, as Harbor reads it
+    Atif,
+    /// Conversations as chat services take them, a line for each agent
+    Openai,
+    /// OpenTelemetry spans (OTLP JSON, GenAI conventions)
+    Otlp,
+    /// The agent's own file, byte for byte
+    Native,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum PhaseDetail {
+    /// By the number of calls: none for fewer than 5, those that are certain up to 20, then all
+    Advised,
+    /// All
+    Always,
+    /// None, not even recorded ones
+    Never,
+}

@@ -1,0 +1,196 @@
+//! What can be typed to record, and to add to what was recorded.
+
+use std::path::PathBuf;
+
+use clap::{ArgGroup, Args, ValueEnum};
+
+#[derive(Debug, Args)]
+pub(crate) struct Record {
+    /// What the agent is: planner, implementor, reviewer, any word
+    #[arg(long)]
+    pub(crate) role: Option<String>,
+    /// The issue that it works on
+    #[arg(long)]
+    pub(crate) issue: Option<String>,
+    /// A specification that it works on; may be repeated
+    #[arg(long, value_name = "PATH")]
+    pub(crate) spec: Vec<String>,
+    /// The run that it is part of
+    #[arg(long, value_name = "ID")]
+    pub(crate) run_id: Option<String>,
+    /// The task that it works on
+    #[arg(long, value_name = "ID")]
+    pub(crate) task_id: Option<String>,
+    /// End the command after this time: 90, 90s, 10m, 2h
+    #[arg(long, value_name = "TIME", value_parser = crate::commands::duration)]
+    pub(crate) max_duration: Option<std::time::Duration>,
+    /// Write a transcript into this folder
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) logs_dir: Option<PathBuf>,
+    /// What a transcript tells of tools' inputs and outputs
+    #[arg(long, value_enum, default_value_t = ToolPolicy::Seed)]
+    pub(crate) tools: ToolPolicy,
+    /// Append what happens to the role (requested, started, completed, failed) to this file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) events: Option<PathBuf>,
+    /// Keep secrets
+    #[arg(long)]
+    pub(crate) no_redact: bool,
+    /// The configuration, instead of the antiphon.toml that is found
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// The command and its arguments
+    #[arg(required = true, last = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<std::ffi::OsString>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum ToolPolicy {
+    /// Names of tools; results as they came
+    Seed,
+    /// Names only
+    Names,
+    /// One line of each
+    Summary,
+    /// All of each
+    Full,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Lead {
+    #[arg(required = true, last = true)]
+    pub(crate) command: Vec<std::ffi::OsString>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The settings are changed after you have seen how and agreed; a copy of the file as it was stays
+beside it. `docs/hooks.md` tells what is kept, and where.
+
+Examples:
+  antiphon install claude-code
+  antiphon install claude-code --remove")]
+pub(crate) struct Install {
+    /// The agent
+    #[arg(value_enum)]
+    pub(crate) agent: HookedAgent,
+    /// Take the hooks out again
+    #[arg(long)]
+    pub(crate) remove: bool,
+    /// Do not ask
+    #[arg(long)]
+    pub(crate) yes: bool,
+}
+
+/// The agents whose hooks are known.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum HookedAgent {
+    ClaudeCode,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Hook {
+    /// Copy what a hook had no time for
+    #[arg(long, value_name = "KEY", hide = true)]
+    pub(crate) catch_up: Option<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The id of each event is printed when it is acknowledged, one a line; a line that cannot be taken
+prints `!` in its place, with the reason on stderr. An event without `message_id` is given one; the
+same event with the same id may be sent again.
+
+Example:
+  echo '{\"agent_id\":\"jill\",\"role\":\"assistant\",\"content\":\"Hello\"}' | antiphon append run.jsonl")]
+pub(crate) struct Append {
+    /// The log; it is made if it is not there
+    pub(crate) session: PathBuf,
+    /// What an acknowledgement means
+    #[arg(long, value_enum, default_value_t = Level::Interval)]
+    pub(crate) level: Level,
+    /// How many seconds to wait for another writer
+    #[arg(long, value_name = "SECONDS", default_value_t = 5)]
+    pub(crate) wait: u64,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum Level {
+    /// The operating system has it: it survives the death of any process
+    Os,
+    /// The same, and within a second it is on the disk
+    Interval,
+    /// It is on the disk: it survives a power cut
+    Disk,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    group(ArgGroup::new("what").required(true).args(["phase", "note", "auto"])),
+    after_help = "\
+The calls stay as they are: an annotation is an event of its own, whose id is printed.
+
+Examples:
+  antiphon annotate run.jsonl --phase explore --from c1 --to c4 --confidence high
+  antiphon annotate run.jsonl --note 'the wrong file' --from c3
+  antiphon annotate run.jsonl --auto    the phases that `antiphon view phases` derives"
+)]
+pub(crate) struct Annotate {
+    /// The log
+    pub(crate) session: PathBuf,
+    /// Add a phase
+    #[arg(long, value_enum, value_name = "TYPE", requires = "from")]
+    pub(crate) phase: Option<PhaseType>,
+    /// Add a note
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) note: Option<String>,
+    /// Add the derived phases, if none is recorded
+    #[arg(long, conflicts_with_all = ["from", "to", "confidence", "description", "by"])]
+    pub(crate) auto: bool,
+    /// The first call that it is about
+    #[arg(long, value_name = "CALL")]
+    pub(crate) from: Option<String>,
+    /// The last, if that is another
+    #[arg(long, value_name = "CALL", requires = "from")]
+    pub(crate) to: Option<String>,
+    /// How sure the phase is
+    #[arg(long, value_enum, default_value_t = Confidence::Medium, conflicts_with = "note")]
+    pub(crate) confidence: Confidence,
+    /// What happened in the phase
+    #[arg(long, value_name = "TEXT", conflicts_with = "note")]
+    pub(crate) description: Option<String>,
+    /// Who says so
+    #[arg(long, value_enum, default_value_t = AnnotatedBy::Human)]
+    pub(crate) by: AnnotatedBy,
+    /// Whose calls, by name or id, if they are not the main agent's
+    #[arg(long)]
+    pub(crate) agent: Option<String>,
+    /// How many seconds to wait for another writer
+    #[arg(long, value_name = "SECONDS", default_value_t = 5)]
+    pub(crate) wait: u64,
+}
+
+/// The phases of STD-001.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum PhaseType {
+    Understand,
+    Explore,
+    Plan,
+    Execute,
+    Verify,
+    Mixed,
+    Unclassified,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum Confidence {
+    High,
+    Medium,
+    Low,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum AnnotatedBy {
+    Human,
+    Agent,
+}

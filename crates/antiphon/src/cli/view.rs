@@ -1,0 +1,172 @@
+//! What can be typed to look at a session from one side.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use super::{PriceTable, Session};
+
+#[derive(Debug, Args)]
+pub(crate) struct View {
+    #[command(subcommand)]
+    pub(crate) view: ViewKind,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ViewKind {
+    /// Who made whom; each parent recorded, or inferred and by which rule
+    Tree(Session),
+    /// One agent's messages, in order
+    Transcript(OfAgent),
+    /// Who said what, and who heard each
+    Dialog(Dialog),
+    /// What one agent heard, did, received and said
+    Perspective(Perspective),
+    /// What an agent had in its context at a step, and what it had lost
+    Context(Context),
+    /// Every link in the session, with kind and basis
+    Causality(Session),
+    /// The chain that led to a message
+    Trace(Trace),
+    /// Where an utterance went, in what form, and whether it was answered
+    Delivery(Delivery),
+    /// System notices, hook verdicts, blocked calls
+    Hooks(Session),
+    /// The messages between agents, as a sequence
+    Flow(Flow),
+    /// Events in order with time, lane and duration
+    Timeline(Session),
+    /// The tool calls: category, status, duration
+    Calls(Calls),
+    /// What stretches of calls were for: as annotated, or else derived
+    Phases(Phases),
+    /// Run, coordinator, agents, sub-agents, tool calls: with status, time, tokens and cost
+    Spans(Spans),
+    /// What each agent used and cost, its own and in total
+    Cost(Cost),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct OfAgent {
+    #[command(flatten)]
+    pub(crate) session: Session,
+    /// The agent, by name or id; may be left out where one agent made all the others
+    #[arg(long)]
+    pub(crate) agent: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Dialog {
+    #[command(flatten)]
+    pub(crate) session: Session,
+    /// Only what this agent said; may be repeated
+    #[arg(long)]
+    pub(crate) agent: Vec<String>,
+    /// Only what this agent heard
+    #[arg(long, value_name = "AGENT")]
+    pub(crate) heard_by: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Perspective {
+    #[command(flatten)]
+    pub(crate) of: OfAgent,
+    /// Up to this message
+    #[arg(long, value_name = "ID")]
+    pub(crate) at: Option<String>,
+    /// With the voices of the agents that it made
+    #[arg(long)]
+    pub(crate) inner: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Context {
+    #[command(flatten)]
+    pub(crate) of: OfAgent,
+    /// At this message: if the agent said it, what it had when it began to
+    #[arg(long, value_name = "ID")]
+    pub(crate) at: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Trace {
+    /// The session
+    pub(crate) session: PathBuf,
+    /// The message
+    pub(crate) message: String,
+    /// What it led to, instead of what led to it
+    #[arg(long)]
+    pub(crate) forward: bool,
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Delivery {
+    /// The session
+    pub(crate) session: PathBuf,
+    /// The utterance; all of them, if left out
+    pub(crate) message: Option<String>,
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Calls {
+    #[command(flatten)]
+    pub(crate) session: Session,
+    /// Only those that failed
+    #[arg(long)]
+    pub(crate) failed: bool,
+    /// Only those of this tool
+    #[arg(long)]
+    pub(crate) tool: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Phases {
+    #[command(flatten)]
+    pub(crate) session: Session,
+    /// Only this agent's calls, by name or id
+    #[arg(long, conflicts_with = "all")]
+    pub(crate) agent: Option<String>,
+    /// The calls of every agent, one agent after the other
+    #[arg(long)]
+    pub(crate) all: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Spans {
+    #[command(flatten)]
+    pub(crate) session: Session,
+    /// Each with those below it, and with totals
+    #[arg(long)]
+    pub(crate) tree: bool,
+    #[command(flatten)]
+    pub(crate) prices: PriceTable,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Cost {
+    #[command(flatten)]
+    pub(crate) session: Session,
+    /// Every request that was counted, with its file and line, and every duplicate that was not
+    #[arg(long)]
+    pub(crate) ledger: bool,
+    #[command(flatten)]
+    pub(crate) prices: PriceTable,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Flow {
+    #[command(flatten)]
+    pub(crate) session: Session,
+    /// As a Mermaid sequence diagram
+    #[arg(long, conflicts_with_all = ["svg", "json"])]
+    pub(crate) mermaid: bool,
+    /// As a self-contained SVG picture
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) svg: bool,
+}
