@@ -219,7 +219,6 @@ impl Copying<'_> {
             source: self.source.file.clone(),
             ..known.clone().unwrap_or_default()
         };
-        self.remember(&state, known.as_ref())?;
         let Some((format, mut members)) = self.members(looked_at)? else { return Ok(true) };
         if format != self.source.agent {
             return Ok(true);
@@ -227,24 +226,22 @@ impl Copying<'_> {
         done.found = sizes(&members, format);
         // A name that is not text could come out as another's.
         members.retain(|member| !member.name.contains(char::REPLACEMENT_CHARACTER));
-        let known = state.clone();
         let own = self.source.file.file_name().map(|name| plain(Path::new(name)));
         let main = members.first().map(|main| main.name.clone());
         state.main = main.filter(|main| own.as_deref() != Some(Path::new(main)));
-        self.remember(&state, Some(&known))?;
-        let known = state.clone();
         let mut number = generations(self.folder).into_iter().max().unwrap_or(1);
-        let mut step = self.copy_into(number, &members, &mut state.bytes, &mut done.files)?;
-        if step == Step::Rewritten {
+        let mut step = self.copy_into(number, &members, &mut state.bytes, &mut done.files);
+        if matches!(step, Ok(Step::Rewritten)) {
             number += 1;
             state.bytes = 0;
             state.looked_beside = false;
-            step = self.copy_into(number, &members, &mut state.bytes, &mut done.files)?;
+            step = self.copy_into(number, &members, &mut state.bytes, &mut done.files);
         }
         // What was rewritten while it was copied is for the next time.
-        state.looked_beside |= self.deadline.is_none() && step == Step::Done;
-        self.remember(&state, Some(&known))?;
-        Ok(step != Step::OutOfTime && (state.looked_beside || self.deadline.is_none()))
+        state.looked_beside |= self.deadline.is_none() && matches!(step, Ok(Step::Done));
+        // Whose files these are is written down even if not all of them could be copied.
+        self.remember(&state, known.as_ref())?;
+        Ok(step? != Step::OutOfTime && (state.looked_beside || self.deadline.is_none()))
     }
 
     fn members(

@@ -118,7 +118,7 @@ pub(crate) fn head(path: &Path, most: u64) -> io::Result<String> {
         // That the packed head ends within a frame is no fault.
         unpack(&packed, most, &mut bytes)?;
     }
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    Ok(text(bytes))
 }
 
 fn unpack(packed: &[u8], most: u64, unpacked: &mut Vec<u8>) -> io::Result<Option<Stopped>> {

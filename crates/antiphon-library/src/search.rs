@@ -5,6 +5,7 @@
 //! can also be ranked by how well it fits.
 
 mod entry;
+mod marks;
 mod query;
 
 use std::collections::BTreeMap;
@@ -13,14 +14,16 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use aho_corasick::AhoCorasick;
-use antiphon_model::Timestamp;
+use antiphon_model::{Entry, Timestamp};
 use antiphon_views::Reading;
 use serde::Serialize;
 
 use crate::archive::pack;
 use crate::catalog::{Candidate, CatalogError, Catalogue, EventQuery, Pieces, Progress, Ranked};
-use crate::{Error, Key, Origin, SessionQuery, Store, StoredSession, open};
+use crate::open::open_foreign;
+use crate::{Bundle, Error, Key, Origin, SessionQuery, Store, StoredSession, open};
 
+use marks::Marks;
 pub use query::{Query, day_or_time};
 
 /// A place that was found.
@@ -145,7 +148,7 @@ impl Search<'_> {
                 if !may_hold(session, candidate, finder) {
                     continue;
                 }
-                let hits = self.in_session(session, all).unwrap_or_default();
+                let hits = self.in_session(session, &finders, all).unwrap_or_default();
                 if !hits.is_empty() {
                     found.lock().unwrap_or_else(PoisonError::into_inner).push((at, hits));
                 }
@@ -171,12 +174,27 @@ impl Search<'_> {
         about.wants(session)
     }
 
-    fn in_session(&self, session: &StoredSession, all: bool) -> Result<Vec<Hit>, Error> {
+    fn in_session(
+        &self,
+        session: &StoredSession,
+        finders: &[Option<AhoCorasick>],
+        all: bool,
+    ) -> Result<Vec<Hit>, Error> {
         let path = session.path();
-        let opened = open(&path)?;
+        let bundle = Bundle::find(&path)?;
+        let marks = bundle.as_ref().map(|bundle| Marks::of(bundle, finders));
+        let opened = match bundle {
+            Some(bundle) => open_foreign(bundle, false),
+            None => open(&path)?,
+        };
+        let may_be_in = |entry: Entry<'_>| {
+            marks
+                .as_ref()
+                .is_none_or(|marks| marks.may_be_in(&opened.session, entry, self.words, all))
+        };
         let reading = Reading { session: &opened.session, bodies: &*opened.bodies };
         let mut hits = Vec::new();
-        for entry in opened.session.entries().rev() {
+        for entry in opened.session.entries().rev().filter(|entry| may_be_in(*entry)) {
             if hits.len() >= self.limit {
                 break;
             }

@@ -20,7 +20,7 @@ pub(crate) fn object<'a>(
     is_cut: bool,
     mut each: impl FnMut(&'a str, Value<'a>),
 ) -> Result<(), Malformed> {
-    let mut scan = Scan { text, at: 0, has_escape: false };
+    let mut scan = Scan::new(text);
     scan.space();
     scan.expect(b'{')?;
     scan.space();
@@ -50,7 +50,7 @@ pub(crate) fn object<'a>(
 
 /// Calls `each` with the raw elements of an array.
 pub(crate) fn array<'a>(text: &'a str, mut each: impl FnMut(&'a str)) -> Result<(), Malformed> {
-    let mut scan = Scan { text, at: 0, has_escape: false };
+    let mut scan = Scan::new(text);
     scan.space();
     scan.expect(b'[')?;
     scan.space();
@@ -82,9 +82,17 @@ struct Scan<'a> {
     text: &'a str,
     at: usize,
     has_escape: bool,
+    /// No control character is in it, so that none has to be looked for in its strings.
+    is_clean: bool,
 }
 
 impl<'a> Scan<'a> {
+    fn new(text: &'a str) -> Self {
+        // To look is worth it where there are long strings.
+        let is_clean = text.len() >= 256 && text.bytes().fold(u8::MAX, u8::min) >= 0x20;
+        Self { text, at: 0, has_escape: false, is_clean }
+    }
+
     fn peek(&self) -> Option<u8> {
         self.text.as_bytes().get(self.at).copied()
     }
@@ -138,7 +146,7 @@ impl<'a> Scan<'a> {
         self.expect(b'"')?;
         loop {
             let rest = self.text.as_bytes().get(self.at..).ok_or(Malformed)?;
-            self.at += plain(rest);
+            self.at += if self.is_clean { clean(rest) } else { plain(rest) };
             match self.next().ok_or(Malformed)? {
                 b'"' => return self.since(start),
                 b'\\' => self.escape()?,
@@ -267,6 +275,17 @@ impl<'a> Scan<'a> {
         let value = values.next().and_then(Result::ok).ok_or(Malformed)?.get();
         self.at += value.len();
         Ok(value)
+    }
+}
+
+/// How many bytes come before a quote or a backslash, where there is no control character.
+fn clean(bytes: &[u8]) -> usize {
+    // Most strings are short, and over before a faster search would have begun.
+    const SHORT: usize = 16;
+    let Some((front, back)) = bytes.split_at_checked(SHORT) else { return plain(bytes) };
+    match plain(front) {
+        SHORT => SHORT + memchr::memchr2(b'"', b'\\', back).unwrap_or(back.len()),
+        found => found,
     }
 }
 

@@ -1,0 +1,64 @@
+//! Where words stand in the bytes of a session, so that entries without them need not be decoded.
+
+use aho_corasick::AhoCorasick;
+use antiphon_model::{Detail, Entry, Place, Session};
+
+use crate::Bundle;
+
+/// A word that stands in more places is in most entries anyway.
+const MOST: usize = 100_000;
+
+/// For each word the places where it begins, by stream; nothing, for a word that cannot be looked
+/// for in bytes or stands everywhere.
+pub(super) struct Marks(Vec<Option<Vec<Vec<u64>>>>);
+
+impl Marks {
+    pub(super) fn of(bundle: &Bundle, finders: &[Option<AhoCorasick>]) -> Self {
+        let find = |finder: &AhoCorasick| {
+            let mut left = MOST;
+            let mut streams = Vec::new();
+            for text in bundle.texts() {
+                let found = finder.find_iter(text).take(left).map(|it| it.start() as u64);
+                let found: Vec<u64> = found.collect();
+                left -= found.len();
+                streams.push(found);
+            }
+            (left > 0).then_some(streams)
+        };
+        Self(finders.iter().map(|finder| finder.as_ref().and_then(find)).collect())
+    }
+
+    /// Whether an entry may have all of the words, or any.
+    pub(super) fn may_be_in(
+        &self,
+        session: &Session,
+        entry: Entry<'_>,
+        words: &[String],
+        all: bool,
+    ) -> bool {
+        let places = places(entry);
+        let tools = || entry.calls().map(|(ix, _)| session.tool_name(ix).to_lowercase());
+        let mut has = self.0.iter().zip(words).map(|(streams, word)| {
+            let Some(streams) = streams else { return true };
+            places.iter().any(|place| is_within(streams, *place))
+                || tools().any(|name| name.contains(word))
+        });
+        if all { has.all(|it| it) } else { has.any(|it| it) }
+    }
+}
+
+/// All that an entry may have its words from.
+fn places(entry: Entry<'_>) -> Vec<Place> {
+    let mut places = vec![entry.line()];
+    places.extend(entry.contents());
+    places.extend(entry.calls().map(|(_, call)| call.arguments));
+    let details = [Detail::Reasoning, Detail::Result, Detail::Payload];
+    places.extend(details.into_iter().filter_map(|detail| entry.detail(detail)));
+    places
+}
+
+fn is_within(streams: &[Vec<u64>], place: Place) -> bool {
+    let Some(found) = streams.get(place.stream as usize) else { return false };
+    let at = found.partition_point(|&offset| offset < place.offset);
+    found.get(at).is_some_and(|&offset| offset < place.offset + u64::from(place.len))
+}
