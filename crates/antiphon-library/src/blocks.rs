@@ -1,23 +1,27 @@
 //! Files in blocks: as many whole lines as a megabyte holds, or one longer line.
 //!
-//! A packed copy has a frame for each, and the catalogue a filter. So what is found in a filter is
-//! read without the rest of the file, and no word stands half in one block and half in another.
+//! A packed copy has a frame for each, and the catalogue filters for its parts. So what is found in
+//! a filter is read without the rest of the file, and no word stands half in one and half in
+//! another.
 
 use std::io::{self, Read};
 
 use memchr::{memchr, memrchr};
 
 const BLOCK_BYTES: usize = 1 << 20;
+/// Parts are cut in the same way.
+const PART_BYTES: usize = 256 << 10;
 /// A line that is longer is cut: something has to fit into memory.
 const LINE_BYTES_MAX: usize = 64 << 20;
 
-/// How long the first block is of what begins with this; `None` if that takes more to tell.
-fn first(bytes: &[u8], is_all: bool) -> Option<usize> {
-    let Some((front, back)) = bytes.split_at_checked(BLOCK_BYTES) else {
+/// How long the first piece of that size is of what begins with this; `None` if that takes more to
+/// tell.
+fn first(bytes: &[u8], size: usize, is_all: bool) -> Option<usize> {
+    let Some((front, back)) = bytes.split_at_checked(size) else {
         return (is_all && !bytes.is_empty()).then_some(bytes.len());
     };
     let in_front = memrchr(b'\n', front).map(|at| at + 1);
-    let end = in_front.or_else(|| memchr(b'\n', back).map(|at| BLOCK_BYTES + at + 1));
+    let end = in_front.or_else(|| memchr(b'\n', back).map(|at| size + at + 1));
     match end {
         Some(end) => Some(end.min(LINE_BYTES_MAX)),
         None if bytes.len() >= LINE_BYTES_MAX => Some(LINE_BYTES_MAX),
@@ -26,11 +30,20 @@ fn first(bytes: &[u8], is_all: bool) -> Option<usize> {
 }
 
 /// The blocks of what is in memory.
-pub(crate) fn blocks(mut bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+pub(crate) fn blocks(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    cut(bytes, BLOCK_BYTES)
+}
+
+/// The parts of a block.
+pub(crate) fn parts(block: &[u8]) -> impl Iterator<Item = &[u8]> {
+    cut(block, PART_BYTES)
+}
+
+fn cut(mut bytes: &[u8], size: usize) -> impl Iterator<Item = &[u8]> {
     std::iter::from_fn(move || {
-        let (block, rest) = bytes.split_at_checked(first(bytes, true)?)?;
+        let (piece, rest) = bytes.split_at_checked(first(bytes, size, true)?)?;
         bytes = rest;
-        Some(block)
+        Some(piece)
     })
 }
 
@@ -42,7 +55,8 @@ pub(crate) fn each_block(
     let mut bytes = Vec::with_capacity(BLOCK_BYTES);
     let mut is_all = false;
     loop {
-        while let Some(block) = first(&bytes, is_all).and_then(|end| bytes.get(..end)) {
+        while let Some(block) = first(&bytes, BLOCK_BYTES, is_all).and_then(|end| bytes.get(..end))
+        {
             each(block)?;
             let len = block.len();
             bytes.drain(..len);

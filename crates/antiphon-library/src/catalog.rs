@@ -100,12 +100,12 @@ pub struct RequestRow {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RequestId(pub(crate) [u8; 16]);
 
-/// A file of a session, and the filters of its blocks, in order.
+/// A file of a session, and the filters of the parts of its blocks, in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileBlocks {
     /// Its name within what is kept of the session.
     pub name: String,
-    pub blocks: Vec<Filter>,
+    pub blocks: Vec<Vec<Filter>>,
 }
 
 /// A change of the catalogue.

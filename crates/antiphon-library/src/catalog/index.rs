@@ -4,7 +4,7 @@ use antiphon_model::{Detail, Entry, EntryKind, Role, Session};
 use antiphon_views::{Reading, sub_agent};
 
 use super::{EventRow, FileBlocks, FilterMaker, Record, RequestId, RequestRow, Row};
-use crate::blocks::blocks;
+use crate::blocks::{blocks, parts};
 use crate::open::{Opened, open_foreign, open_telling};
 use crate::store::Place;
 use crate::{Bundle, Error, Key};
@@ -36,7 +36,8 @@ struct Filters {
 
 impl Filters {
     fn add(&mut self, name: &str, bytes: &[u8]) {
-        let blocks = blocks(bytes).map(|block| self.maker.make(block)).collect();
+        let filters = |block| parts(block).map(|part| self.maker.make(part)).collect();
+        let blocks = blocks(bytes).map(filters).collect();
         self.files.push(FileBlocks { name: name.to_owned(), blocks });
     }
 }

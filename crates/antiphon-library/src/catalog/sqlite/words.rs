@@ -9,7 +9,8 @@ use super::read::{self, Known, fact};
 use super::{Candidate, CatalogError, Pieces, Ranked};
 
 /// The filters of a session's files as one value: for each file the length of its name, the name,
-/// the number of its blocks, and for each block the length of its filter and the filter.
+/// the number of its blocks; for each block the number of its parts; for each part the length of
+/// its filter and the filter.
 pub(super) fn pack(files: &[FileBlocks]) -> Vec<u8> {
     let mut packed = Vec::new();
     let number = |out: &mut Vec<u8>, number: usize| {
@@ -20,8 +21,11 @@ pub(super) fn pack(files: &[FileBlocks]) -> Vec<u8> {
         packed.extend(file.name.as_bytes());
         number(&mut packed, file.blocks.len());
         for block in &file.blocks {
-            number(&mut packed, block.as_bytes().len());
-            packed.extend(block.as_bytes());
+            number(&mut packed, block.len());
+            for part in block {
+                number(&mut packed, part.as_bytes().len());
+                packed.extend(part.as_bytes());
+            }
         }
     }
     packed
@@ -56,10 +60,12 @@ fn look(packed: &[u8], words: &[Pieces]) -> Option<Found> {
         let blocks = unpack.number()?;
         let mut hits: Vec<Vec<u32>> = vec![Vec::new(); words.len()];
         for number in 0..u32::try_from(blocks).ok()? {
-            let filter = unpack.bytes()?;
-            for (word, hits) in words.iter().zip(&mut hits) {
-                if may_hold(filter, word) {
-                    hits.push(number);
+            for _ in 0..unpack.number()? {
+                let filter = unpack.bytes()?;
+                for (word, hits) in words.iter().zip(&mut hits) {
+                    if hits.last() != Some(&number) && may_hold(filter, word) {
+                        hits.push(number);
+                    }
                 }
             }
         }
