@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use antiphon_views::{Facts, Group, Prices, Stats};
 
 use crate::catalog::{CatalogError, Progress};
-use crate::{Key, Store};
+use crate::{Key, Store, StoredSession};
 
 impl Store {
     /// Counts every request once, from the catalogue's sums; by other prices, if there are some,
@@ -17,26 +17,27 @@ impl Store {
         progress: Progress<'_>,
     ) -> Result<Stats, CatalogError> {
         let mut catalogue = self.catalogue(progress)?;
-        let rows = catalogue.ask(|catalog| catalog.rows())?;
+        let sessions = catalogue.sessions()?;
         let sums = catalogue.ask(|catalog| match prices {
             Some(prices) => catalog.roll_up_by(prices),
             None => catalog.roll_up(),
         })?;
         let mut stats = Stats::new(group);
-        let by_key: BTreeMap<&Key, _> = rows.iter().map(|row| (&row.key, row)).collect();
+        let by_key: BTreeMap<&Key, &StoredSession> =
+            sessions.iter().map(|session| (&session.key, session)).collect();
         for sum in &sums {
-            let Some(row) = by_key.get(&sum.session) else { continue };
+            let Some(session) = by_key.get(&sum.session) else { continue };
             let facts = Facts {
-                session_id: &row.session_id,
-                program: row.agent.as_deref(),
-                project: row.project.as_deref(),
+                session_id: &session.session_id,
+                program: session.agent.as_deref(),
+                project: session.project.as_deref(),
                 model: sum.model.as_deref(),
                 sub_agent: sum.sub_agent.as_deref(),
                 day: sum.day,
             };
             stats.add_totals(&facts, sum.totals);
         }
-        catalogue.sessions()?.iter().for_each(|_| stats.add_session());
+        sessions.iter().for_each(|_| stats.add_session());
         Ok(stats)
     }
 }

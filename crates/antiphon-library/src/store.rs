@@ -140,26 +140,13 @@ impl Store {
     /// Every session, the one that changed last first. Of each only the beginning and the end are
     /// read. A store that is not there has none.
     pub fn sessions(&self) -> Vec<StoredSession> {
-        self.sessions_with(self.known_rows())
+        sessions_of(self.places(), self.known_rows())
     }
 
     /// The same, with a row for each copy and each recording. What the catalogue knows need not be
     /// read.
     pub(crate) fn rows(&self) -> Vec<StoredSession> {
-        self.listed(self.known_rows()).collect()
-    }
-
-    /// The same, with what is known of some.
-    fn listed(&self, mut known: BTreeMap<Key, Row>) -> impl Iterator<Item = StoredSession> {
-        self.places().into_iter().filter_map(move |place| match known.remove(&place.key) {
-            Some(row) if row.stamp == place.stamp => StoredSession::of_row(&place, row),
-            _ => StoredSession::read(&place),
-        })
-    }
-
-    /// Every session, with what the catalogue knows of them.
-    pub(crate) fn sessions_with(&self, known: BTreeMap<Key, Row>) -> Vec<StoredSession> {
-        merged(self.listed(known))
+        listed(self.places(), self.known_rows()).collect()
     }
 
     /// The sessions' places, in the same order.
@@ -172,6 +159,21 @@ impl Store {
         places.sort_by(|a, b| b.changed_at.cmp(&a.changed_at).then_with(|| a.key.cmp(&b.key)));
         places
     }
+}
+
+/// The sessions at these places, with what is known of some.
+pub(crate) fn sessions_of(places: Vec<Place>, known: BTreeMap<Key, Row>) -> Vec<StoredSession> {
+    merged(listed(places, known))
+}
+
+fn listed(
+    places: Vec<Place>,
+    mut known: BTreeMap<Key, Row>,
+) -> impl Iterator<Item = StoredSession> {
+    places.into_iter().filter_map(move |place| match known.remove(&place.key) {
+        Some(row) if row.stamp == place.stamp => StoredSession::of_row(&place, row),
+        _ => StoredSession::read(&place),
+    })
 }
 
 /// A run that was recorded and copied is one session: the agent's own file gives its content, the

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, sync_channel};
 
 use super::{Catalog, CatalogError, Change, Row, Sqlite, index, sqlite};
-use crate::store::Place;
+use crate::store::{Place, sessions_of};
 use crate::{Key, Store, StoredSession};
 
 /// The name of the catalogue's file in the store.
@@ -30,6 +30,8 @@ pub struct Catalogue<'p> {
     catalog: Sqlite,
     is_in_memory: bool,
     progress: Progress<'p>,
+    /// What was there when it was last brought into step, if nothing had changed.
+    current: Option<(Vec<Place>, BTreeMap<Key, Row>)>,
 }
 
 impl std::fmt::Debug for Catalogue<'_> {
@@ -93,7 +95,7 @@ impl Store {
         };
         let is_in_memory = opened.is_err();
         let catalog = opened.or_else(|_| Sqlite::in_memory())?;
-        Ok(Catalogue { store: self.clone(), catalog, is_in_memory, progress })
+        Ok(Catalogue { store: self.clone(), catalog, is_in_memory, progress, current: None })
     }
 
     /// Takes what is not kept any more out of the catalogue, and out of one that was set aside.
@@ -137,8 +139,11 @@ impl Catalogue<'_> {
 
     /// Every session, the one that changed last first.
     pub fn sessions(&mut self) -> Result<Vec<StoredSession>, CatalogError> {
+        if let Some((places, rows)) = self.current.take() {
+            return Ok(sessions_of(places, rows));
+        }
         let rows = self.ask(|catalog| catalog.rows())?;
-        Ok(self.store.sessions_with(by_key(rows)))
+        Ok(sessions_of(self.store.places(), by_key(rows)))
     }
 
     /// Sets the catalogue aside and makes it again.
@@ -154,9 +159,17 @@ impl Catalogue<'_> {
 
     /// Reads what is new or has changed, and drops what is gone.
     pub(crate) fn refresh(&mut self) -> Result<Refreshed, CatalogError> {
-        let mut known = by_key(self.catalog.rows()?);
-        let mut stale = self.store.places();
-        stale.retain(|place| known.remove(&place.key).is_none_or(|row| row.stamp != place.stamp));
+        let known = by_key(self.catalog.rows()?);
+        let places = self.store.places();
+        let is_known =
+            |place: &&Place| known.get(&place.key).is_some_and(|row| row.stamp == place.stamp);
+        if places.len() == known.len() && places.iter().all(|place| is_known(&place)) {
+            self.current = Some((places, known));
+            return Ok(Refreshed::default());
+        }
+        let stale: Vec<Place> = places.iter().filter(|it| !is_known(it)).cloned().collect();
+        let mut known = known;
+        places.iter().for_each(|place| drop(known.remove(&place.key)));
         let gone: Vec<Change> = known.into_keys().map(Change::Remove).collect();
         let removed = gone.len();
         self.catalog.write(&gone)?;
