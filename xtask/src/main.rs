@@ -9,6 +9,7 @@
 )]
 
 mod counting;
+mod formats;
 mod library;
 mod recording;
 mod samples;
@@ -41,6 +42,11 @@ const CHORES: &[Chore] = &[
         name: "schema",
         about: "write the JSON Schemas of the session documents",
         run: schema::run,
+    },
+    Chore {
+        name: "formats",
+        about: "write the table of formats into the README",
+        run: formats::run,
     },
     Chore {
         name: "counting",

@@ -125,4 +125,7 @@ pub(crate) struct Formats {
     /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,
+    /// Print a Markdown table
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) markdown: bool,
 }

@@ -14,7 +14,22 @@ struct Format {
     reads: bool,
     writes: bool,
     follows: bool,
+    /// Whether `sync` keeps its sessions.
+    keeps: bool,
     versions: &'static str,
+}
+
+impl Format {
+    /// What can be done with it, in words.
+    fn can(&self) -> String {
+        let can = [
+            ("read", self.reads),
+            ("write", self.writes),
+            ("follow", self.follows),
+            ("keep", self.keeps),
+        ];
+        can.iter().filter(|(_, can)| *can).map(|(what, _)| *what).collect::<Vec<_>>().join(", ")
+    }
 }
 
 /// What `export` writes beside the log.
@@ -28,6 +43,7 @@ fn formats() -> Vec<Format> {
         reads: true,
         writes: true,
         follows: true,
+        keeps: true,
         versions: "1; unsealed logs in all seven published versions",
     };
     let others = antiphon_formats::FORMATS.iter().map(|format| Format {
@@ -37,6 +53,7 @@ fn formats() -> Vec<Format> {
         writes: WRITTEN.contains(&format.name),
         // A stream grows at its end; a document is written anew.
         follows: format.lines.is_none(),
+        keeps: format.kept.is_some(),
         versions: format.versions,
     });
     std::iter::once(own).chain(others).collect()
@@ -49,10 +66,18 @@ pub(crate) fn run(args: &cli::Formats) -> anyhow::Result<Outcome> {
         return Ok(Outcome::Done);
     }
     let mut page = Page::new();
+    if args.markdown {
+        page.plain("| format | what it is | can | versions seen |").end()?;
+        page.plain("| --- | --- | --- | --- |").end()?;
+        for format in &formats {
+            let Format { name, what, versions, .. } = format;
+            page.plain(&format!("| `{name}` | {what} | {} | {versions} |", format.can())).end()?;
+        }
+        page.finish()?;
+        return Ok(Outcome::Done);
+    }
     for format in &formats {
-        let can = [("read", format.reads), ("write", format.writes), ("follow", format.follows)];
-        let can = can.iter().filter(|(_, can)| *can).map(|(what, _)| *what).collect::<Vec<_>>();
-        page.add(Style::Name, &format!("{:<14}", format.name)).plain(&can.join(", "));
+        page.add(Style::Name, &format!("{:<14}", format.name)).plain(&format.can());
         page.end()?;
         page.plain(&format!("{:<14}{}", "", format.what)).end()?;
         page.faint(&format!("{:<14}versions: {}", "", format.versions)).end()?;

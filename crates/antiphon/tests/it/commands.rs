@@ -122,3 +122,10 @@ fn verify_compares_with_a_head_that_was_kept() {
     assert!(told.starts_with("cut: the last 1"), "{told}");
     assert_eq!(run_with(&["verify", log, "--head", "nonsense"], b"").exit, 2);
 }
+
+#[test]
+fn the_table_in_the_readme_is_what_formats_says() {
+    let readme = std::fs::read_to_string(crate::run::workspace().join("README.md")).unwrap();
+    let table = antiphon("formats --markdown").out;
+    assert!(readme.contains(&table), "`cargo xtask formats` writes it anew:\n{table}");
+}

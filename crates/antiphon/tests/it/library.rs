@@ -182,6 +182,7 @@ fn bare_antiphon_tells_what_is_there_and_what_will_go_and_writes_nothing() {
     let folder = folder();
     let main = home(folder.path());
     let days_ago = |days: u64| {
+        #[expect(clippy::disallowed_methods, reason = "files have the machine's time")]
         let then = std::time::SystemTime::now() - std::time::Duration::from_secs(days * 86_400);
         std::fs::File::open(&main).unwrap().set_modified(then).unwrap();
     };
