@@ -137,8 +137,8 @@ impl Store {
         self.root.join("archive").join(agent).join(key.as_str())
     }
 
-    /// Every session, the one that changed last first. Of each only the beginning and the end are
-    /// read. A store that is not there has none.
+    /// Every session, the one in which something happened last first. Of those that the catalogue
+    /// does not know, only the beginning and the end are read. A store that is not there has none.
     pub fn sessions(&self) -> Vec<StoredSession> {
         sessions_of(self.places(), self.known_rows())
     }
@@ -146,7 +146,9 @@ impl Store {
     /// The same, with a row for each copy and each recording. What the catalogue knows need not be
     /// read.
     pub(crate) fn rows(&self) -> Vec<StoredSession> {
-        listed(self.places(), self.known_rows()).collect()
+        let mut rows: Vec<StoredSession> = listed(self.places(), self.known_rows()).collect();
+        newest_first(&mut rows);
+        rows
     }
 
     /// The sessions' places, in the same order.
@@ -163,7 +165,14 @@ impl Store {
 
 /// The sessions at these places, with what is known of some.
 pub(crate) fn sessions_of(places: Vec<Place>, known: BTreeMap<Key, Row>) -> Vec<StoredSession> {
-    merged(listed(places, known))
+    let mut sessions = merged(listed(places, known));
+    newest_first(&mut sessions);
+    sessions
+}
+
+fn newest_first(sessions: &mut [StoredSession]) {
+    let times = |session: &StoredSession| (session.at(), session.changed_at);
+    sessions.sort_by(|a, b| times(b).cmp(&times(a)).then_with(|| a.key.cmp(&b.key)));
 }
 
 fn listed(

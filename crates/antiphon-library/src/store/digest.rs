@@ -115,6 +115,11 @@ impl StoredSession {
         })
     }
 
+    /// When something happened last: a copy may be much younger.
+    pub fn at(&self) -> Timestamp {
+        self.last_event_at.unwrap_or(self.changed_at)
+    }
+
     /// What to open.
     pub fn path(&self) -> PathBuf {
         super::main_file(self.origin, &self.folder)

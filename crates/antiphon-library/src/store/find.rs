@@ -6,12 +6,12 @@ use super::{Key, Origin, Store, StoredSession};
 #[derive(Debug)]
 pub enum Found {
     One(Box<StoredSession>),
-    /// The beginning of more than one: these, the one that changed last first.
+    /// The beginning of more than one: these, the last one first.
     Several(Vec<StoredSession>),
     Nothing,
 }
 
-/// The session that changed last.
+/// The session in which something happened last.
 const LATEST: &str = "latest";
 
 /// What is shorter names a session only if it is the whole of an id.
@@ -19,14 +19,13 @@ const PREFIX_MIN: usize = 4;
 
 impl Store {
     /// The session with that id or key, or the only one whose id or key begins so, or for `latest`
-    /// the one that changed last.
+    /// the one in which something happened last.
     pub fn find(&self, word: &str) -> Found {
-        let places = self.places();
         if word == LATEST {
-            let latest = places.iter().find_map(StoredSession::read);
+            let latest = self.sessions().into_iter().next();
             return latest.map_or(Found::Nothing, |session| Found::One(Box::new(session)));
         }
-        let sessions: Vec<_> = places.iter().filter_map(StoredSession::read).collect();
+        let sessions = self.rows();
         let is = |session: &StoredSession| {
             session.session_id == word || Key::parse(word).is_some_and(|key| key == session.key)
         };

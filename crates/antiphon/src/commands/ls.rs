@@ -125,7 +125,7 @@ fn print(page: &mut Page, shown: &[Listed], all: &[Listed]) -> anyhow::Result<()
     let names: Vec<String> = shown.iter().map(|it| name(&it.session)).collect();
     let names_width = names.iter().map(|name| name.chars().count()).max().unwrap_or_default();
     for ((Listed { session, totals }, id), name) in shown.iter().zip(ids).zip(names) {
-        page.faint(&format!("{:>12}  ", before_now(now.since(session.changed_at))));
+        page.faint(&format!("{:>12}  ", before_now(now.since(session.at()))));
         page.add(Style::Call, &format!("{id:<ids_width$}  "));
         page.add(Style::Name, &format!("{name:<names_width$}  "));
         if has_cost {
