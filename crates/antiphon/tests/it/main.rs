@@ -13,6 +13,7 @@ mod catalogue;
 mod commands;
 mod databases;
 mod documents;
+mod every_agent;
 mod home;
 mod hooks;
 mod hostile_text;

@@ -1,0 +1,79 @@
+//! A home in which every agent has left a session: each is kept, listed and found once.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::run::{command, folder, workspace};
+
+/// The format, a file of its smallest fixture, and where the agent would have put it.
+const LEFT: &[(&str, &str, &str)] = &[
+    ("amp", "input.json", ".local/share/amp/threads/T-1.json"),
+    ("claude-code", "input.jsonl", ".claude/projects/-srv-shop/0f0e0d0c.jsonl"),
+    ("cline", "input.json", "{code}/saoudrizwan.claude-dev/tasks/17/api_conversation_history.json"),
+    ("cline", "ui_messages.json", "{code}/saoudrizwan.claude-dev/tasks/17/ui_messages.json"),
+    ("codex", "input.jsonl", ".codex/sessions/2026/05/01/rollout-2026-05-01T10-00-00-1.jsonl"),
+    ("copilot", "input.jsonl", ".copilot/session-state/c0/events.jsonl"),
+    ("cursor", "input.jsonl", ".cursor/projects/shop/agent-transcripts/d0/d0.jsonl"),
+    ("droid", "input.jsonl", ".factory/sessions/-srv-shop/f0.jsonl"),
+    ("droid", "input.settings.json", ".factory/sessions/-srv-shop/f0.settings.json"),
+    ("gemini", "input.jsonl", ".gemini/tmp/shop/chats/session-2026-05-01T10-00-1.jsonl"),
+    ("goose", "input.jsonl", ".local/share/goose/sessions/20260501_1.jsonl"),
+    ("iflow", "input.jsonl", ".iflow/projects/-srv-shop/session-1.jsonl"),
+    ("kimi", "input.jsonl", ".kimi/sessions/shop/k0/wire.jsonl"),
+    ("opencode", "input.json", ".local/share/opencode/storage/session/shop/ses_1.json"),
+    ("pi", "input.jsonl", ".pi/agent/sessions/--srv-shop--/1_p0.jsonl"),
+    ("qwen", "input.jsonl", ".qwen/projects/-srv-shop/chats/q0.jsonl"),
+];
+
+fn antiphon(folder: &Path, words: &[&str]) -> (i32, Value) {
+    let mut asked = command();
+    asked.env("HOME", folder.join("home")).env("ANTIPHON_HOME", folder.join("store"));
+    let done = asked.args(words).output().unwrap();
+    let out = String::from_utf8(done.stdout).unwrap();
+    (done.status.code().unwrap(), serde_json::from_str(&out).unwrap_or_default())
+}
+
+#[test]
+fn a_session_of_every_agent_is_kept_once_and_none_is_lost() {
+    let folder = folder();
+    let fixtures = workspace().join("crates/antiphon-formats/fixtures");
+    for (format, file, place) in LEFT {
+        let place = place.replace("{code}", ".config/Code/User/globalStorage");
+        let to = folder.path().join("home").join(place);
+        fs::create_dir_all(to.parent().unwrap()).unwrap();
+        fs::copy(fixtures.join(format).join("minimal").join(file), to).unwrap();
+    }
+    let mut left: Vec<&str> = LEFT.iter().map(|(format, ..)| *format).collect();
+    left.dedup();
+    for format in antiphon_formats::FORMATS.iter().filter(|format| format.kept.is_some()) {
+        assert!(left.contains(&format.name), "{} has left nothing here", format.name);
+    }
+    let (exit, synced) = antiphon(folder.path(), &["sync", "--json"]);
+    assert_eq!(
+        (exit, &synced["found"], &synced["copied"]),
+        (0, &left.len().into(), &left.len().into())
+    );
+    let listed = |folder: &Path| -> Vec<String> {
+        let (_, rows) = antiphon(folder, &["ls", "--json"]);
+        let formats = rows.as_array().unwrap().iter().map(|row| row["format"].as_str().unwrap());
+        let mut formats: Vec<String> = formats.map(str::to_owned).collect();
+        formats.sort();
+        formats
+    };
+    assert_eq!(listed(folder.path()), left, "each once, each read as what it is");
+    let (_, rows) = antiphon(folder.path(), &["ls", "--json"]);
+    for row in rows.as_array().unwrap() {
+        let id = row["key"].as_str().unwrap();
+        assert!(row["events"].as_u64().unwrap() > 1, "{row}");
+        let (exit, shown) = antiphon(folder.path(), &["show", id, "--json"]);
+        assert_eq!((exit, &shown["format"]), (0, &row["format"]), "{row}");
+    }
+    // One that cannot be read costs itself, and is counted.
+    let bad = folder.path().join("home/.local/share/opencode/opencode.db");
+    fs::write(bad, "no database").unwrap();
+    let (exit, synced) = antiphon(folder.path(), &["sync", "--json"]);
+    assert_eq!((exit, &synced["failed"]), (3, &1.into()), "{synced}");
+    assert_eq!(listed(folder.path()), left);
+}
