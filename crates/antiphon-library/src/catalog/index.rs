@@ -45,39 +45,10 @@ impl Filters {
 fn assemble(place: &Place, opened: &Opened, files: Vec<FileBlocks>) -> Record {
     let reading = Reading { session: &opened.session, bodies: &*opened.bodies };
     Record {
-        row: row(place, opened),
+        row: Row::of(place, &opened.session, opened.format),
         events: opened.session.entries().map(|entry| event(&reading, entry)).collect(),
         requests: requests(&opened.session, &place.key),
         files,
-    }
-}
-
-fn row(place: &Place, opened: &Opened) -> Row {
-    let session = &opened.session;
-    let info = session.info();
-    let own = |text: &Option<Box<str>>| text.as_deref().map(str::to_owned);
-    let times = session.time_span();
-    Row {
-        key: place.key.clone(),
-        origin: place.origin,
-        stamp: place.stamp.clone(),
-        session_id: own(&info.session_id).unwrap_or_else(|| place.key.to_string()),
-        format: opened.format.to_owned(),
-        agent: own(&info.program).or_else(|| place.agent.clone()),
-        title: own(&info.title),
-        prompt: own(&info.prompt),
-        project: own(&info.cwd),
-        role: own(&info.role),
-        issue: own(&info.issue),
-        run_id: own(&info.run_id),
-        started_at: times.map(|(first, _)| first),
-        last_event_at: times.map(|(_, last)| last),
-        ended: info.ended,
-        outcome: own(&info.outcome),
-        events: session.len() as u64,
-        agents: session.agents().len() as u64,
-        calls: session.calls().len() as u64,
-        problems: session.problems().len() as u64,
     }
 }
 
@@ -136,5 +107,36 @@ impl RequestId {
         let hash = hasher.finalize();
         let (first, _) = hash.as_bytes().split_first_chunk().unwrap_or((&[0; 16], &[]));
         Self(*first)
+    }
+}
+
+impl Row {
+    /// What is said of the session at a place.
+    pub(crate) fn of(place: &Place, session: &Session, format: &str) -> Self {
+        let info = session.info();
+        let own = |text: &Option<Box<str>>| text.as_deref().map(str::to_owned);
+        let times = session.time_span();
+        Self {
+            key: place.key.clone(),
+            origin: place.origin,
+            stamp: place.stamp.clone(),
+            session_id: own(&info.session_id).unwrap_or_else(|| place.key.to_string()),
+            format: format.to_owned(),
+            agent: own(&info.program).or_else(|| place.agent.clone()),
+            title: own(&info.title),
+            prompt: own(&info.prompt),
+            project: own(&info.cwd),
+            role: own(&info.role),
+            issue: own(&info.issue),
+            run_id: own(&info.run_id),
+            started_at: times.map(|(first, _)| first),
+            last_event_at: times.map(|(_, last)| last),
+            ended: info.ended,
+            outcome: own(&info.outcome),
+            events: session.len() as u64,
+            agents: session.agents().len() as u64,
+            calls: session.calls().len() as u64,
+            problems: session.problems().len() as u64,
+        }
     }
 }

@@ -61,31 +61,9 @@ impl StoredSession {
             Origin::Recorded => of_log(&place.folder)?,
             Origin::Archived => of_file(&place.main_file())?,
         };
-        let info = session.info();
-        let own = |text: &Option<Box<str>>| text.as_deref().map(str::to_owned);
-        let times = session.time_span();
-        Some(Self {
-            session_id: own(&info.session_id).unwrap_or_else(|| place.key.to_string()),
-            key: place.key.clone(),
-            origin: place.origin,
-            folder: place.folder.clone(),
-            format,
-            agent: own(&info.program).or_else(|| place.agent.clone()),
-            title: own(&info.title),
-            prompt: own(&info.prompt),
-            project: own(&info.cwd),
-            role: own(&info.role),
-            issue: own(&info.issue),
-            run_id: own(&info.run_id),
-            started_at: times.map(|(first, _)| first),
-            last_event_at: times.map(|(_, last)| last),
-            changed_at: place.changed_at,
-            ended: info.ended,
-            outcome: own(&info.outcome),
-            events,
-            agents: None,
-            calls: None,
-        })
+        let row = Row::of(place, &session, format);
+        // Of what lies between the ends nothing is known.
+        Some(Self { events, agents: None, calls: None, ..Self::of_row(place, row)? })
     }
 
     /// The same, as the catalogue has it.
