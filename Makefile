@@ -15,7 +15,7 @@ else
 	cargo test --workspace --quiet
 endif
 	cargo build --release --package antiphon
-	@if [ -x $(SHARED)/accept/run ]; then $(SHARED)/accept/run log && $(SHARED)/accept/run agents span sub_agent tokens cost \
+	@if [ -x $(SHARED)/accept/run ]; then $(SHARED)/accept/run log && $(SHARED)/accept/run agents \
 	   && $(SHARED)/accept/run documents && $(SHARED)/accept/run recorder; \
 	 else echo "skipped: the acceptance checks, which are not in this repository"; fi
 

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use antiphon_model::{Body, EventKind, Message, Role, SessionEnded, ToolCall, Usage, is_blank};
 
 use crate::codex::{Count, Tokens};
-use crate::line::{Object, Record, elements, records};
+use crate::line::{Object, Record, each_record, elements};
 use crate::script::{Script, blank, created, started};
 use crate::{Format, Sink, Stream};
 
@@ -41,12 +41,7 @@ fn detect(head: &[&str]) -> bool {
 fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
     for (number, stream) in (0..).zip(streams) {
         let mut run = Run::new(stream.name);
-        for record in records(stream, number) {
-            match record {
-                Ok(record) => run.line(&record),
-                Err(problem) => sink.problem(problem),
-            }
-        }
+        each_record(stream, number, sink, |record| run.line(record));
         run.settle();
         run.script.finish(sink);
     }

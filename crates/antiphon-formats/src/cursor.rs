@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 use antiphon_model::{Event, EventKind, Message, Role, Rule, json, plain_text};
 
-use crate::line::{Object, Record, records};
+use crate::line::{Object, Record, each_record};
 use crate::merge::{Voice, merge};
 use crate::script::{Script, created, started};
 use crate::{Format, Kept, Sink, Stream, anthropic};
@@ -70,12 +70,7 @@ fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
     for (number, stream) in (0..).zip(streams) {
         let agent = if number == 0 { MAIN } else { Cow::Borrowed(agent_of(stream.name)) };
         let mut run = Run { script: Script::new(stream.name), agent };
-        for record in records(stream, number) {
-            match record {
-                Ok(record) => run.line(&record),
-                Err(problem) => sink.problem(problem),
-            }
-        }
+        each_record(stream, number, sink, |record| run.line(record));
         told.push((run.agent, run.script.events));
     }
     merge(voices(told), sink);

@@ -7,7 +7,7 @@
 
 mod tell;
 
-use crate::line::{Object, records};
+use crate::line::{Object, each_record};
 use crate::{Format, Kept, Lines, Sink, Stream, spread};
 
 pub(crate) const FORMAT: Format = Format {
@@ -49,12 +49,7 @@ fn lines(text: &str) -> Lines {
 fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
     for (number, stream) in (0..).zip(streams) {
         let mut tell = tell::Tell::new(stream.name);
-        for record in records(stream, number) {
-            match record {
-                Ok(record) => tell.line(&record),
-                Err(problem) => sink.problem(problem),
-            }
-        }
+        each_record(stream, number, sink, |record| tell.line(record));
         tell.finish().finish(sink);
     }
 }

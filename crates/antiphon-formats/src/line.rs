@@ -2,7 +2,7 @@
 
 use antiphon_model::{Body, Line, Place, Problem, ProblemKind, Timestamp, json};
 
-use crate::Stream;
+use crate::{Sink, Stream};
 
 /// The members of a JSON object, in a small list: foreign lines have many that nobody asks for.
 #[derive(Debug, Clone, Default)]
@@ -117,7 +117,22 @@ pub(crate) fn records<'a>(
     records_where(stream, number, |_| true)
 }
 
-/// The same, of the lines that are wanted; the others are not looked into.
+/// Hands on the records of a stream, and the problems to a sink.
+pub(crate) fn each_record<'a>(
+    stream: &Stream<'a>,
+    number: u32,
+    sink: &mut dyn Sink<'a>,
+    mut each: impl FnMut(&Record<'a>),
+) {
+    for record in records(stream, number) {
+        match record {
+            Ok(record) => each(&record),
+            Err(problem) => sink.problem(problem),
+        }
+    }
+}
+
+/// The records of the lines that are wanted; the others are not looked into.
 pub(crate) fn records_where<'a, F: Fn(&str) -> bool>(
     stream: &Stream<'a>,
     number: u32,

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use antiphon_model::{EventKind, Message, Role, is_blank};
 
 use crate::claude_code::block::add_content;
-use crate::line::{Object, Record, records};
+use crate::line::{Object, Record, each_record};
 use crate::opencode::PROGRAM;
 use crate::opencode::part::{call, child, result, usage};
 use crate::script::{Script, blank, created, started};
@@ -47,12 +47,7 @@ fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
             made: BTreeSet::new(),
             answer: None,
         };
-        for record in records(stream, number) {
-            match record {
-                Ok(record) => run.line(&record),
-                Err(problem) => sink.problem(problem),
-            }
-        }
+        each_record(stream, number, sink, |record| run.line(record));
         run.script.finish(sink);
     }
 }

@@ -13,7 +13,7 @@ use antiphon_model::{
 
 use crate::chain::Chain;
 use crate::claude_code::block::add_content;
-use crate::line::{Object, Record, elements, records};
+use crate::line::{Object, Record, each_record, elements};
 use crate::script::{Script, blank, created, started};
 use crate::{Format, Sink, Stream};
 
@@ -45,12 +45,7 @@ fn detect(head: &[&str]) -> bool {
 fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
     for (number, stream) in (0..).zip(streams) {
         let mut run = Run::new(stream.name);
-        for record in records(stream, number) {
-            match record {
-                Ok(record) => run.line(&record),
-                Err(problem) => sink.problem(problem),
-            }
-        }
+        each_record(stream, number, sink, |record| run.line(record));
         run.script.finish(sink);
     }
 }

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use antiphon_model::{EventKind, Message, Role, ToolCall, is_blank};
 
-use crate::line::{Object, Record, records};
+use crate::line::{Object, Record, each_record};
 use crate::script::{Script, created, started};
 use crate::std_session::top_level;
 use crate::{Format, Lines, Sink, Stream, chat, spread};
@@ -45,12 +45,7 @@ fn lines(text: &str) -> Lines {
 fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
     for (number, stream) in (0..).zip(streams) {
         let mut run = Run::new(stream.name);
-        for record in records(stream, number) {
-            match record {
-                Ok(record) => run.line(&record),
-                Err(problem) => sink.problem(problem),
-            }
-        }
+        each_record(stream, number, sink, |record| run.line(record));
         run.settle();
         run.script.finish(sink);
     }
