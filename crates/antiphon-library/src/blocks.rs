@@ -12,7 +12,7 @@ const BLOCK_BYTES: usize = 1 << 20;
 /// Parts are cut in the same way.
 const PART_BYTES: usize = 256 << 10;
 /// A line that is longer is cut: something has to fit into memory.
-const LINE_BYTES_MAX: usize = 64 << 20;
+pub(crate) const LINE_BYTES_MAX: usize = 64 << 20;
 
 /// How long the first piece of that size is of what begins with this; `None` if that takes more to
 /// tell.

@@ -122,10 +122,15 @@ pub(crate) fn head(path: &Path, most: u64) -> io::Result<String> {
 }
 
 fn unpack(packed: &[u8], most: u64, unpacked: &mut Vec<u8>) -> io::Result<Option<Stopped>> {
+    // Room for what transcripts unpack to. At once is faster, where it is whole and fits.
+    const ROOM_MAX: u64 = 64 << 20;
+    let room = (packed.len() as u64).saturating_mul(8).min(ROOM_MAX).min(most);
+    unpacked.reserve(usize::try_from(room).unwrap_or_default());
+    if zstd::bulk::Decompressor::new()?.decompress_to_buffer(packed, unpacked).is_ok() {
+        return Ok(None);
+    }
+    unpacked.clear();
     let decoder = zstd::stream::read::Decoder::with_buffer(packed)?;
-    // Room for what transcripts unpack to: to move it while it grows takes as long as to unpack it.
-    const ROOM_MAX: usize = 64 << 20;
-    unpacked.reserve(packed.len().saturating_mul(8).min(ROOM_MAX));
     let stopped = decoder.take(most + 1).read_to_end(unpacked).err().map(Stopped::Packed);
     if unpacked.len() as u64 > most {
         unpacked.truncate(usize::try_from(most).unwrap_or(usize::MAX));

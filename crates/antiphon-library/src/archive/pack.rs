@@ -128,16 +128,25 @@ pub(crate) fn blocks(path: &Path, numbers: &[u32]) -> io::Result<Vec<Vec<u8>>> {
         zstd::stream::read::Decoder::new(file)?.read_to_end(&mut bytes)?;
         return Ok(vec![bytes]);
     };
-    let wanted = starts.iter().enumerate().filter(|(at, _)| is_wanted(*at));
-    let read = |(_, start): (usize, &u64)| {
+    let ends = starts.iter().skip(1).map(Some).chain([None]);
+    let wanted = starts.iter().zip(ends).enumerate().filter(|(at, _)| is_wanted(*at));
+    let read = |(_, (start, end)): (usize, (&u64, Option<&u64>))| {
         let mut file = &file;
         file.seek(SeekFrom::Start(*start))?;
-        let mut block = Vec::new();
-        let decoder = zstd::stream::read::Decoder::new(file)?.single_frame();
-        { decoder }.read_to_end(&mut block)?;
-        Ok(block)
+        let mut frame = Vec::new();
+        // The last frame is followed by the table, which a decoder passes over.
+        let len = end.map_or(u64::MAX, |end| end.saturating_sub(*start));
+        file.take(len).read_to_end(&mut frame)?;
+        unpack_frame(&frame)
     };
     wanted.map(read).collect()
+}
+
+/// A frame says how long it is unpacked; no block is longer than a line may be.
+fn unpack_frame(frame: &[u8]) -> io::Result<Vec<u8>> {
+    let len = zstd::zstd_safe::get_frame_content_size(frame).ok().flatten().unwrap_or_default();
+    let len = usize::try_from(len).unwrap_or(usize::MAX).min(crate::blocks::LINE_BYTES_MAX);
+    zstd::bulk::decompress(frame, len)
 }
 
 /// Whether a file is there only packed.
