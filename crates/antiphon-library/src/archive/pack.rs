@@ -15,7 +15,7 @@ use crate::file::PACKED;
 
 /// What a smaller file would save is not worth the work.
 const WORTH_BYTES: u64 = 4 << 10;
-/// 3 makes a tenth less of a transcript, and takes half as long again.
+/// Higher levels save little on transcripts, and packing is the largest part of a first `sync`.
 const LEVEL: i32 = 1;
 /// How a frame begins that decoders pass over; its length follows.
 const SKIPPED: [u8; 4] = [0x50, 0x2a, 0x4d, 0x18];
