@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use antiphon_model::{Message, Role, ToolCall, is_blank};
 
 use crate::claude_code::block::add_content;
-use crate::line::{Object, Record, elements};
+use crate::line::{Object, Record};
 use crate::script::blank;
 
 /// The messages that one is: each result that it brings on its own, and what it says. A role that
@@ -27,14 +27,12 @@ pub(crate) fn messages<'a>(
         Role::System => Some(Cow::Borrowed("system")),
         Role::Assistant | Role::Tool | Role::Other => None,
     };
-    let content = said.raw("content").filter(|raw| !is_blank(raw)).unwrap_or_default();
+    let content = said.raw("content").filter(|raw| !is_blank(raw) && !raw.starts_with('['));
     let mut results = Vec::new();
     let mut has_results = false;
-    if !content.starts_with('[') && !content.is_empty() {
-        add_content(&mut message, record.body(content));
-    }
-    for raw in elements(content) {
-        let result = block(record, &mut message, raw);
+    content.into_iter().for_each(|raw| add_content(&mut message, record.body(raw)));
+    for (raw, fields) in said.elements("content") {
+        let result = block(record, &mut message, raw, &fields.unwrap_or_default());
         has_results |= result.is_some();
         results.extend(result.flatten());
     }
@@ -53,8 +51,8 @@ fn block<'a>(
     record: &Record<'a>,
     message: &mut Message<'a>,
     raw: &'a str,
+    fields: &Object<'a>,
 ) -> Option<Option<Message<'a>>> {
-    let fields = Object::parse(raw).unwrap_or_default();
     let text = |name| fields.raw(name).filter(|raw| !is_blank(raw));
     match fields.id("type").unwrap_or_default() {
         "text" => text("text").into_iter().for_each(|it| add_content(message, record.body(it))),
@@ -70,11 +68,11 @@ fn block<'a>(
         // Nobody can read it.
         "redacted_thinking" => {}
         "tool_use" | "tool_call" => {
-            let made = call(record, &fields, message.tool_calls.len());
+            let made = call(record, fields, message.tool_calls.len());
             message.tool_calls.push(made);
         }
         "tool_result" | "tool-result" => {
-            return Some(result(record, &fields, message.agent.clone()));
+            return Some(result(record, fields, message.agent.clone()));
         }
         _ => add_content(message, record.body(raw)),
     }

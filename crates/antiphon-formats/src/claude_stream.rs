@@ -235,10 +235,9 @@ impl<'a> Run<'a> {
         if known.is_none() && !is_synthetic {
             self.tally.spoke(at, *agent == MAIN);
         }
-        let content = api.raw("content").unwrap_or_default();
         let Some(message) = self.script.message_at(at) else { return };
         message.usage = tokens.or(message.usage);
-        let rest = block::add(record, message, content);
+        let rest = block::add(record, message, &api);
         for call in &rest.calls {
             self.note_errand(record, call, agent);
         }
@@ -285,22 +284,20 @@ impl<'a> Run<'a> {
     fn user(&mut self, record: &Record<'a>, agent: &Agent<'a>) {
         let object = &record.object;
         let api = object.object("message").unwrap_or_default();
-        let content = api.raw("content").unwrap_or_default();
-        let mut said: Vec<Body<'a>> = Vec::new();
-        if content.starts_with('"') {
-            said.push(record.body(content));
-        }
+        let text = api.raw("content").filter(|raw| raw.starts_with('"'));
+        let mut said: Vec<Body<'a>> = text.into_iter().map(|raw| record.body(raw)).collect();
         let mut twin = object.raw("tool_use_result");
-        let blocks = elements(content);
-        for block in &blocks {
-            let Some(fields) = Object::parse(block) else { continue };
+        let blocks = api.elements("content");
+        let has_blocks = !blocks.is_empty();
+        for (raw, fields) in blocks {
+            let Some(fields) = fields else { continue };
             match fields.id("type") {
                 Some("tool_result") => self.tool_result(record, agent, &fields, twin.take()),
                 Some("text") => said.extend(fields.raw("text").map(|text| record.body(text))),
-                _ => said.push(record.body(block)),
+                _ => said.push(record.body(raw)),
             }
         }
-        if said.is_empty() && !blocks.is_empty() {
+        if said.is_empty() && has_blocks {
             return;
         }
         let origin = object.object("origin").and_then(|origin| origin.id("kind"));

@@ -1,6 +1,7 @@
 //! A line of a foreign stream, with its members found and nothing else decoded.
 
 use antiphon_model::{Body, Line, Place, Problem, ProblemKind, Timestamp, json};
+use json::Passed;
 
 use crate::{Sink, Stream};
 
@@ -8,14 +9,24 @@ use crate::{Sink, Stream};
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Object<'a> {
     members: Vec<(&'a str, &'a str)>,
+    /// Makes it cheap to look into values.
+    passed: Option<Passed<'a>>,
 }
 
 impl<'a> Object<'a> {
     /// Reads an object; `None` for any other value.
     pub(crate) fn parse(raw: &'a str) -> Option<Self> {
         let mut members = Vec::with_capacity(24);
-        json::raw_members(raw, |key, _, value| members.push((key, value))).ok()?;
-        Some(Self { members })
+        let passed = Passed::over(raw, |key, value| members.push((key, value))).ok()?;
+        Some(Self { members, passed: Some(passed) })
+    }
+
+    /// Reads an object that stands in this one.
+    fn within(&self, raw: &'a str) -> Option<Self> {
+        let Some(passed) = &self.passed else { return Self::parse(raw) };
+        let mut members = Vec::with_capacity(16);
+        passed.members(raw, |key, value| members.push((key, value))).ok()?;
+        Some(Self { members, passed: Some(passed.clone()) })
     }
 
     /// Takes a member over from another object, if it is there.
@@ -50,7 +61,24 @@ impl<'a> Object<'a> {
     }
 
     pub(crate) fn object(&self, name: &str) -> Option<Self> {
-        self.raw(name).filter(|raw| raw.starts_with('{')).and_then(Self::parse)
+        self.raw(name).filter(|raw| raw.starts_with('{')).and_then(|raw| self.within(raw))
+    }
+
+    /// The elements of a list, raw and as objects, if they are; none for any other value.
+    pub(crate) fn elements(&self, name: &str) -> Vec<(&'a str, Option<Self>)> {
+        let Some(list) = self.raw(name).filter(|raw| raw.starts_with('[')) else {
+            return Vec::new();
+        };
+        let elements = match &self.passed {
+            Some(passed) => {
+                let mut elements = Vec::new();
+                let read = passed.elements(list, |element| elements.push(element));
+                read.map(|()| elements).unwrap_or_default()
+            }
+            None => elements(list),
+        };
+        let object = |raw: &'a str| raw.starts_with('{').then(|| self.within(raw))?;
+        elements.into_iter().map(|raw| (raw, object(raw))).collect()
     }
 
     pub(crate) fn flag(&self, name: &str) -> bool {

@@ -4,6 +4,7 @@
 //! width, or refuses a lone surrogate.
 
 mod members;
+mod passed;
 mod scan;
 
 use std::borrow::Cow;
@@ -11,6 +12,7 @@ use std::borrow::Cow;
 use thiserror::Error;
 
 pub use members::Members;
+pub use passed::Passed;
 pub(crate) use scan::object;
 
 /// The text of a JSON string; `None` for any other value.

@@ -2,7 +2,7 @@
 
 use antiphon_model::{Body, Message, ToolCall, is_blank};
 
-use crate::line::{Object, Record, elements};
+use crate::line::{Object, Record};
 
 /// What a line had that is not a part of the message itself.
 #[derive(Debug, Default)]
@@ -21,15 +21,14 @@ pub(crate) struct Rest<'a> {
 pub(crate) fn add<'a>(
     record: &Record<'a>,
     message: &mut Message<'a>,
-    content: &'a str,
+    said: &Object<'a>,
 ) -> Rest<'a> {
     let mut rest = Rest { is_mute: true, ..Rest::default() };
-    if content.starts_with('"') {
+    if let Some(content) = said.raw("content").filter(|raw| raw.starts_with('"')) {
         rest.is_mute = false;
         add_content(message, record.body(content));
     }
-    for block in elements(content) {
-        let Some(block) = Object::parse(block) else { continue };
+    for block in said.elements("content").into_iter().filter_map(|(_, block)| block) {
         let said = |name| block.raw(name).filter(|text| !is_blank(text));
         match block.id("type").unwrap_or_default() {
             "text" => {

@@ -12,7 +12,7 @@ use memchr::memmem;
 use super::block::{self, add_content};
 use super::session::{Errand, Launch, MAIN, Shared, time};
 use super::usage::usage;
-use crate::line::{Object, Record, elements, records_where};
+use crate::line::{Object, Record, records_where};
 use crate::{Duplicate, Sink, Stream};
 
 type Agent<'a> = Cow<'a, str>;
@@ -123,8 +123,8 @@ impl<'a> Transcript<'a> {
             // no part of the conversation.
             let is_message = self.events.get(before).is_some_and(|(_, event)| is_message(event));
             let parent = object.id("parentUuid").and_then(|parent| self.chain.get(parent)?.0);
-            let merged = self.merged_into(object, &agent);
-            let stands = if is_message { Some(before) } else { merged.or(parent) };
+            let merged = || self.merged_into(object, &agent);
+            let stands = if is_message { Some(before) } else { merged().or(parent) };
             self.chain.insert(uuid, (stands, agent.clone()));
         }
         if let Some(last) = self.events.len().checked_sub(1)
@@ -194,8 +194,7 @@ impl<'a> Transcript<'a> {
         if only_usage {
             return None;
         }
-        let content = api.raw("content").unwrap_or_default();
-        let rest = block::add(record, message, content);
+        let rest = block::add(record, message, &api);
         for block in &rest.calls {
             note_errand(block, agent, shared);
         }
@@ -212,23 +211,23 @@ impl<'a> Transcript<'a> {
 
     fn user(&mut self, record: &Record<'a>, agent: &Agent<'a>, shared: &mut Shared<'a>) {
         let api = record.object.object("message").unwrap_or_default();
-        let content = api.raw("content").unwrap_or_default();
-        let mut said: Vec<Body<'a>> = Vec::new();
-        if content.starts_with('"') {
-            said.push(record.body(content));
-        }
+        let text = api.raw("content").filter(|raw| raw.starts_with('"'));
+        let mut said: Vec<Body<'a>> = text.into_iter().map(|raw| record.body(raw)).collect();
         let mut twin = record.object.raw("toolUseResult");
-        for block in elements(content) {
-            let Some(fields) = Object::parse(block) else { continue };
+        let blocks = api.elements("content");
+        let has_blocks = !blocks.is_empty();
+        for (raw, fields) in blocks {
+            let Some(fields) = fields else { continue };
             match fields.id("type").unwrap_or_default() {
                 "tool_result" => {
-                    self.tool_result(record, agent, &fields, twin.take(), shared);
+                    let twin = twin.take().map(|raw| (raw, record.object.object("toolUseResult")));
+                    self.tool_result(record, agent, &fields, twin, shared);
                 }
                 "text" => said.extend(fields.raw("text").map(|text| record.body(text))),
-                _ => said.push(record.body(block)),
+                _ => said.push(record.body(raw)),
             }
         }
-        if said.is_empty() && !elements(content).is_empty() {
+        if said.is_empty() && has_blocks {
             return;
         }
         let mut message = blank(agent, Role::User);
@@ -249,15 +248,15 @@ impl<'a> Transcript<'a> {
         record: &Record<'a>,
         agent: &Agent<'a>,
         block: &Object<'a>,
-        twin: Option<&'a str>,
+        twin: Option<(&'a str, Option<Object<'a>>)>,
         shared: &mut Shared<'a>,
     ) {
         let call = block.text("tool_use_id").or_else(|| record.object.text("sourceToolUseID"));
         let mut message = blank(agent, Role::Tool);
         message.content = block.raw("content").map(|content| record.body(content));
         message.is_error = block.flag("is_error").then_some(true);
-        message.result = twin.map(|twin| record.body(twin));
-        if let Some(twin) = twin.and_then(|raw| raw.starts_with('{').then(|| Object::parse(raw))?) {
+        message.result = twin.as_ref().map(|(raw, _)| record.body(raw));
+        if let Some(twin) = twin.and_then(|(_, twin)| twin) {
             let took = twin.number("totalDurationMs").or_else(|| twin.number("durationMs"));
             message.duration_ms = took;
             if let Some((made, call)) = twin.text("agentId").zip(call.clone()) {

@@ -18,9 +18,16 @@ pub(crate) struct Malformed;
 pub(crate) fn object<'a>(
     text: &'a str,
     is_cut: bool,
+    each: impl FnMut(&'a str, Value<'a>),
+) -> Result<(), Malformed> {
+    members(&mut Scan::new(text), is_cut, each)
+}
+
+pub(super) fn members<'a>(
+    scan: &mut Scan<'a, '_>,
+    is_cut: bool,
     mut each: impl FnMut(&'a str, Value<'a>),
 ) -> Result<(), Malformed> {
-    let mut scan = Scan::new(text);
     scan.space();
     scan.expect(b'{')?;
     scan.space();
@@ -49,8 +56,14 @@ pub(crate) fn object<'a>(
 }
 
 /// Calls `each` with the raw elements of an array.
-pub(crate) fn array<'a>(text: &'a str, mut each: impl FnMut(&'a str)) -> Result<(), Malformed> {
-    let mut scan = Scan::new(text);
+pub(crate) fn array<'a>(text: &'a str, each: impl FnMut(&'a str)) -> Result<(), Malformed> {
+    elements(&mut Scan::new(text), each)
+}
+
+pub(super) fn elements<'a>(
+    scan: &mut Scan<'a, '_>,
+    mut each: impl FnMut(&'a str),
+) -> Result<(), Malformed> {
     scan.space();
     scan.expect(b'[')?;
     scan.space();
@@ -78,19 +91,39 @@ pub(crate) struct Value<'a> {
     pub(crate) has_escape: bool,
 }
 
-struct Scan<'a> {
+/// A string that takes longer to pass over than to remember.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct LongString {
+    /// Where it begins in memory: any slice of the text tells the same.
+    pub(super) start: usize,
+    len: usize,
+    has_escape: bool,
+}
+
+const LONG: usize = 128;
+
+pub(super) struct Scan<'a, 'k> {
     text: &'a str,
     at: usize,
     has_escape: bool,
     /// No control character is in it, so that none has to be looked for in its strings.
-    is_clean: bool,
+    pub(super) is_clean: bool,
+    /// Long strings that lie ahead, in order.
+    known: &'k [LongString],
+    /// The long strings that were met, where somebody wants to know.
+    pub(super) noted: Option<Vec<LongString>>,
 }
 
-impl<'a> Scan<'a> {
-    fn new(text: &'a str) -> Self {
+impl<'a, 'k> Scan<'a, 'k> {
+    /// Of a text of which something is known.
+    pub(super) fn with(text: &'a str, is_clean: bool, known: &'k [LongString]) -> Self {
+        Self { text, at: 0, has_escape: false, is_clean, known, noted: None }
+    }
+
+    pub(super) fn new(text: &'a str) -> Self {
         // To look is worth it where there are long strings.
         let is_clean = text.len() >= 256 && text.bytes().fold(u8::MAX, u8::min) >= 0x20;
-        Self { text, at: 0, has_escape: false, is_clean }
+        Self::with(text, is_clean, &[])
     }
 
     fn peek(&self) -> Option<u8> {
@@ -113,7 +146,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    fn end(mut self) -> Result<(), Malformed> {
+    fn end(&mut self) -> Result<(), Malformed> {
         self.space();
         if self.at == self.text.len() { Ok(()) } else { Err(Malformed) }
     }
@@ -144,14 +177,47 @@ impl<'a> Scan<'a> {
     fn string(&mut self) -> Result<&'a str, Malformed> {
         let start = self.at;
         self.expect(b'"')?;
+        if let Some(string) = self.known_at(start) {
+            self.at = start + string.len;
+            self.has_escape |= string.has_escape;
+            return self.since(start);
+        }
+        let before = self.has_escape;
+        self.has_escape = false;
         loop {
             let rest = self.text.as_bytes().get(self.at..).ok_or(Malformed)?;
             self.at += if self.is_clean { clean(rest) } else { plain(rest) };
             match self.next().ok_or(Malformed)? {
-                b'"' => return self.since(start),
+                b'"' => break,
                 b'\\' => self.escape()?,
                 _ => return Err(Malformed),
             }
+        }
+        if self.at - start >= LONG {
+            self.note(start);
+        }
+        self.has_escape |= before;
+        self.since(start)
+    }
+
+    fn known_at(&mut self, at: usize) -> Option<LongString> {
+        let address = self.text.as_ptr() as usize + at;
+        while let Some((first, rest)) = self.known.split_first().filter(|it| it.0.start <= address)
+        {
+            self.known = rest;
+            if first.start == address {
+                return Some(*first);
+            }
+        }
+        None
+    }
+
+    #[cold]
+    fn note(&mut self, start: usize) {
+        let address = self.text.as_ptr() as usize + start;
+        let (len, has_escape) = (self.at - start, self.has_escape);
+        if let Some(noted) = &mut self.noted {
+            noted.push(LongString { start: address, len, has_escape });
         }
     }
 
