@@ -23,7 +23,7 @@ use thiserror::Error;
 use crate::{Key, Origin};
 
 pub use filter::{Filter, Pieces};
-pub(crate) use filter::{FilterMaker, may_hold};
+pub(crate) use filter::{FilterMaker, SEGMENTS, may_hold};
 pub(crate) use index::record_of;
 pub(crate) use refresh::WAITING;
 pub use refresh::{Catalogue, Progress, Refreshed};

@@ -3,6 +3,13 @@
 //! A block whose filter lacks one piece of a word does not hold the word; one that has all of them
 //! is looked into. Capital and small letters are the same. Only letters and digits count:
 //! everything else a program may write in another way (`\n`, `\/`, `\u00e9`).
+//!
+//! The pieces are dealt out to segments, each a small filter of its own. A word that has a rare
+//! piece is ruled out by the segment of that one, and the others are not read.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// So many bits for each piece, two of which are set: a piece that is not there seems to be, one
 /// time in twelve.
@@ -11,11 +18,16 @@ const BITS_A_PIECE: usize = 6;
 const LETTER_BITS: u32 = 6;
 /// Every piece there is.
 const PIECES: usize = 1 << (3 * LETTER_BITS);
+const SEGMENT_BITS: u32 = 4;
+/// So many small filters make up one.
+pub(crate) const SEGMENTS: usize = 1 << SEGMENT_BITS;
 
 /// The pieces of a block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Filter {
     bits: Vec<u8>,
+    /// Where each segment ends.
+    ends: [usize; SEGMENTS],
 }
 
 /// Makes filters, one after the other, without a new table for each.
@@ -26,9 +38,10 @@ pub(crate) struct FilterMaker {
     letters: [u8; 256],
 }
 
-/// What a word asks of a filter: the pieces, spread evenly over all numbers.
+/// What a word asks of a filter: the pieces, spread evenly over all numbers, by segment. The
+/// segment that may rule out the most comes first.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Pieces(Vec<u64>);
+pub struct Pieces(Vec<(usize, Vec<u64>)>);
 
 fn letter(byte: u8) -> u8 {
     match byte {
@@ -45,10 +58,16 @@ fn spread(piece: u32) -> u64 {
     (mixed ^ (mixed >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9)
 }
 
-/// The places of a piece in a filter of so many bits.
+/// The segment of a piece.
+fn segment(spread: u64) -> usize {
+    usize::try_from(spread >> (u64::BITS - SEGMENT_BITS)).unwrap_or_default()
+}
+
+/// The places of a piece in a segment of so many bits.
 fn places(spread: u64, bits: usize) -> [usize; 2] {
-    let place = |half: u64| usize::try_from((half * bits as u64) >> 32).unwrap_or_default();
-    [place(spread >> 32), place(spread & 0xffff_ffff)]
+    let place =
+        |part: u64| usize::try_from(((part & 0xffff_ffff) * bits as u64) >> 32).unwrap_or_default();
+    [place(spread >> (32 - SEGMENT_BITS)), place(spread)]
 }
 
 impl FilterMaker {
@@ -71,20 +90,23 @@ impl FilterMaker {
         for byte in rest {
             before = self.see(before, &[*byte]);
         }
-        let (eights, _) = self.seen.as_chunks::<8>();
-        let some = (0..).zip(eights).filter(|(_, eight)| **eight != [0; 8]);
-        let seen = some.flat_map(|(at, eight): (u32, &[u8; 8])| {
-            (0..).zip(eight).filter(|(_, seen)| **seen != 0).map(move |(nth, _)| at * 8 + nth)
-        });
-        let pieces: Vec<u32> = seen.filter(|piece| is_letters(*piece)).collect();
-        let bytes = (pieces.len() * BITS_A_PIECE).div_ceil(8).max(1);
-        let mut bits = vec![0; bytes];
-        for at in pieces.into_iter().flat_map(|piece| places(spread(piece), bytes * 8)) {
-            if let Some(byte) = bits.get_mut(at / 8) {
-                *byte |= 1 << (at % 8);
+        Filter::of(&self.pieces())
+    }
+
+    /// What was seen, spread.
+    fn pieces(&self) -> Vec<u64> {
+        // The last letter runs through 64 pieces: most such rows are empty.
+        let (rows, _) = self.seen.as_chunks::<{ 1 << LETTER_BITS }>();
+        let mut pieces = Vec::new();
+        for (row, seen) in (0..).zip(rows) {
+            if seen.iter().fold(0, |any, seen| any | seen) == 0 {
+                continue;
             }
+            let seen = (0..).zip(seen).filter(|(_, seen)| **seen != 0);
+            let seen = seen.map(|(nth, _)| (row << LETTER_BITS) | nth);
+            pieces.extend(seen.filter(|piece| is_letters(*piece)).map(spread));
         }
-        Filter { bits }
+        pieces
     }
 
     /// Takes up to eight more letters, after the two before them.
@@ -112,15 +134,42 @@ fn is_letters(piece: u32) -> bool {
 }
 
 impl Filter {
-    pub(crate) fn as_bytes(&self) -> &[u8] {
-        &self.bits
+    fn of(pieces: &[u64]) -> Self {
+        let mut counts = [0; SEGMENTS];
+        for &piece in pieces {
+            counts.get_mut(segment(piece)).into_iter().for_each(|count| *count += 1);
+        }
+        let mut ends = [0; SEGMENTS];
+        let mut end = 0;
+        for (count, own) in counts.into_iter().zip(&mut ends) {
+            end += usize::div_ceil(count * BITS_A_PIECE, 8);
+            *own = end;
+        }
+        let mut filter = Self { bits: vec![0; end], ends };
+        for &piece in pieces {
+            let range = filter.range(segment(piece));
+            let bits = filter.bits.get_mut(range).unwrap_or_default();
+            for at in places(piece, bits.len() * 8) {
+                bits.get_mut(at / 8).into_iter().for_each(|byte| *byte |= 1 << (at % 8));
+            }
+        }
+        filter
+    }
+
+    fn range(&self, segment: usize) -> Range<usize> {
+        let end = |segment: usize| self.ends.get(segment).copied().unwrap_or_default();
+        segment.checked_sub(1).map_or(0, end)..end(segment)
+    }
+
+    pub(crate) fn segment(&self, segment: usize) -> &[u8] {
+        self.bits.get(self.range(segment)).unwrap_or_default()
     }
 }
 
-/// Whether the block of this filter may hold the word; `false` is certain.
-pub(crate) fn may_hold(filter: &[u8], word: &Pieces) -> bool {
-    let is_set = |at: usize| filter.get(at / 8).is_some_and(|byte| byte >> (at % 8) & 1 == 1);
-    word.0.iter().all(|&spread| places(spread, filter.len() * 8).into_iter().all(is_set))
+/// Whether a block with this segment may hold these pieces of it; `false` is certain.
+pub(crate) fn may_hold(segment: &[u8], pieces: &[u64]) -> bool {
+    let is_set = |at: usize| segment.get(at / 8).is_some_and(|byte| byte >> (at % 8) & 1 == 1);
+    pieces.iter().all(|&piece| places(piece, segment.len() * 8).into_iter().all(is_set))
 }
 
 impl Pieces {
@@ -128,10 +177,35 @@ impl Pieces {
     pub(crate) fn of(word: &str) -> Self {
         let letters: Vec<u8> = word.bytes().map(letter).collect();
         let runs = letters.split(|&letter| letter == 0).flat_map(|run| run.windows(3));
-        let piece = |run: &[u8]| {
-            run.iter().fold(0, |piece, &letter| (piece << LETTER_BITS) | u32::from(letter))
-        };
-        Self(runs.map(|run| spread(piece(run))).collect())
+        let mut segments: BTreeMap<usize, (u32, Vec<u64>)> = BTreeMap::new();
+        for run in runs {
+            let piece = run.iter().fold(0, |all, &it| (all << LETTER_BITS) | u32::from(it));
+            let piece = spread(piece);
+            let (rarity, pieces) = segments.entry(segment(piece)).or_default();
+            *rarity += run.iter().map(|&letter| self::rarity(letter)).product::<u32>();
+            pieces.push(piece);
+        }
+        let mut segments: Vec<_> = segments.into_iter().collect();
+        segments.sort_by_key(|(_, (rarity, _))| Reverse(*rarity));
+        Self(segments.into_iter().map(|(segment, (_, pieces))| (segment, pieces)).collect())
+    }
+
+    /// The pieces of each segment that has some.
+    pub(crate) fn segments(&self) -> impl Iterator<Item = (usize, &[u64])> {
+        self.0.iter().map(|(segment, pieces)| (*segment, &**pieces))
+    }
+}
+
+/// How seldom a letter is met, roughly.
+fn rarity(letter: u8) -> u32 {
+    const COMMON: &[u8] = b"etaoinsrl";
+    const RARE: &[u8] = b"qzxjkvwy";
+    let is_one_of = |letters: &[u8]| letters.iter().any(|&it| self::letter(it) == letter);
+    match letter {
+        1..=10 => 4,
+        _ if is_one_of(COMMON) => 1,
+        _ if is_one_of(RARE) => 8,
+        _ => 2,
     }
 }
 
@@ -149,6 +223,10 @@ mod tests {
         (0..len).map(|_| next()).collect()
     }
 
+    fn may_hold(filter: &Filter, word: &Pieces) -> bool {
+        word.segments().all(|(nth, pieces)| super::may_hold(filter.segment(nth), pieces))
+    }
+
     #[test]
     fn no_block_that_holds_a_word_is_passed_over() {
         let mut maker = FilterMaker::new();
@@ -157,8 +235,8 @@ mod tests {
             let filter = maker.make(block.as_bytes());
             for start in (0..len.saturating_sub(12)).step_by(len / 40 + 1) {
                 let word = &block[start..start + 12];
-                assert!(may_hold(filter.as_bytes(), &Pieces::of(word)), "{word:?} in {len}");
-                assert!(may_hold(filter.as_bytes(), &Pieces::of(&word.to_uppercase())));
+                assert!(may_hold(&filter, &Pieces::of(word)), "{word:?} in {len}");
+                assert!(may_hold(&filter, &Pieces::of(&word.to_uppercase())));
             }
         }
     }
@@ -170,16 +248,22 @@ mod tests {
             .map(|seed| maker.make(format!("{{\"text\":\"plain words {seed}\"}}").as_bytes()))
             .collect();
         let word = Pieces::of("zqneedle4110e914");
-        let wrong = blocks.iter().filter(|filter| may_hold(filter.as_bytes(), &word)).count();
+        let wrong = blocks.iter().filter(|filter| may_hold(filter, &word)).count();
         assert_eq!(wrong, 0);
     }
 
     #[test]
     fn a_small_block_has_a_small_filter() {
         let mut maker = FilterMaker::new();
-        assert_eq!(maker.make(b"few words").as_bytes().len(), 3);
-        assert_eq!(maker.make(b"").as_bytes().len(), 1);
-        assert!(maker.make(text(3, 1 << 20).as_bytes()).as_bytes().len() < 50_000);
+        assert!(maker.make(b"few words").bits.len() <= 4);
+        assert_eq!(maker.make(b"").bits.len(), 0);
+        assert!(maker.make(text(3, 1 << 20).as_bytes()).bits.len() < 50_000);
+    }
+
+    #[test]
+    fn what_is_rare_is_asked_first() {
+        let (rare, pieces) = (Pieces::of("zqj"), Pieces::of("the zqj"));
+        assert_eq!(pieces.segments().next(), rare.segments().next());
     }
 
     #[test]
@@ -187,7 +271,7 @@ mod tests {
         let mut maker = FilterMaker::new();
         let filter = maker.make(br#"{"text":"caf\u00e9 au\nlait https:\/\/example.org"}"#);
         for word in ["café au", "au\nlait", "https://example.org", "é"] {
-            assert!(may_hold(filter.as_bytes(), &Pieces::of(word)), "{word}");
+            assert!(may_hold(&filter, &Pieces::of(word)), "{word}");
         }
         assert_eq!(Pieces::of("é\u{fc}"), Pieces(Vec::new()));
     }

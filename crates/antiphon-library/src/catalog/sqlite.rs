@@ -7,6 +7,7 @@
 //! archive. An event's number there is its row's, and the events of a session have numbers that
 //! follow one another.
 
+mod filters;
 mod read;
 mod roll_up;
 mod schema;
@@ -135,7 +136,7 @@ impl Catalog for Sqlite {
     }
 
     fn candidates(&self, words: &[Pieces], all: bool) -> Result<Vec<Candidate>, CatalogError> {
-        self.snapshot(|connection| words::candidates(connection, words, all))
+        self.snapshot(|connection| filters::candidates(connection, words, all))
     }
 
     fn ranked(

@@ -5,7 +5,7 @@ use rusqlite::Connection;
 use super::CatalogError;
 
 /// Raised whenever a table changes. A catalogue of another version is emptied.
-const VERSION: i64 = 2;
+const VERSION: i64 = 3;
 
 const TABLES: &str = "
 CREATE TABLE fact (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -62,8 +62,8 @@ CREATE TABLE roll_up (
     PRIMARY KEY (session, number)
 ) WITHOUT ROWID;
 CREATE TABLE filter (
-    session INTEGER PRIMARY KEY,
-    blocks BLOB NOT NULL,
+    place INTEGER PRIMARY KEY,
+    bits BLOB NOT NULL,
     sum INTEGER NOT NULL
 );
 CREATE VIRTUAL TABLE words USING fts5 (

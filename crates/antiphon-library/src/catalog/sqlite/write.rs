@@ -9,7 +9,7 @@ use rusqlite::{Connection, OptionalExtension as _, Transaction, TransactionBehav
 use super::super::sum::Sum;
 use super::super::{Record, RequestRow};
 use super::read::{self, EventFields, Known, fact, to_sql};
-use super::{CatalogError, Change, roll_up, words};
+use super::{CatalogError, Change, filters, roll_up, words};
 
 pub(super) fn write(
     connection: &mut Connection,
@@ -96,11 +96,11 @@ fn remove(
     for delete in [
         "DELETE FROM request WHERE session = ?1",
         "DELETE FROM roll_up WHERE session = ?1",
-        "DELETE FROM filter WHERE session = ?1",
         "DELETE FROM session WHERE number = ?1",
     ] {
         transaction.prepare_cached(delete)?.execute([number])?;
     }
+    filters::remove(transaction, number)?;
     Ok(Some(number))
 }
 
@@ -174,12 +174,7 @@ fn insert(transaction: &Transaction<'_>, record: &Record, number: i64) -> Result
     ])?;
     insert_events(transaction, record, first_event)?;
     insert_requests(transaction, &record.requests, number)?;
-    let blocks = words::pack(&record.files);
-    let sum = Sum::default().number(Some(number)).bytes(&blocks).get();
-    transaction
-        .prepare_cached("INSERT INTO filter (session, blocks, sum) VALUES (?1, ?2, ?3)")?
-        .execute(params![number, blocks, sum])?;
-    Ok(())
+    filters::insert(transaction, number, &row.key, &record.files)
 }
 
 fn insert_events(
