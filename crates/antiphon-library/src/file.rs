@@ -10,6 +10,8 @@ use std::path::Path;
 
 use antiphon_model::{Place, Problem, Severity};
 
+use zstd::zstd_safe;
+
 use crate::zip;
 
 /// No session that was ever seen comes near this.
@@ -122,14 +124,11 @@ pub(crate) fn head(path: &Path, most: u64) -> io::Result<String> {
 }
 
 fn unpack(packed: &[u8], most: u64, unpacked: &mut Vec<u8>) -> io::Result<Option<Stopped>> {
-    // Room for what transcripts unpack to. At once is faster, where it is whole and fits.
-    const ROOM_MAX: u64 = 64 << 20;
-    let room = (packed.len() as u64).saturating_mul(8).min(ROOM_MAX).min(most);
-    unpacked.reserve(usize::try_from(room).unwrap_or_default());
-    if zstd::bulk::Decompressor::new()?.decompress_to_buffer(packed, unpacked).is_ok() {
+    // At once is faster, where it is whole and fits.
+    if let Some(whole) = unpack_at_once(packed, most) {
+        *unpacked = whole;
         return Ok(None);
     }
-    unpacked.clear();
     let decoder = zstd::stream::read::Decoder::with_buffer(packed)?;
     let stopped = decoder.take(most + 1).read_to_end(unpacked).err().map(Stopped::Packed);
     if unpacked.len() as u64 > most {
@@ -137,6 +136,49 @@ fn unpack(packed: &[u8], most: u64, unpacked: &mut Vec<u8>) -> io::Result<Option
         return Ok(Some(Stopped::TooLong));
     }
     Ok(stopped)
+}
+
+/// Unpacks frames that say how long they are, some on every processor; nothing, if one does not say
+/// so, or is not whole, or all are too long together.
+fn unpack_at_once(packed: &[u8], most: u64) -> Option<Vec<u8>> {
+    /// Who says more is not believed before it is seen.
+    const RATIO_MAX: u64 = 256;
+    let mut frames = Vec::new();
+    let mut rest = packed;
+    while !rest.is_empty() {
+        let len = zstd_safe::find_frame_compressed_size(rest).ok()?;
+        let (frame, behind) = rest.split_at_checked(len)?;
+        rest = behind;
+        frames.push((frame, zstd_safe::get_frame_content_size(frame).ok()??));
+    }
+    let total = frames.iter().map(|(_, len)| *len).fold(0_u64, u64::saturating_add);
+    if total > most.min((packed.len() as u64).saturating_mul(RATIO_MAX)) {
+        return None;
+    }
+    let mut unpacked = vec![0; usize::try_from(total).ok()?];
+    let mut room = &mut *unpacked;
+    let mut work = Vec::new();
+    for (frame, len) in frames {
+        let (own, behind) = room.split_at_mut_checked(usize::try_from(len).ok()?)?;
+        room = behind;
+        work.push((frame, own));
+    }
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let share = work.len().div_ceil(threads).max(1);
+    let unpack = |share: &mut [(&[u8], &mut [u8])]| {
+        share.iter_mut().all(|(frame, room)| {
+            let written = zstd::bulk::decompress_to_buffer(frame, room);
+            written.is_ok_and(|written| written == room.len())
+        })
+    };
+    let is_whole = std::thread::scope(|scope| {
+        let mut shares = work.chunks_mut(share);
+        let first = shares.next();
+        let others: Vec<_> = shares.map(|share| scope.spawn(move || unpack(share))).collect();
+        let is_whole = first.is_none_or(unpack);
+        others.into_iter().fold(is_whole, |all, other| other.join().unwrap_or(false) && all)
+    });
+    is_whole.then_some(unpacked)
 }
 
 /// The text of a file; a byte that is not UTF-8 is read as `?`, one for one, so that places hold.
@@ -183,6 +225,25 @@ mod tests {
         }
         fs::write(&path, &packed[..packed.len() - 1]).unwrap();
         assert!(Text::read(&path).unwrap().text.len() > lines.len() / 2);
+    }
+
+    #[test]
+    fn frames_are_unpacked_in_their_order() {
+        let lines = |number: usize| format!("{{\"n\":{number}}}\n").repeat(number % 7);
+        let (mut packed, mut wanted) = (Vec::new(), String::new());
+        for number in 0..23 {
+            wanted += &lines(number);
+            packed.extend(zstd::bulk::compress(lines(number).as_bytes(), 1).unwrap());
+        }
+        let table = [0x50, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3];
+        packed.extend(table);
+        assert_eq!(unpack_at_once(&packed, 1 << 20).unwrap(), wanted.as_bytes());
+        assert_eq!(unpack_at_once(&packed, 100), None, "too long");
+        assert_eq!(unpack_at_once(&packed[..packed.len() - 30], 1 << 20), None, "cut");
+        let at = packed.len() / 2;
+        packed[at] ^= 0x55;
+        let read = unpack_at_once(&packed, 1 << 20);
+        assert!(read.is_none_or(|read| read.len() == wanted.len()), "damaged");
     }
 
     #[test]
