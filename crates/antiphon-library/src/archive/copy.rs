@@ -81,12 +81,11 @@ fn lines(from: &Path, to: &Path, deadline: Option<Instant>, packs: bool) -> io::
     // Of a file without a whole line there is no copy, not an empty one.
     if !to.exists() {
         let length = source.metadata()?.len();
-        let end = end_of_lines(&mut source, 0, length)?;
-        if end == 0 {
-            return Ok(Step::Done);
+        if packs && length <= NEW_BYTES_MAX {
+            return new_lines(source, length, to);
         }
-        if packs && end <= NEW_BYTES_MAX {
-            return new_lines(source, end, to);
+        if end_of_lines(&mut source, 0, length)? == 0 {
+            return Ok(Step::Done);
         }
     }
     let mut options = OpenOptions::new();
@@ -113,14 +112,11 @@ fn lines(from: &Path, to: &Path, deadline: Option<Instant>, packs: bool) -> io::
 }
 
 /// Packs a copy at once, of which nothing was there.
-fn new_lines(mut source: File, end: u64, to: &Path) -> io::Result<Step> {
-    let mut bytes = Vec::with_capacity(usize::try_from(end).unwrap_or_default());
-    source.seek(SeekFrom::Start(0))?;
-    source.take(end).read_to_end(&mut bytes)?;
-    // It was cut meanwhile: the next time is soon enough.
-    if !bytes.ends_with(b"\n") {
-        return Ok(Step::Done);
-    }
+fn new_lines(source: File, length: u64, to: &Path) -> io::Result<Step> {
+    let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or_default());
+    source.take(length).read_to_end(&mut bytes)?;
+    let Some(last) = memchr::memrchr(b'\n', &bytes) else { return Ok(Step::Done) };
+    bytes.truncate(last + 1);
     if !super::pack::pack_new(&bytes, to)? {
         replace(to, &bytes)?;
     }

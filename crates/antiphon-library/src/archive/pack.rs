@@ -9,6 +9,8 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+use zstd::zstd_safe::CParameter;
+
 use super::copy::private;
 use crate::blocks::each_block;
 use crate::file::PACKED;
@@ -17,6 +19,8 @@ use crate::file::PACKED;
 const WORTH_BYTES: u64 = 4 << 10;
 /// Higher levels save little on transcripts, and packing is the largest part of a first `sync`.
 const LEVEL: i32 = 1;
+/// A whole block: the level's own would be half of one.
+const WINDOW_LOG: u32 = 20;
 /// How a frame begins that decoders pass over; its length follows.
 const SKIPPED: [u8; 4] = [0x50, 0x2a, 0x4d, 0x18];
 /// How the table of frames ends, after their number: the file was packed here.
@@ -73,7 +77,8 @@ fn write_packed(
     write: impl FnOnce(&mut Frames<'_>) -> io::Result<()>,
 ) -> io::Result<()> {
     write_new(&packed(path), |out| {
-        let compressor = zstd::bulk::Compressor::new(LEVEL)?;
+        let mut compressor = zstd::bulk::Compressor::new(LEVEL)?;
+        compressor.set_parameter(CParameter::WindowLog(WINDOW_LOG))?;
         let mut frames = Frames { compressor, out, written: 0, starts: Vec::new() };
         write(&mut frames)?;
         let table = table(&frames.starts)?;

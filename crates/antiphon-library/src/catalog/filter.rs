@@ -26,8 +26,8 @@ pub(crate) const SEGMENTS: usize = 1 << SEGMENT_BITS;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Filter {
     bits: Vec<u8>,
-    /// Where each segment ends.
-    ends: [usize; SEGMENTS],
+    /// Where each segment stands.
+    segments: [Range<usize>; SEGMENTS],
 }
 
 /// Makes filters, one after the other, without a new table for each.
@@ -95,16 +95,24 @@ impl FilterMaker {
 
     /// What was seen, spread.
     fn pieces(&self) -> Vec<u64> {
-        // The last letter runs through 64 pieces: most such rows are empty.
-        let (rows, _) = self.seen.as_chunks::<{ 1 << LETTER_BITS }>();
         let mut pieces = Vec::new();
-        for (row, seen) in (0..).zip(rows) {
-            if seen.iter().fold(0, |any, seen| any | seen) == 0 {
+        // The last letter runs through 64 pieces, and most such rows are empty.
+        let (rows, _) = self.seen.as_chunks::<{ 1 << LETTER_BITS }>();
+        for (row, seen) in (0_u32..).zip(rows) {
+            let is_letters = row & 63 != 0 && row >> LETTER_BITS != 0;
+            if !is_letters || seen.iter().fold(0, |any, seen| any | seen) == 0 {
                 continue;
             }
-            let seen = (0..).zip(seen).filter(|(_, seen)| **seen != 0);
-            let seen = seen.map(|(nth, _)| (row << LETTER_BITS) | nth);
-            pieces.extend(seen.filter(|piece| is_letters(*piece)).map(spread));
+            let (eights, _) = seen.as_chunks::<8>();
+            for (eight, seen) in (0..).zip(eights) {
+                // A one for every byte that is set; the very first is no letter.
+                let mut left = u64::from_le_bytes(*seen) & !u64::from(eight == 0);
+                while left != 0 {
+                    let nth = eight * 8 + left.trailing_zeros() / 8;
+                    pieces.push(spread((row << LETTER_BITS) | nth));
+                    left &= left - 1;
+                }
+            }
         }
         pieces
     }
@@ -128,41 +136,33 @@ impl FilterMaker {
     }
 }
 
-/// Whether all three are letters or digits.
-fn is_letters(piece: u32) -> bool {
-    (0..3).all(|nth| (piece >> (nth * LETTER_BITS)) & 63 != 0)
-}
-
 impl Filter {
     fn of(pieces: &[u64]) -> Self {
         let mut counts = [0; SEGMENTS];
         for &piece in pieces {
             counts.get_mut(segment(piece)).into_iter().for_each(|count| *count += 1);
         }
-        let mut ends = [0; SEGMENTS];
+        let mut segments = counts.map(|count| 0..usize::div_ceil(count * BITS_A_PIECE, 8));
         let mut end = 0;
-        for (count, own) in counts.into_iter().zip(&mut ends) {
-            end += usize::div_ceil(count * BITS_A_PIECE, 8);
-            *own = end;
+        for segment in &mut segments {
+            *segment = end..end + segment.end;
+            end = segment.end;
         }
-        let mut filter = Self { bits: vec![0; end], ends };
+        let mut bits = vec![0; end];
         for &piece in pieces {
-            let range = filter.range(segment(piece));
-            let bits = filter.bits.get_mut(range).unwrap_or_default();
-            for at in places(piece, bits.len() * 8) {
-                bits.get_mut(at / 8).into_iter().for_each(|byte| *byte |= 1 << (at % 8));
+            let Some(segment) = segments.get(segment(piece)) else { continue };
+            for at in places(piece, segment.len() * 8) {
+                if let Some(byte) = bits.get_mut(segment.start + at / 8) {
+                    *byte |= 1 << (at % 8);
+                }
             }
         }
-        filter
-    }
-
-    fn range(&self, segment: usize) -> Range<usize> {
-        let end = |segment: usize| self.ends.get(segment).copied().unwrap_or_default();
-        segment.checked_sub(1).map_or(0, end)..end(segment)
+        Self { bits, segments }
     }
 
     pub(crate) fn segment(&self, segment: usize) -> &[u8] {
-        self.bits.get(self.range(segment)).unwrap_or_default()
+        let range = self.segments.get(segment).cloned().unwrap_or_default();
+        self.bits.get(range).unwrap_or_default()
     }
 }
 

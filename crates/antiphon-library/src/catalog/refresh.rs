@@ -17,7 +17,7 @@ use crate::{Key, Store, StoredSession};
 /// The name of the catalogue's file in the store.
 const CATALOG_FILE: &str = "catalog.sqlite";
 /// So many events are written at once, and a session more.
-const EVENTS_AT_ONCE: usize = 20_000;
+const EVENTS_AT_ONCE: usize = 40_000;
 /// So many sessions that were read may wait to be written.
 pub(crate) const WAITING: usize = 4;
 

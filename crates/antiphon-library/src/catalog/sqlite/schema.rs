@@ -102,6 +102,8 @@ pub(super) fn prepare(connection: &Connection) -> Result<(), CatalogError> {
 
 fn make(connection: &Connection) -> Result<(), CatalogError> {
     connection.execute_batch(TABLES)?;
+    // What FTS5 holds back before it writes: by default so little that it merges all the time.
+    connection.execute_batch("INSERT INTO words (words, rank) VALUES ('hashsize', 8388608)")?;
     connection.pragma_update(None, "user_version", VERSION)?;
     Ok(())
 }
