@@ -31,6 +31,7 @@ pub(crate) const FORMAT: Format = Format {
         deletes_after_days: Some(30),
     }),
     days_setting: Some(("settings.json", "cleanupPeriodDays")),
+    stands_alone: true,
     read,
     ..crate::ONE_FILE
 };

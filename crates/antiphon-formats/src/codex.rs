@@ -42,6 +42,7 @@ pub(crate) const FORMAT: Format = Format {
         session: |path| crate::named(path, "rollout-", ".jsonl"),
         deletes_after_days: None,
     }),
+    stands_alone: true,
     read,
     ..crate::ONE_FILE
 };

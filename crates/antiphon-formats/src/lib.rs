@@ -143,6 +143,9 @@ pub struct Format {
     pub days_setting: Option<(&'static str, &'static str)>,
     /// The databases in which it keeps them, below the agent's folder.
     pub databases: &'static [&'static str],
+    /// Whether a line alone tells what its event says; others may tell whose it is, or what it
+    /// answers. A search then reads a line without its session.
+    pub stands_alone: bool,
     /// How a file that is one document becomes a stream of lines; nothing, where it is a stream.
     pub lines: Option<fn(text: &str) -> Lines>,
     /// Reads a session; the first stream is its main file.
@@ -206,6 +209,7 @@ const ONE_FILE: Format = Format {
     kept: None,
     days_setting: None,
     databases: &[],
+    stands_alone: false,
     lines: None,
     read: |_, _| {},
 };

@@ -75,6 +75,9 @@ pub struct Row {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EventRow {
     pub id: String,
+    /// Where it stands in the session's files, if it does.
+    pub line: Option<LineAt>,
+    pub agent: Option<String>,
     pub at: Option<Timestamp>,
     /// The role of a message, the event type of the others.
     pub kind: &'static str,
@@ -82,6 +85,28 @@ pub struct EventRow {
     pub is_error: bool,
     /// What was said or thought, if it was words: these are found by relevance.
     pub prose: Option<String>,
+}
+
+/// A line of a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LineAt {
+    /// The number of its file among the session's.
+    pub stream: u32,
+    /// Where it begins there.
+    pub offset: u64,
+}
+
+/// An event that was found by its line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EventAt {
+    pub line: LineAt,
+    /// Where it stands in the session.
+    pub position: u64,
+    pub id: String,
+    pub agent: Option<String>,
+    pub at: Option<Timestamp>,
+    pub kind: String,
+    pub tool: Option<String>,
 }
 
 /// A request: tokens that were spent.
@@ -190,6 +215,9 @@ pub trait Catalog {
         limit: usize,
     ) -> Result<Vec<Ranked>, CatalogError>;
 
+    /// The events of a session that begin with one of these lines, in its order.
+    fn events_at(&self, session: &Key, lines: &[LineAt]) -> Result<Vec<EventAt>, CatalogError>;
+
     /// The sessions that hold such events, with how many.
     fn sessions_with(&self, query: &EventQuery) -> Result<Vec<(Key, u64)>, CatalogError>;
 }
@@ -200,8 +228,18 @@ pub struct Candidate {
     pub session: Key,
     /// The word that the fewest blocks may hold, by its place, if all words are wanted.
     pub word: Option<usize>,
-    /// Those blocks: files by name, and the numbers of their blocks.
-    pub blocks: Vec<(String, Vec<u32>)>,
+    /// Those blocks.
+    pub files: Vec<Held>,
+}
+
+/// A file that may hold what is looked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Held {
+    /// Its number among the session's files.
+    pub stream: u32,
+    pub name: String,
+    /// The numbers of the blocks that may.
+    pub blocks: Vec<u32>,
 }
 
 #[cfg(test)]

@@ -1,14 +1,16 @@
 //! Searching every session: prompts, utterances, thinking, tool input and output.
 //!
 //! The catalogue says which sessions may hold the words, and in which blocks. A block is unpacked
-//! and looked through; only a session that has the rarest word is read and folded. What was said
-//! can also be ranked by how well it fits.
+//! and looked through; only a session that has the rarest word is read and folded, and for one rare
+//! word not even that ([`glimpse`]). What was said can also be ranked by how well it fits.
 
 mod entry;
+mod glimpse;
 mod marks;
 mod query;
 
 use std::collections::BTreeMap;
+use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -18,11 +20,14 @@ use antiphon_model::{Entry, Timestamp};
 use antiphon_views::Reading;
 use serde::Serialize;
 
-use crate::archive::pack;
-use crate::catalog::{Candidate, CatalogError, Catalogue, EventQuery, Pieces, Progress, Ranked};
+use crate::archive::pack::{self, Block};
+use crate::catalog::{
+    Candidate, CatalogError, Catalogue, EventQuery, Held, LineAt, Pieces, Progress, Ranked,
+};
 use crate::open::open_foreign;
 use crate::{Bundle, Error, Key, Origin, SessionQuery, Store, StoredSession, open};
 
+use glimpse::Line;
 use marks::Marks;
 pub use query::{Query, day_or_time};
 
@@ -73,7 +78,7 @@ pub fn search(
     let mut hits = match sort {
         Sort::Newest => {
             let candidates = search.candidates(&mut catalogue, true)?;
-            search.scan(&sessions, &candidates, true)
+            search.scan(&mut catalogue, &sessions, &candidates, true)?
         }
         Sort::Relevance => search.ranked(&mut catalogue, &sessions, true)?,
     };
@@ -83,7 +88,7 @@ pub fn search(
     }
     if is_partial && hits.is_empty() && sort == Sort::Newest {
         let candidates = search.candidates(&mut catalogue, false)?;
-        hits = search.scan(&sessions, &candidates, false);
+        hits = search.scan(&mut catalogue, &sessions, &candidates, false)?;
     }
     Ok(Answer { is_cut: hits.len() >= limit, is_partial, hits })
 }
@@ -123,48 +128,75 @@ impl Search<'_> {
     }
 
     /// Looks into sessions in their order, until there is enough.
-    fn scan(&self, sessions: &[StoredSession], candidates: &Candidates, all: bool) -> Vec<Hit> {
+    fn scan(
+        &self,
+        catalogue: &mut Catalogue<'_>,
+        sessions: &[StoredSession],
+        candidates: &Candidates,
+        all: bool,
+    ) -> Result<Vec<Hit>, CatalogError> {
         let finders: Vec<Option<AhoCorasick>> = self.words.iter().map(|it| finder(it)).collect();
-        let sessions: Vec<(&StoredSession, &Candidate)> = sessions
+        let mut left: Vec<(&StoredSession, &Candidate)> = sessions
             .iter()
             .filter(|session| self.is_about(session))
             .filter_map(|session| Some((session, candidates.get(&session.key)?)))
             .collect();
-        let next = AtomicUsize::new(0);
-        let found: Mutex<Vec<(usize, Vec<Hit>)>> = Mutex::default();
-        let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        let look = || {
-            loop {
-                let at = next.fetch_add(1, Ordering::Relaxed);
-                let Some((session, candidate)) = sessions.get(at) else { return };
-                let is_enough = {
-                    let found = found.lock().unwrap_or_else(PoisonError::into_inner);
-                    found.iter().map(|(_, hits)| hits.len()).sum::<usize>() >= self.limit
+        let mut hits = Vec::new();
+        while !left.is_empty() && hits.len() < self.limit {
+            let wanted = self.limit - hits.len();
+            let (seen, done) = in_parallel(&left, wanted, |(session, candidate)| {
+                self.see(session, candidate, &finders, all)
+            });
+            // Lines are events only once the catalogue has said which.
+            for (at, seen) in seen {
+                let Some((session, _)) = left.get(at).copied() else { continue };
+                let found = match seen {
+                    Seen::Hits(found) => found,
+                    Seen::Lines(lines) => self.told(catalogue, session, lines, &finders, all)?,
                 };
-                if is_enough {
-                    return;
-                }
-                let finder = candidate.word.and_then(|word| finders.get(word)?.as_ref());
-                if !may_hold(session, candidate, finder) {
-                    continue;
-                }
-                let hits = self.in_session(session, &finders, all).unwrap_or_default();
-                if !hits.is_empty() {
-                    found.lock().unwrap_or_else(PoisonError::into_inner).push((at, hits));
-                }
+                hits.extend(found);
             }
-        };
-        std::thread::scope(|scope| {
-            for _ in 1..threads.min(sessions.len()) {
-                scope.spawn(look);
-            }
-            look();
-        });
-        let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
-        found.sort_by_key(|(at, _)| *at);
-        let mut hits: Vec<Hit> = found.into_iter().flat_map(|(_, hits)| hits).collect();
+            left.drain(..done);
+        }
         hits.truncate(self.limit);
-        hits
+        Ok(hits)
+    }
+
+    /// What there is in a session, as far as it can be told without the catalogue.
+    fn see(
+        &self,
+        session: &StoredSession,
+        candidate: &Candidate,
+        finders: &[Option<AhoCorasick>],
+        all: bool,
+    ) -> Seen {
+        let finder = candidate.word.and_then(|word| finders.get(word)?.as_ref());
+        if let Some(finder) = finder
+            && glimpse::is_enough(self.query, self.words)
+            && glimpse::is_readable(session)
+            && let Some(lines) = glimpse::lines(session, candidate, finder)
+        {
+            return Seen::Lines(lines);
+        }
+        if !may_hold(session, candidate, finder) {
+            return Seen::Hits(Vec::new());
+        }
+        Seen::Hits(self.in_session(session, finders, all).unwrap_or_default())
+    }
+
+    /// The events that lines are.
+    fn told(
+        &self,
+        catalogue: &mut Catalogue<'_>,
+        session: &StoredSession,
+        lines: Vec<Line>,
+        finders: &[Option<AhoCorasick>],
+        all: bool,
+    ) -> Result<Vec<Hit>, CatalogError> {
+        let places: Vec<LineAt> = lines.iter().map(|line| line.at).collect();
+        let events = catalogue.ask(|catalog| catalog.events_at(&session.key, &places))?;
+        let hits = glimpse::hits(session, lines, &events, self.query, self.words);
+        Ok(hits.unwrap_or_else(|| self.in_session(session, finders, all).unwrap_or_default()))
     }
 
     /// Whether a session is one of those that the query asks for.
@@ -237,6 +269,59 @@ impl Search<'_> {
     }
 }
 
+/// What was seen of a session.
+enum Seen {
+    Hits(Vec<Hit>),
+    /// Lines that hold the word.
+    Lines(Vec<Line>),
+}
+
+impl Seen {
+    fn len(&self) -> usize {
+        match self {
+            Self::Hits(hits) => hits.len(),
+            Self::Lines(lines) => lines.len(),
+        }
+    }
+}
+
+/// Looks at things in their order on every processor until so much was seen, and says at which
+/// something was, and how many were looked at.
+fn in_parallel<T: Sync>(
+    things: &[T],
+    enough: usize,
+    see: impl Fn(&T) -> Seen + Sync,
+) -> (Vec<(usize, Seen)>, usize) {
+    let next = AtomicUsize::new(0);
+    let found: Mutex<Vec<(usize, Seen)>> = Mutex::default();
+    let look = || {
+        loop {
+            let seen = found.lock().unwrap_or_else(PoisonError::into_inner);
+            let is_enough = seen.iter().map(|(_, seen)| seen.len()).sum::<usize>() >= enough;
+            drop(seen);
+            if is_enough {
+                return;
+            }
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(thing) = things.get(at) else { return };
+            let seen = see(thing);
+            if seen.len() > 0 {
+                found.lock().unwrap_or_else(PoisonError::into_inner).push((at, seen));
+            }
+        }
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 1..threads.min(things.len()) {
+            scope.spawn(look);
+        }
+        look();
+    });
+    let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+    found.sort_by_key(|(at, _)| *at);
+    (found, next.into_inner().min(things.len()))
+}
+
 /// Leaves those sessions whose bytes hold a word.
 pub(crate) fn retain_holding(
     catalogue: &mut Catalogue<'_>,
@@ -265,14 +350,22 @@ fn finder(word: &str) -> Option<AhoCorasick> {
 /// Whether a block that may hold a word holds it.
 fn may_hold(session: &StoredSession, candidate: &Candidate, finder: Option<&AhoCorasick>) -> bool {
     let Some(finder) = finder else { return true };
+    let holds = |held: &Held| {
+        // What cannot be read here is told by whoever opens the session.
+        let blocks = blocks_of(session, held);
+        blocks.map_or(true, |blocks| blocks.iter().any(|block| finder.is_match(&block.bytes)))
+    };
+    candidate.files.iter().any(holds)
+}
+
+/// The blocks of a file that may hold a word.
+fn blocks_of(session: &StoredSession, held: &Held) -> io::Result<Vec<Block>> {
     let folder = match session.origin {
         Origin::Recorded => session.folder.clone(),
         Origin::Archived => crate::archive::newest_copy(&session.folder),
     };
-    let holds = |(name, numbers): &(String, Vec<u32>)| {
-        // What cannot be read here is told by whoever opens the session.
-        let blocks = pack::blocks(&folder.join(Path::new(name)), numbers);
-        blocks.map_or(true, |blocks| blocks.iter().any(|block| finder.is_match(block)))
-    };
-    candidate.blocks.iter().any(holds)
+    pack::blocks(&folder.join(Path::new(&held.name)), &held.blocks)
 }
+
+#[cfg(test)]
+mod tests;

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use zstd::zstd_safe::CParameter;
 
 use super::copy::private;
-use crate::blocks::each_block;
+use crate::blocks::{LINE_BYTES_MAX, each_block};
 use crate::file::PACKED;
 
 /// What a smaller file would save is not worth the work.
@@ -26,6 +26,8 @@ const SKIPPED: [u8; 4] = [0x50, 0x2a, 0x4d, 0x18];
 /// How the table of frames ends, after their number: the file was packed here.
 const MARK: [u8; 4] = *b"aphn";
 const TABLE_END_BYTES: u64 = 8;
+/// How much of a frame tells how long it is unpacked.
+const FRAME_HEADER_BYTES: u64 = 18;
 
 /// The name of a file's packed form.
 pub(crate) fn packed(path: &Path) -> PathBuf {
@@ -113,8 +115,15 @@ fn starts(file: &mut File) -> io::Result<Option<Vec<u64>>> {
     Ok(Some(starts.iter().map(|start| u64::from_le_bytes(*start)).collect()))
 }
 
+/// A block, and where it begins in its file.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Block {
+    pub(crate) offset: u64,
+    pub(crate) bytes: Vec<u8>,
+}
+
 /// The blocks with these numbers; all, where their places are not known. Others are left out.
-pub(crate) fn blocks(path: &Path, numbers: &[u32]) -> io::Result<Vec<Vec<u8>>> {
+pub(crate) fn blocks(path: &Path, numbers: &[u32]) -> io::Result<Vec<Block>> {
     let packed = packed(path);
     let (mut file, is_packed) = match File::open(path) {
         Ok(file) => (file, false),
@@ -124,34 +133,43 @@ pub(crate) fn blocks(path: &Path, numbers: &[u32]) -> io::Result<Vec<Vec<u8>>> {
     if !is_packed {
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes)?;
-        let blocks = crate::blocks::blocks(&bytes).enumerate();
-        return Ok(blocks.filter(|(at, _)| is_wanted(*at)).map(|(_, it)| it.to_vec()).collect());
+        let mut offset = 0;
+        let blocks = crate::blocks::blocks(&bytes).map(|block| {
+            let own = offset;
+            offset += block.len() as u64;
+            Block { offset: own, bytes: block.to_vec() }
+        });
+        return Ok(blocks.enumerate().filter(|(at, _)| is_wanted(*at)).map(|(_, it)| it).collect());
     }
     let Some(starts) = starts(&mut file)? else {
         let mut bytes = Vec::new();
         file.rewind()?;
         zstd::stream::read::Decoder::new(file)?.read_to_end(&mut bytes)?;
-        return Ok(vec![bytes]);
+        return Ok(vec![Block { offset: 0, bytes }]);
     };
-    let ends = starts.iter().skip(1).map(Some).chain([None]);
-    let wanted = starts.iter().zip(ends).enumerate().filter(|(at, _)| is_wanted(*at));
-    let read = |(_, (start, end)): (usize, (&u64, Option<&u64>))| {
-        let mut file = &file;
-        file.seek(SeekFrom::Start(*start))?;
-        let mut frame = Vec::new();
+    let (mut offset, mut blocks) = (0, Vec::new());
+    let last = numbers.iter().max().map_or(0, |number| *number as usize + 1);
+    for (at, start) in starts.iter().enumerate().take(last) {
         // The last frame is followed by the table, which a decoder passes over.
-        let len = end.map_or(u64::MAX, |end| end.saturating_sub(*start));
-        file.take(len).read_to_end(&mut frame)?;
-        unpack_frame(&frame)
-    };
-    wanted.map(read).collect()
+        let end = starts.get(at + 1).copied().unwrap_or(u64::MAX);
+        let len = if is_wanted(at) { end.saturating_sub(*start) } else { FRAME_HEADER_BYTES };
+        let mut frame = Vec::new();
+        file.seek(SeekFrom::Start(*start))?;
+        Read::by_ref(&mut file).take(len).read_to_end(&mut frame)?;
+        let len = unpacked_len(&frame);
+        if is_wanted(at) {
+            let most = usize::try_from(len).unwrap_or_default();
+            blocks.push(Block { offset, bytes: zstd::bulk::decompress(&frame, most)? });
+        }
+        offset += len;
+    }
+    Ok(blocks)
 }
 
 /// A frame says how long it is unpacked; no block is longer than a line may be.
-fn unpack_frame(frame: &[u8]) -> io::Result<Vec<u8>> {
+fn unpacked_len(frame: &[u8]) -> u64 {
     let len = zstd::zstd_safe::get_frame_content_size(frame).ok().flatten().unwrap_or_default();
-    let len = usize::try_from(len).unwrap_or(usize::MAX).min(crate::blocks::LINE_BYTES_MAX);
-    zstd::bulk::decompress(frame, len)
+    len.min(LINE_BYTES_MAX as u64)
 }
 
 /// Whether a file is there only packed.
@@ -216,13 +234,15 @@ mod tests {
                 let end = end(&packed(&path)).unwrap();
                 assert!(text.ends_with(&end) && !end.is_empty());
             }
-            let cut: Vec<Vec<u8>> = crate::blocks::blocks(&text).map(<[u8]>::to_vec).collect();
+            let cut = crate::blocks::blocks(&text).map(|block| Block {
+                offset: block.as_ptr().addr() as u64 - text.as_ptr().addr() as u64,
+                bytes: block.to_vec(),
+            });
+            let mut cut: Vec<Block> = cut.collect();
             let all: Vec<u32> = (0..9).collect();
             assert_eq!(blocks(&path, &all).unwrap(), cut, "packed or not, blocks are the same");
-            assert_eq!(
-                blocks(&path, &[1]).unwrap(),
-                cut.iter().skip(1).take(1).cloned().collect::<Vec<_>>()
-            );
+            let second: Vec<Block> = cut.drain(..).skip(1).take(1).collect();
+            assert_eq!(blocks(&path, &[1]).unwrap(), second);
             unpack(&path).unwrap();
             assert_eq!(fs::read(&path).unwrap(), text);
             assert!(!packed(&path).exists());

@@ -7,8 +7,8 @@ use antiphon_views::{Prices, Totals};
 use proptest::prelude::*;
 
 use super::{
-    Catalog, Change, EventQuery, EventRow, FileBlocks, FilterMaker, Pieces, Record, RequestId,
-    RequestRow, RollUp, Row, Sqlite, Stamp,
+    Catalog, Change, EventQuery, EventRow, FileBlocks, FilterMaker, Held, LineAt, Pieces, Record,
+    RequestId, RequestRow, RollUp, Row, Sqlite, Stamp,
 };
 use crate::{Key, Origin};
 
@@ -38,6 +38,8 @@ fn request(id: &str, second: i64, output: u64) -> RequestRow {
 fn said(id: &str, prose: &str) -> EventRow {
     EventRow {
         id: id.to_owned(),
+        line: None,
+        agent: Some("main".to_owned()),
         at: at(1),
         kind: "assistant",
         tool: None,
@@ -238,12 +240,37 @@ fn blocks_that_may_hold_all_words_are_named_by_the_rarest() {
         let found = catalog.candidates(&words, true).unwrap();
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].session, key("many"));
-        assert_eq!(
-            (found[0].word, &*found[0].blocks),
-            (Some(1), &[("m.jsonl".to_owned(), vec![0])][..])
-        );
+        let held = Held { stream: 0, name: "m.jsonl".to_owned(), blocks: vec![0] };
+        assert_eq!((found[0].word, &*found[0].files), (Some(1), &[held][..]));
         assert_eq!(catalog.candidates(&words, false).unwrap().len(), 2);
         assert_eq!(catalog.candidates(&[], true).unwrap().len(), 2, "nothing is asked for");
+    }
+}
+
+#[test]
+fn events_are_found_by_their_lines() {
+    for mut catalog in backends() {
+        let line = |stream, offset| LineAt { stream, offset };
+        let on = |id: &str, line| EventRow { line: Some(line), ..said(id, "words") };
+        let events = vec![
+            said("0", "of no line"),
+            on("1", line(0, 0)),
+            on("2", line(1, 70)),
+            on("2#2", line(1, 70)),
+        ];
+        catalog.replace_session(with_events("other", events.clone())).unwrap();
+        catalog.replace_session(with_events("a", events)).unwrap();
+        let found = |lines: &[LineAt]| {
+            let found = catalog.events_at(&key("a"), lines).unwrap();
+            found.into_iter().map(|event| (event.id, event.position)).collect::<Vec<_>>()
+        };
+        assert_eq!(found(&[line(1, 70)]), [("2".to_owned(), 2), ("2#2".to_owned(), 3)]);
+        assert_eq!(found(&[line(0, 0), line(0, 70)]), [("1".to_owned(), 1)]);
+        assert_eq!(found(&[]), []);
+        let one = &catalog.events_at(&key("a"), &[line(0, 0)]).unwrap()[0];
+        let seen = (one.agent.as_deref(), one.at, &*one.kind, &one.tool);
+        assert_eq!(seen, (Some("main"), at(1), "assistant", &None));
+        assert_eq!(catalog.events_at(&key("none"), &[line(0, 0)]).unwrap(), []);
     }
 }
 

@@ -3,7 +3,7 @@
 use antiphon_model::{Detail, Entry, EntryKind, Role, Session};
 use antiphon_views::{Reading, sub_agent};
 
-use super::{EventRow, FileBlocks, FilterMaker, Record, RequestId, RequestRow, Row};
+use super::{EventRow, FileBlocks, FilterMaker, LineAt, Record, RequestId, RequestRow, Row};
 use crate::blocks::{blocks, parts};
 use crate::open::{Opened, open_foreign, open_telling};
 use crate::store::Place;
@@ -58,6 +58,8 @@ fn event(reading: &Reading<'_>, entry: Entry<'_>) -> EventRow {
     let call = entry.calls().map(|(ix, _)| ix).next().or(result_of);
     EventRow {
         id: entry.id().to_owned(),
+        line: Some(entry.line()).filter(|place| !place.is_none()).map(LineAt::of),
+        agent: entry.agent().map(|it| session.agent_id(it).to_owned()),
         at: entry.at(),
         kind: entry.kind().as_str(),
         tool: call.map(|ix| session.tool_name(ix).to_owned()),
@@ -96,6 +98,12 @@ fn requests(session: &Session, key: &Key) -> Vec<RequestRow> {
         usage,
     };
     session.requests().map(request).collect()
+}
+
+impl LineAt {
+    fn of(place: antiphon_model::Place) -> Self {
+        Self { stream: place.stream, offset: place.offset }
+    }
 }
 
 impl RequestId {

@@ -21,7 +21,10 @@ use std::time::Duration;
 use antiphon_views::Prices;
 use rusqlite::{Connection, ErrorCode};
 
-use super::{Candidate, Catalog, CatalogError, Change, EventQuery, Pieces, Ranked, RollUp, Row};
+use super::{
+    Candidate, Catalog, CatalogError, Change, EventAt, EventQuery, Held, LineAt, Pieces, Ranked,
+    RollUp, Row,
+};
 use crate::Key;
 
 /// How long another process may write before this one gives up.
@@ -146,6 +149,10 @@ impl Catalog for Sqlite {
         limit: usize,
     ) -> Result<Vec<Ranked>, CatalogError> {
         self.snapshot(|connection| words::ranked(connection, words, all, limit))
+    }
+
+    fn events_at(&self, session: &Key, lines: &[LineAt]) -> Result<Vec<EventAt>, CatalogError> {
+        self.snapshot(|connection| read::events_at(connection, session, lines))
     }
 
     fn sessions_with(&self, query: &EventQuery) -> Result<Vec<(Key, u64)>, CatalogError> {

@@ -9,7 +9,7 @@ use rusqlite::{CachedStatement, Connection, Transaction, params};
 use super::super::sum::Sum;
 use super::super::{FileBlocks, SEGMENTS, may_hold};
 use super::read::fact;
-use super::{Candidate, CatalogError, Pieces};
+use super::{Candidate, CatalogError, Held, Pieces};
 use crate::Key;
 
 /// The row of a session after the segments: its files, their blocks and how many parts each has.
@@ -124,24 +124,25 @@ fn rule_out(packed: &[u8], pieces: &[u64], parts: &mut Option<Parts>) -> Option<
 
 /// The files of a session, and in each the blocks of the parts that are left. All are, where there
 /// was nothing to rule them out.
-fn blocks(layout: &[u8], parts: Option<&Parts>) -> Option<Vec<(String, Vec<u32>)>> {
+fn held(layout: &[u8], parts: Option<&Parts>) -> Option<Vec<Held>> {
     let mut unpack = Unpack(layout);
     let mut parts = parts.map(|parts| parts.iter());
-    let mut found = Vec::new();
+    let (mut stream, mut found) = (0, Vec::new());
     while !unpack.0.is_empty() {
         let name = std::str::from_utf8(unpack.bytes()?).ok()?;
-        let mut numbers = Vec::new();
+        let mut blocks = Vec::new();
         for number in 0..u32::try_from(unpack.number()?).ok()? {
             let count = unpack.number()?;
             let is_left = match &mut parts {
                 Some(parts) => parts.by_ref().take(count).fold(false, |any, part| any | part),
                 None => true,
             };
-            numbers.extend(is_left.then_some(number));
+            blocks.extend(is_left.then_some(number));
         }
-        if !numbers.is_empty() {
-            found.push((name.to_owned(), numbers));
+        if !blocks.is_empty() {
+            found.push(Held { stream, name: name.to_owned(), blocks });
         }
+        stream += 1;
     }
     Some(found)
 }
@@ -223,7 +224,7 @@ impl Filters<'_> {
         let mut candidate = Candidate {
             session: Key::parse(key).ok_or_else(damaged)?,
             word: None,
-            blocks: Vec::new(),
+            files: Vec::new(),
         };
         let count = |parts: &Option<Parts>| match parts {
             Some(parts) => parts.iter().filter(|part| **part).count(),
@@ -232,8 +233,8 @@ impl Filters<'_> {
         let fewest = (0..).zip(&left).filter(|_| all).min_by_key(|(_, parts)| count(parts));
         if let Some((word, parts)) = fewest {
             candidate.word = Some(word);
-            candidate.blocks =
-                self.row(session, key, LAYOUT, |layout| blocks(layout, parts.as_ref()))?;
+            candidate.files =
+                self.row(session, key, LAYOUT, |layout| held(layout, parts.as_ref()))?;
         }
         Ok(Some(candidate))
     }

@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row as SqlRow};
 
 use super::super::Stamp;
 use super::super::sum::Sum;
-use super::{CatalogError, EventQuery, Row};
+use super::{CatalogError, EventAt, EventQuery, LineAt, Row};
 use crate::{Key, Origin};
 
 /// A session as it stands in its table.
@@ -146,6 +146,9 @@ pub(super) struct EventFields<'a> {
     pub(super) number: i64,
     pub(super) id: &'a str,
     pub(super) position: i64,
+    pub(super) stream: Option<i64>,
+    pub(super) offset: Option<i64>,
+    pub(super) agent: Option<&'a str>,
     pub(super) at: Option<i64>,
     pub(super) kind: &'a str,
     pub(super) tool: Option<&'a str>,
@@ -155,17 +158,21 @@ pub(super) struct EventFields<'a> {
 impl<'a> EventFields<'a> {
     fn read(row: &'a SqlRow<'_>) -> Result<Self, CatalogError> {
         let text = |at: usize| row.get_ref(at)?.as_str().map_err(rusqlite::Error::from);
-        let tool = row.get_ref(5)?.as_str_or_null().map_err(rusqlite::Error::from)?;
+        let some_text =
+            |at: usize| row.get_ref(at)?.as_str_or_null().map_err(rusqlite::Error::from);
         let fields = Self {
             number: row.get(0)?,
             id: text(1)?,
             position: row.get(2)?,
-            at: row.get(3)?,
-            kind: text(4)?,
-            tool,
-            is_error: row.get::<_, i64>(6)? != 0,
+            stream: row.get(3)?,
+            offset: row.get(4)?,
+            agent: some_text(5)?,
+            at: row.get(6)?,
+            kind: text(7)?,
+            tool: some_text(8)?,
+            is_error: row.get::<_, i64>(9)? != 0,
         };
-        if fields.sum() != row.get::<_, i64>(7)? {
+        if fields.sum() != row.get::<_, i64>(10)? {
             return Err(CatalogError::Damaged(format!("the row of event {}", fields.number)));
         }
         Ok(fields)
@@ -175,6 +182,7 @@ impl<'a> EventFields<'a> {
     pub(super) fn sum(&self) -> i64 {
         let mut sum = Sum::default();
         sum.number(Some(self.number)).number(Some(self.position)).text(Some(self.id));
+        sum.number(self.stream).number(self.offset).text(self.agent);
         sum.number(self.at).text(Some(self.kind)).text(self.tool);
         sum.number(Some(i64::from(self.is_error)));
         sum.get() & 0x7fff_ffff
@@ -193,7 +201,8 @@ impl<'a> EventFields<'a> {
     }
 }
 
-const EVENT_COLUMNS: &str = "number, id, position, at, kind, tool, is_error, sum";
+const EVENT_COLUMNS: &str =
+    "number, id, position, stream, offset, agent, at, kind, tool, is_error, sum";
 
 /// The id of the event with that number.
 pub(super) fn event_id(connection: &Connection, number: i64) -> Result<String, CatalogError> {
@@ -204,6 +213,39 @@ pub(super) fn event_id(connection: &Connection, number: i64) -> Result<String, C
         Some(row) => Ok(EventFields::read(row)?.id.to_owned()),
         None => Err(CatalogError::Damaged(format!("there is no event {number}"))),
     }
+}
+
+pub(super) fn events_at(
+    connection: &Connection,
+    session: &Key,
+    lines: &[LineAt],
+) -> Result<Vec<EventAt>, CatalogError> {
+    let select = format!("SELECT {COLUMNS} FROM session WHERE key = ?1");
+    let mut statement = connection.prepare_cached(&select)?;
+    let mut rows = statement.query([session.as_str()])?;
+    let Some(known) = rows.next()?.map(self::session).transpose()? else { return Ok(Vec::new()) };
+    let select = format!("SELECT {EVENT_COLUMNS} FROM event WHERE number >= ?1 AND number < ?2");
+    let mut statement = connection.prepare_cached(&select)?;
+    let end = known.first_event.saturating_add(to_sql(known.row.events));
+    let mut rows = statement.query([known.first_event, end])?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        let place: (Option<i64>, Option<i64>) = (row.get(3)?, row.get(4)?);
+        let is_this =
+            |line: &&LineAt| place == (Some(i64::from(line.stream)), Some(to_sql(line.offset)));
+        let Some(&line) = lines.iter().find(is_this) else { continue };
+        let event = EventFields::read(row)?;
+        found.push(EventAt {
+            line,
+            position: u64::try_from(event.position).unwrap_or_default(),
+            id: event.id.to_owned(),
+            agent: event.agent.map(str::to_owned),
+            at: event.at.map(Timestamp::from_millis),
+            kind: event.kind.to_owned(),
+            tool: event.tool.map(str::to_owned),
+        });
+    }
+    Ok(found)
 }
 
 pub(super) fn sessions_with(

@@ -5,7 +5,7 @@ use rusqlite::Connection;
 use super::CatalogError;
 
 /// Raised whenever a table changes. A catalogue of another version is emptied.
-const VERSION: i64 = 3;
+const VERSION: i64 = 4;
 
 const TABLES: &str = "
 CREATE TABLE fact (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -32,6 +32,8 @@ CREATE TABLE event (
     number INTEGER PRIMARY KEY,
     id TEXT NOT NULL,
     position INTEGER NOT NULL,
+    stream INTEGER, offset INTEGER,
+    agent TEXT,
     at INTEGER,
     kind TEXT NOT NULL,
     tool TEXT,

@@ -183,8 +183,9 @@ fn insert_events(
     first: i64,
 ) -> Result<(), CatalogError> {
     let mut insert = transaction.prepare_cached(
-        "INSERT INTO event (number, id, position, at, kind, tool, is_error, sum)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+        "INSERT INTO event (number, id, position, stream, offset, agent, at, kind, tool, is_error,
+             sum)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
     )?;
     let mut say = transaction.prepare_cached("INSERT INTO words (rowid, text) VALUES (?1, ?2)")?;
     for (position, event) in (0..).zip(&record.events) {
@@ -192,6 +193,9 @@ fn insert_events(
             number: first + position,
             id: &event.id,
             position,
+            stream: event.line.map(|line| i64::from(line.stream)),
+            offset: event.line.map(|line| to_sql(line.offset)),
+            agent: event.agent.as_deref(),
             at: event.at.map(Timestamp::as_millis),
             kind: event.kind,
             tool: event.tool.as_deref(),
@@ -201,6 +205,9 @@ fn insert_events(
             fields.number,
             fields.id,
             fields.position,
+            fields.stream,
+            fields.offset,
+            fields.agent,
             fields.at,
             fields.kind,
             fields.tool,

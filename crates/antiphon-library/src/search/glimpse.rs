@@ -1,0 +1,113 @@
+//! Looking at the lines that hold a word, and at nothing else of their session.
+//!
+//! A session may be long, and a word stand in it once. Where a line alone tells what its event says
+//! ([`antiphon_formats::Format::stands_alone`]), the line is read, and the catalogue knows whose
+//! event it is. Whatever does not fit together so leaves the session to be read whole.
+
+use aho_corasick::AhoCorasick;
+use antiphon_formats::FORMATS;
+use antiphon_model::{Entry, EntryKind};
+use antiphon_views::Reading;
+
+use super::{Candidate, Hit, Query, blocks_of, entry};
+use crate::catalog::{EventAt, LineAt};
+use crate::open::open_foreign;
+use crate::{Bundle, Origin, StoredSession};
+
+/// A word that stands in more lines is no rare one.
+const LINES_MAX: usize = 64;
+
+/// A line that holds the word.
+#[derive(Debug)]
+pub(super) struct Line {
+    pub(super) at: LineAt,
+    /// The name of its file.
+    name: String,
+    bytes: Vec<u8>,
+}
+
+/// Whether there is nothing that an event has to be, but to have one word.
+pub(super) fn is_enough(query: &Query, words: &[String]) -> bool {
+    let Query { words: _, agent: _, project: _, tool, file, role, since, until, is_error } = query;
+    let names = [tool, file, role];
+    let is_any = names.iter().all(|it| it.is_none()) && since.is_none() && until.is_none();
+    words.len() == 1 && is_any && !is_error
+}
+
+/// Whether lines of a session can be read without the others.
+pub(super) fn is_readable(session: &StoredSession) -> bool {
+    let format = FORMATS.iter().find(|format| format.name == session.format);
+    session.origin == Origin::Archived && format.is_some_and(|format| format.stands_alone)
+}
+
+/// The lines of a session that hold the word; nothing, if there are too many, or some cannot be
+/// read.
+pub(super) fn lines(
+    session: &StoredSession,
+    candidate: &Candidate,
+    finder: &AhoCorasick,
+) -> Option<Vec<Line>> {
+    let mut lines: Vec<Line> = Vec::new();
+    for held in &candidate.files {
+        for block in blocks_of(session, held).ok()? {
+            let mut from = 0;
+            while let Some(found) = finder.find(block.bytes.get(from..)?) {
+                let at = from + found.start();
+                let start = memchr::memrchr(b'\n', block.bytes.get(..at)?).map_or(0, |it| it + 1);
+                let rest = block.bytes.get(start..)?;
+                let len = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
+                from = (start + len).max(at + 1);
+                let at = LineAt { stream: held.stream, offset: block.offset + start as u64 };
+                let bytes = rest.get(..len)?.to_vec();
+                lines.push(Line { at, name: held.name.clone(), bytes });
+                if lines.len() > LINES_MAX {
+                    return None;
+                }
+            }
+        }
+    }
+    Some(lines)
+}
+
+/// The events of lines that have the word, the latest first; nothing, if some line is not an event
+/// of its own.
+pub(super) fn hits(
+    session: &StoredSession,
+    lines: Vec<Line>,
+    events: &[EventAt],
+    query: &Query,
+    words: &[String],
+) -> Option<Vec<Hit>> {
+    let path = session.path();
+    let mut hits = Vec::new();
+    for Line { at, name, bytes } in lines {
+        let own: Vec<&EventAt> = events.iter().filter(|event| event.line == at).collect();
+        let opened = open_foreign(Bundle::of(session.format, vec![(name, bytes)])?, false);
+        let reading = Reading { session: &opened.session, bodies: &*opened.bodies };
+        let entries: Vec<Entry<'_>> = opened.session.entries().collect();
+        // The first line of what is read also begins a session; most lines do not.
+        let (begun, entries) = entries.split_at_checked(entries.len().checked_sub(own.len())?)?;
+        let kinds = entries.iter().map(|entry| entry.kind().as_str());
+        let is_its = kinds.eq(own.iter().map(|event| &*event.kind));
+        if own.is_empty() || !is_its || !begun.iter().all(|entry| is_beginning(entry.kind())) {
+            return None;
+        }
+        for (&entry, event) in entries.iter().zip(own) {
+            let Some(found) = entry::look(&reading, entry, query, words, true) else { continue };
+            let hit = Hit {
+                message_id: event.id.clone(),
+                agent_id: event.agent.clone(),
+                tool: event.tool.clone(),
+                timestamp: event.at,
+                ..found.hit(session, &path)
+            };
+            hits.push((event.position, hit));
+        }
+    }
+    hits.sort_by_key(|(position, _)| std::cmp::Reverse(*position));
+    Some(hits.into_iter().map(|(_, hit)| hit).collect())
+}
+
+fn is_beginning(kind: EntryKind) -> bool {
+    matches!(kind, EntryKind::SessionStarted | EntryKind::AgentCreated)
+}
