@@ -8,6 +8,7 @@ mod entry;
 mod glimpse;
 mod marks;
 mod query;
+mod ranked;
 
 use std::collections::BTreeMap;
 use std::io;
@@ -22,7 +23,7 @@ use serde::Serialize;
 
 use crate::archive::pack::{self, Block};
 use crate::catalog::{
-    Candidate, CatalogError, Catalogue, EventQuery, Held, LineAt, Pieces, Progress, Ranked,
+    Candidate, CatalogError, Catalogue, EventQuery, Held, LineAt, Pieces, Progress,
 };
 use crate::open::open_foreign;
 use crate::{Bundle, Error, Key, Origin, SessionQuery, Store, StoredSession, open};
@@ -144,8 +145,11 @@ impl Search<'_> {
         let mut hits = Vec::new();
         while !left.is_empty() && hits.len() < self.limit {
             let wanted = self.limit - hits.len();
-            let (seen, done) = in_parallel(&left, wanted, |(session, candidate)| {
-                self.see(session, candidate, &finders, all)
+            let is_enough = |seen: &[(usize, Seen)]| {
+                seen.iter().map(|(_, seen)| seen.len()).sum::<usize>() >= wanted
+            };
+            let (seen, done) = in_parallel(&left, is_enough, |(session, candidate)| {
+                Some(self.see(session, candidate, &finders, all)).filter(|seen| seen.len() > 0)
             });
             // Lines are events only once the catalogue has said which.
             for (at, seen) in seen {
@@ -236,37 +240,6 @@ impl Search<'_> {
         }
         Ok(hits)
     }
-
-    /// What was said, what fits best first.
-    fn ranked(
-        &self,
-        catalogue: &mut Catalogue<'_>,
-        sessions: &[StoredSession],
-        all: bool,
-    ) -> Result<Vec<Hit>, CatalogError> {
-        let by_key: BTreeMap<&Key, &StoredSession> =
-            sessions.iter().map(|session| (&session.key, session)).collect();
-        // Some may be of sessions, tools or times that are not asked for.
-        let most = self.limit.saturating_mul(4).max(100);
-        let ranked = catalogue.ask(|catalog| catalog.ranked(self.words, all, most))?;
-        let mut opened: BTreeMap<&Key, Option<crate::Opened>> = BTreeMap::new();
-        let mut hits = Vec::new();
-        for Ranked { session, event_id } in &ranked {
-            let Some(stored) = by_key.get(session).filter(|it| self.is_about(it)) else { continue };
-            let path = stored.path();
-            let opened = opened.entry(session).or_insert_with(|| open(&path).ok());
-            let Some(opened) = opened else { continue };
-            let reading = Reading { session: &opened.session, bodies: &*opened.bodies };
-            let Some(entry) = opened.session.find(event_id) else { continue };
-            if let Some(found) = entry::look_at_prose(&reading, entry, self.query, self.words) {
-                hits.push(found.hit(stored, &path));
-            }
-            if hits.len() >= self.limit {
-                break;
-            }
-        }
-        Ok(hits)
-    }
 }
 
 /// What was seen of a session.
@@ -285,28 +258,21 @@ impl Seen {
     }
 }
 
-/// Looks at things in their order on every processor until so much was seen, and says at which
-/// something was, and how many were looked at.
-fn in_parallel<T: Sync>(
+/// Looks at things in their order, on every processor, until what was seen is enough. Says what was
+/// seen, and how many things were looked at.
+fn in_parallel<T: Sync, O: Send>(
     things: &[T],
-    enough: usize,
-    see: impl Fn(&T) -> Seen + Sync,
-) -> (Vec<(usize, Seen)>, usize) {
+    is_enough: impl Fn(&[(usize, O)]) -> bool + Sync,
+    see: impl Fn(&T) -> Option<O> + Sync,
+) -> (Vec<(usize, O)>, usize) {
     let next = AtomicUsize::new(0);
-    let found: Mutex<Vec<(usize, Seen)>> = Mutex::default();
+    let seen: Mutex<Vec<(usize, O)>> = Mutex::default();
     let look = || {
-        loop {
-            let seen = found.lock().unwrap_or_else(PoisonError::into_inner);
-            let is_enough = seen.iter().map(|(_, seen)| seen.len()).sum::<usize>() >= enough;
-            drop(seen);
-            if is_enough {
-                return;
-            }
+        while !is_enough(&seen.lock().unwrap_or_else(PoisonError::into_inner)) {
             let at = next.fetch_add(1, Ordering::Relaxed);
             let Some(thing) = things.get(at) else { return };
-            let seen = see(thing);
-            if seen.len() > 0 {
-                found.lock().unwrap_or_else(PoisonError::into_inner).push((at, seen));
+            if let Some(it) = see(thing) {
+                seen.lock().unwrap_or_else(PoisonError::into_inner).push((at, it));
             }
         }
     };
@@ -317,9 +283,9 @@ fn in_parallel<T: Sync>(
         }
         look();
     });
-    let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
-    found.sort_by_key(|(at, _)| *at);
-    (found, next.into_inner().min(things.len()))
+    let mut seen = seen.into_inner().unwrap_or_else(PoisonError::into_inner);
+    seen.sort_by_key(|(at, _)| *at);
+    (seen, next.into_inner().min(things.len()))
 }
 
 /// Leaves those sessions whose bytes hold a word.

@@ -1,6 +1,8 @@
 //! The library: sessions found, kept, listed, searched, counted.
 
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -13,11 +15,16 @@ fn home(folder: &Path) -> PathBuf {
     crate::agents::family(&project)
 }
 
-fn antiphon(folder: &Path, words: &[&str]) -> Done {
+/// The binary, with that home and a store beside it.
+fn at_home(folder: &Path, words: &[&str]) -> Command {
     let mut asked = command();
     asked.env("HOME", folder.join("home")).env("ANTIPHON_HOME", folder.join("store"));
-    asked.env_remove("CLAUDE_CONFIG_DIR").env_remove("CODEX_HOME").env_remove("XDG_DATA_HOME");
-    let done = asked.args(words).output().unwrap();
+    asked.args(words);
+    asked
+}
+
+fn antiphon(folder: &Path, words: &[&str]) -> Done {
+    let done = at_home(folder, words).output().unwrap();
     Done {
         out: String::from_utf8(done.stdout).unwrap(),
         err: String::from_utf8(done.stderr).unwrap(),
@@ -123,6 +130,35 @@ fn two_syncs_at_once_do_no_harm() {
     antiphon(folder.path(), &["sync"]);
     let native = antiphon(folder.path(), &["export", "latest", "--as", "native"]);
     assert_eq!(native.out, std::fs::read_to_string(main).unwrap());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_watching_sync_keeps_what_comes_until_it_is_interrupted() {
+    let folder = folder();
+    let main = home(folder.path());
+    let mut watching = at_home(folder.path(), &["sync", "--watch"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let is_kept = |text: &str| {
+        (0..100).any(|_| {
+            std::thread::sleep(Duration::from_millis(200));
+            antiphon(folder.path(), &["export", "latest", "--as", "native"]).out == text
+        })
+    };
+    let text = std::fs::read_to_string(&main).unwrap();
+    assert!(is_kept(&text), "what is there");
+    let more = format!("{text}{}\n", text.lines().last().unwrap().replace("\"r3\"", "\"r4\""));
+    std::fs::write(&main, &more).unwrap();
+    assert!(is_kept(&more), "what comes");
+    // As a person would, with Ctrl-C.
+    let id = watching.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+    let ended = watching.wait().unwrap();
+    assert_eq!(std::os::unix::process::ExitStatusExt::signal(&ended), Some(2));
+    assert_eq!(json(folder.path(), &["sync", "--json"])["copied"], 0, "all is as it was left");
 }
 
 #[cfg(unix)]
