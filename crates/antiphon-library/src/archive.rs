@@ -8,7 +8,9 @@
 //! │   └── <id>/subagents/…
 //! ├── 000002/              begun when a file had been cut or rewritten; the one before stays
 //! ├── lock                 held by the one process that copies
-//! └── wanted               somebody asked for a copy since the last one began
+//! ├── wanted               somebody asked for a copy since the last one began
+//! ├── stamp                what the files were like when `sync` last copied them
+//! └── unread               nothing was copied: these readers do not know what it is
 //! ```
 //!
 //! A copy of lines is always a beginning of its source, so its own length says where to go on, and
@@ -72,6 +74,8 @@ pub enum Copied {
     Unfinished,
     /// Nothing: another process is at it, and knows that there is more.
     Busy,
+    /// Nothing: it is not what that agent writes, as far as that is known.
+    Unread,
 }
 
 /// What copying a session came to.
@@ -158,6 +162,11 @@ impl Store {
     }
 }
 
+/// Whether there is a copy in a session's folder.
+pub(crate) fn is_kept(folder: &Path) -> bool {
+    folder.join(STATE_FILE).is_file()
+}
+
 /// The main file of the newest copy in a session's folder.
 pub(crate) fn main_file(folder: &Path) -> Option<PathBuf> {
     let state = State::read(folder)?;
@@ -219,10 +228,12 @@ impl Copying<'_> {
             source: self.source.file.clone(),
             ..known.clone().unwrap_or_default()
         };
-        let Some((format, mut members)) = self.members(looked_at)? else { return Ok(true) };
-        if format != self.source.agent {
+        let members = self.members(looked_at)?.filter(|(format, _)| *format == self.source.agent);
+        let Some((format, mut members)) = members else {
+            done.copied = Copied::Unread;
             return Ok(true);
-        }
+        };
+        done.copied = Copied::All;
         done.found = sizes(&members, format);
         // A name that is not text could come out as another's.
         members.retain(|member| !member.name.contains(char::REPLACEMENT_CHARACTER));

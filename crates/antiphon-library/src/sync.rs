@@ -6,6 +6,7 @@
 mod sources;
 pub(crate) mod stamp;
 
+use std::fs;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::sync_channel;
@@ -21,11 +22,18 @@ use stamp::Stamp;
 pub(crate) use sources::main_files;
 pub use sources::{SourceFolder, source_folders};
 
+/// Says which readers could not read what was found; nothing was copied of it.
+const UNREAD_FILE: &str = "unread";
+
 /// What a round of keeping came to.
 #[derive(Debug, Default)]
 pub struct Synced {
     /// Sessions that were found.
     pub found: usize,
+    /// Files that lie where sessions do and are none, as far as can be told.
+    pub unread: usize,
+    /// Those of them that were not seen before, and whose they should be.
+    pub newly_unread: Vec<(PathBuf, &'static str)>,
     /// Those of which something was new.
     pub copied: usize,
     /// Those that another process is copying just now.
@@ -39,6 +47,35 @@ struct Kept {
     folder: PathBuf,
     /// Its files, if they are at hand.
     files: Option<Vec<(String, Vec<u8>)>>,
+}
+
+/// What came of looking at a session.
+enum Outcome {
+    Kept(Kept),
+    /// There is nothing new.
+    Same,
+    Busy,
+    Unread {
+        is_new: bool,
+    },
+}
+
+impl Synced {
+    fn add(&mut self, wanted: &Wanted, outcome: Result<Outcome, Error>) {
+        let file = || wanted.source.file.clone();
+        match outcome {
+            Ok(Outcome::Unread { is_new }) => {
+                self.unread += 1;
+                self.newly_unread.extend(is_new.then(|| (file(), wanted.source.agent)));
+                return;
+            }
+            Ok(Outcome::Kept(_)) => self.copied += 1,
+            Ok(Outcome::Same) => {}
+            Ok(Outcome::Busy) => self.busy += 1,
+            Err(error) => self.failed.push((file(), error)),
+        }
+        self.found += 1;
+    }
 }
 
 impl Kept {
@@ -73,7 +110,7 @@ impl Store {
         let _ = make_folders(self.root());
         let mut catalogue = self.catalogue_as_is(each).ok();
         let (sender, records) = sync_channel(WAITING);
-        let synced = Mutex::new(Synced { found: sources.len(), failed, ..Synced::default() });
+        let synced = Mutex::new(Synced { failed, ..Synced::default() });
         let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         std::thread::scope(|scope| {
@@ -83,18 +120,11 @@ impl Store {
                 scope.spawn(move || {
                     while let Some(wanted) = sources.get(next.fetch_add(1, Ordering::Relaxed)) {
                         let mut outcome = self.keep(wanted);
-                        if let Ok(Some(kept)) = &mut outcome {
+                        if let Ok(Outcome::Kept(kept)) = &mut outcome {
                             kept.record().into_iter().for_each(|it| drop(sender.send(Some(it))));
                         }
                         let mut synced = synced.lock().unwrap_or_else(PoisonError::into_inner);
-                        match outcome {
-                            Ok(None) => {}
-                            Ok(Some(kept)) => match kept.copied {
-                                Copied::All | Copied::Unfinished => synced.copied += 1,
-                                Copied::Busy => synced.busy += 1,
-                            },
-                            Err(error) => synced.failed.push((wanted.source.file.clone(), error)),
-                        }
+                        synced.add(wanted, outcome);
                         drop(synced);
                         each(done.fetch_add(1, Ordering::Relaxed) + 1, sources.len());
                     }
@@ -108,17 +138,15 @@ impl Store {
         });
         let mut synced = synced.into_inner().unwrap_or_else(PoisonError::into_inner);
         synced.failed.sort_by(|a, b| a.0.cmp(&b.0));
+        synced.newly_unread.sort();
         synced
     }
 
     /// Copies a session, unless it is as it was.
-    fn keep(
-        &self,
-        wanted @ Wanted { source, database, .. }: &Wanted,
-    ) -> Result<Option<Kept>, Error> {
+    fn keep(&self, wanted @ Wanted { source, database, .. }: &Wanted) -> Result<Outcome, Error> {
         let key = Key::of(source.agent, &source.session_id);
         if self.is_forgotten(&key) {
-            return Ok(None);
+            return Ok(Outcome::Same);
         }
         let folder = self.archive_folder(source.agent, &key);
         let stamp_file = folder.join("stamp");
@@ -128,18 +156,43 @@ impl Store {
             Some((_, stamp)) => Stamp::of_text(stamp),
             None => known.now(&own),
         };
+        // Of a kept session the file may be anything now, and an empty one may become one.
+        let is_session =
+            || archive::is_kept(&folder) || source.file.metadata().is_ok_and(|it| it.len() == 0);
         if known == now && wanted.children().iter().all(|child| known.has(child)) {
-            return Ok(None);
+            if is_session() {
+                return Ok(Outcome::Same);
+            }
+            // Newer readers may know it.
+            if fs::read_to_string(folder.join(UNREAD_FILE)).is_ok_and(|by| by == readers()) {
+                return Ok(Outcome::Unread { is_new: false });
+            }
         }
         let Done { copied, found, files } = self.archive_packed(source, wanted.known())?;
-        if copied == Copied::All {
+        let write = |path: PathBuf, text: &str| {
+            let written = archive::replace(&path, text.as_bytes());
+            written.map_err(|error| Error::Write { path, source: error })
+        };
+        if matches!(copied, Copied::All | Copied::Unread) {
             // What has changed meanwhile has another stamp, and is looked at next time.
             let stamp = if database.is_some() { now } else { Stamp::of(&own, &found) };
-            archive::replace(&stamp_file, stamp.to_text().as_bytes())
-                .map_err(|error| Error::Write { path: stamp_file, source: error })?;
+            write(stamp_file, &stamp.to_text())?;
         }
-        Ok(Some(Kept { copied, folder, files }))
+        Ok(match copied {
+            Copied::Busy => Outcome::Busy,
+            Copied::Unread if is_session() => Outcome::Same,
+            Copied::Unread => {
+                write(folder.join(UNREAD_FILE), &readers())?;
+                Outcome::Unread { is_new: true }
+            }
+            Copied::All | Copied::Unfinished => Outcome::Kept(Kept { copied, folder, files }),
+        })
     }
+}
+
+/// The version of the readers, as it is written down.
+fn readers() -> String {
+    antiphon_formats::READERS.to_string()
 }
 
 #[cfg(test)]

@@ -29,12 +29,16 @@ pub(crate) fn run(args: &cli::Sync) -> anyhow::Result<Outcome> {
         for (path, error) in &synced.failed {
             complain(&format!("{}: {error}", path.display()));
         }
+        for (path, agent) in &synced.newly_unread {
+            complain(&format!("{}: not kept, this is no session of {agent}", path.display()));
+        }
         if args.json {
             let told = Told {
                 found: synced.found,
                 copied: synced.copied,
                 busy: synced.busy,
                 failed: synced.failed.len(),
+                unread: synced.unread,
             };
             terminal::json(&told)?;
         } else if !args.watch || synced.copied > 0 {
@@ -47,6 +51,9 @@ pub(crate) fn run(args: &cli::Sync) -> anyhow::Result<Outcome> {
             page.plain(&format!(": {} with something new", synced.copied));
             if synced.busy > 0 {
                 page.plain(&format!(", {} being copied by another process", synced.busy));
+            }
+            if synced.unread > 0 {
+                page.plain(&format!("; {} not kept", count(synced.unread, "other file")));
             }
             page.end()?;
             page.finish()?;
@@ -65,4 +72,5 @@ struct Told {
     copied: usize,
     busy: usize,
     failed: usize,
+    unread: usize,
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::run::{Done, command, folder};
+use crate::run::{Done, command, folder, workspace};
 
 /// A home in which Claude Code has kept a session with sub-agents.
 fn home(folder: &Path) -> PathBuf {
@@ -113,6 +113,36 @@ fn words_are_found_wherever_they_stand() {
     assert_eq!((none.exit, none.out.trim()), (1, "[]"));
     let wrong = antiphon(folder.path(), &["search", "since:soon"]);
     assert_eq!(wrong.exit, 2, "{wrong}");
+}
+
+#[test]
+fn what_is_no_session_is_counted_and_named_once() {
+    let folder = folder();
+    let main = home(folder.path());
+    let beside = |name: &str| main.with_file_name(name);
+    std::fs::write(beside("bad.jsonl"), "no JSON\nat all\n").unwrap();
+    std::fs::write(beside("empty.jsonl"), "").unwrap();
+    let codex = workspace().join("crates/antiphon-formats/fixtures/codex/minimal/input.jsonl");
+    std::fs::copy(codex, beside("other.jsonl")).unwrap();
+    let first = antiphon(folder.path(), &["sync", "--json"]);
+    assert_eq!(first.out.trim(), r#"{"found":2,"copied":1,"busy":0,"failed":0,"unread":2}"#);
+    assert_eq!((first.exit, first.err.lines().count()), (0, 2), "{first}");
+    assert!(first.err.contains("bad.jsonl: not kept, this is no session of claude-code"));
+    let again = antiphon(folder.path(), &["sync"]);
+    let told = "2 sessions of claude-code: 0 with something new; 2 other files not kept\n";
+    assert_eq!((&*again.out, &*again.err), (told, ""));
+    assert_eq!(json(folder.path(), &["ls", "--json"]).as_array().unwrap().len(), 1);
+
+    for session in std::fs::read_dir(folder.path().join("store/archive/claude-code")).unwrap() {
+        let by = session.unwrap().path().join("unread");
+        let _ = by.exists() && std::fs::write(by, "0").is_ok();
+    }
+    let newer = antiphon(folder.path(), &["sync", "--json"]);
+    assert_eq!(newer.err.lines().count(), 2, "newer readers look again");
+    let text = std::fs::read(&main).unwrap();
+    std::fs::write(beside("bad.jsonl"), text).unwrap();
+    let mended = json(folder.path(), &["sync", "--json"]);
+    assert_eq!((&mended["found"], &mended["unread"]), (&3.into(), &1.into()), "it is looked at");
 }
 
 #[test]
