@@ -35,7 +35,7 @@ pub use environment::Environment;
 pub use export::{Exported, export_log};
 pub use file::{PACKED, read_bytes, read_text};
 pub use list::{Listed, SessionQuery, SessionSort};
-pub use machine::{Recent, SourceReport, recent, source_reports};
+pub use machine::{Recent, SourceReport, Trouble, recent, source_reports, troubles};
 pub use open::{Error, LOG_FORMAT, Opened, open, open_usage};
 pub use recorded::{Printed, printed};
 pub use redacted::redact_log;

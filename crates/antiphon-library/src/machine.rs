@@ -4,7 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use antiphon_model::Timestamp;
+use serde::Serialize;
 
+use crate::bundle::format_of;
 use crate::store::{title_of_file, title_of_log};
 use crate::sync::{SourceFolder, main_files, source_folders};
 use crate::{Environment, Origin, Store};
@@ -86,6 +88,40 @@ pub fn recent(environment: &Environment, limit: usize) -> Vec<Recent> {
         };
     }
     all
+}
+
+/// Something that is not as it should be.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Trouble {
+    /// A file, or the key of a session that is kept.
+    pub at: String,
+    pub what: String,
+}
+
+/// What is wrong with what agents have left, and with what is kept.
+pub fn troubles(environment: &Environment, store: &Store) -> Vec<Trouble> {
+    let mut troubles = Vec::new();
+    let mut add = |at: String, what: String| troubles.push(Trouble { at, what });
+    for folder in source_folders(environment) {
+        for file in main_files(&folder) {
+            let is_empty = file.metadata().is_ok_and(|it| it.len() == 0);
+            match format_of(&file) {
+                Ok(format) if format.is_some_and(|it| it.name == folder.agent) || is_empty => {}
+                Ok(_) => add(file.display().to_string(), format!("no session of {}", folder.agent)),
+                Err(_) => add(file.display().to_string(), "cannot be read".to_owned()),
+            }
+        }
+    }
+    for row in store.known_rows().into_values().filter(|row| row.problems > 0) {
+        let plural = if row.problems == 1 { "" } else { "s" };
+        let what = format!("{} problem{plural}; `antiphon show` tells", row.problems);
+        add(row.session_id, what);
+    }
+    if store.aside().is_file() {
+        let what = "a damaged catalogue, set aside; it was made again and can be deleted";
+        add(store.aside().display().to_string(), what.to_owned());
+    }
+    troubles
 }
 
 fn changed_at(file: &Path) -> Option<Timestamp> {

@@ -109,7 +109,7 @@ impl Store {
         }
     }
 
-    fn aside(&self) -> PathBuf {
+    pub(crate) fn aside(&self) -> PathBuf {
         self.root().join(format!("{CATALOG_FILE}.damaged"))
     }
 

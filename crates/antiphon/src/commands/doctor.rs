@@ -1,7 +1,7 @@
 //! `antiphon doctor`: what is where, and what agents will delete.
 
 use antiphon_journal::{Clock, SystemClock};
-use antiphon_library::{Environment, SourceReport, Store, source_reports};
+use antiphon_library::{Environment, SourceReport, Store, Trouble, source_reports, troubles};
 use antiphon_model::Timestamp;
 use serde::Serialize;
 
@@ -9,11 +9,15 @@ use crate::cli;
 use crate::failure::Outcome;
 use crate::terminal::{self, Page, Style, count};
 
+/// Who has more wants them from a program.
+const PROBLEMS_SHOWN: usize = 20;
+
 #[derive(Debug, Serialize)]
 struct Report {
     store: String,
     kept: usize,
     sources: Vec<Source>,
+    problems: Vec<Trouble>,
 }
 
 #[derive(Debug, Serialize)]
@@ -34,7 +38,8 @@ pub(crate) fn run(args: &cli::Doctor) -> anyhow::Result<Outcome> {
     let store = Store::open_default(&environment)?;
     let sources = source_reports(&environment, SystemClock.now()).iter().map(Source::of).collect();
     let kept = store.sessions().len();
-    let report = Report { store: store.root().display().to_string(), kept, sources };
+    let problems = troubles(&environment, &store);
+    let report = Report { store: store.root().display().to_string(), kept, sources, problems };
     if args.json {
         terminal::json(&report)?;
         return Ok(Outcome::Done);
@@ -57,6 +62,15 @@ pub(crate) fn run(args: &cli::Doctor) -> anyhow::Result<Outcome> {
     }
     if report.sources.is_empty() {
         page.plain("No agent's sessions were found on this machine.").end()?;
+    }
+    if !report.problems.is_empty() {
+        page.add(Style::Bad, &count(report.problems.len(), "problem")).end()?;
+    }
+    for Trouble { at, what } in report.problems.iter().take(PROBLEMS_SHOWN) {
+        page.plain(&format!("  {at}: {what}")).end()?;
+    }
+    if report.problems.len() > PROBLEMS_SHOWN {
+        page.plain("  …; `--json` has all of them").end()?;
     }
     page.finish()?;
     Ok(Outcome::Done)

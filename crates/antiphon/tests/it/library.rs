@@ -241,6 +241,31 @@ fn the_doctor_says_what_is_where() {
     assert_eq!((&source["agent"], &source["sessions"]), (&"claude-code".into(), &1.into()));
     assert_eq!(source["soon_deleted"], 1, "{report:#}");
     assert_eq!(report["kept"], 0);
+    assert_eq!(report["problems"], Value::Array(Vec::new()));
+}
+
+#[test]
+fn the_doctor_says_what_is_wrong() {
+    let folder = folder();
+    let main = home(folder.path());
+    let mut text = std::fs::read_to_string(&main).unwrap();
+    text.push_str("{\"type\":\"user\",\n");
+    std::fs::write(&main, text).unwrap();
+    std::fs::write(main.with_file_name("bad.jsonl"), "no JSON\n").unwrap();
+    antiphon(folder.path(), &["sync"]);
+    std::fs::write(folder.path().join("store/catalog.sqlite.damaged"), "").unwrap();
+    let report = json(folder.path(), &["doctor", "--json"]);
+    let problems = report["problems"].as_array().unwrap();
+    let whats: Vec<&str> = problems.iter().map(|it| it["what"].as_str().unwrap()).collect();
+    assert_eq!(
+        whats,
+        [
+            "no session of claude-code",
+            "1 problem; `antiphon show` tells",
+            "a damaged catalogue, set aside; it was made again and can be deleted",
+        ]
+    );
+    assert!(antiphon(folder.path(), &["doctor"]).out.contains("\n3 problems\n"));
 }
 
 #[test]
