@@ -13,13 +13,21 @@ use antiphon_model::{EventKind, Role, Usage};
 
 use crate::line::{Object, Record, records};
 use crate::script::{Script, blank, created, started};
-use crate::{Format, Sink, Stream};
+use crate::{Format, Kept, Sink, Stream};
 
 pub(crate) const FORMAT: Format = Format {
     name: "aider",
     what: "Aider chat histories",
     versions: "0.86, by the program's source",
     detect,
+    kept: Some(Kept {
+        variable: "",
+        folders: &[],
+        below: &[],
+        session: |_| None,
+        deletes_after_days: None,
+    }),
+    in_projects: &[".aider.chat.history.md"],
     lines: Some(lines::lines),
     read,
     ..crate::ONE_FILE

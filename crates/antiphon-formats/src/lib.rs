@@ -143,6 +143,8 @@ pub struct Format {
     pub days_setting: Option<(&'static str, &'static str)>,
     /// The databases in which it keeps them, below the agent's folder.
     pub databases: &'static [&'static str],
+    /// The names of files that it keeps in the folders it works in, each a session.
+    pub in_projects: &'static [&'static str],
     /// Whether a line alone tells what its event says; others may tell whose it is, or what it
     /// answers. A search then reads a line without its session.
     pub stands_alone: bool,
@@ -209,6 +211,7 @@ const ONE_FILE: Format = Format {
     kept: None,
     days_setting: None,
     databases: &[],
+    in_projects: &[],
     stands_alone: false,
     lines: None,
     read: |_, _| {},

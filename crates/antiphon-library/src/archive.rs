@@ -41,6 +41,9 @@ pub(crate) use copy::replace;
 /// Whose files a folder holds.
 pub(crate) const STATE_FILE: &str = "session.json";
 
+/// What else an agent leaves is packed already, or no text.
+const PACKED_ENDINGS: [&str; 3] = ["jsonl", "json", "md"];
+
 /// How exact the times of files are, with room to spare.
 const SLACK: Duration = Duration::from_secs(2);
 
@@ -162,6 +165,12 @@ impl Store {
     }
 }
 
+/// Where an agent's sessions came from that are kept.
+pub(crate) fn sources_of(store: &Path, agent: &str) -> Vec<PathBuf> {
+    let folders = list(&store.join("archive").join(agent)).into_iter();
+    folders.filter_map(|folder| Some(State::read(&folder)?.source)).collect()
+}
+
 /// Whether there is a copy in a session's folder.
 pub(crate) fn is_kept(folder: &Path) -> bool {
     folder.join(STATE_FILE).is_file()
@@ -281,7 +290,10 @@ impl Copying<'_> {
             for path in list(&folder) {
                 if path.is_dir() {
                     folders.push(path);
-                } else if path.extension().is_some_and(|it| it == "jsonl" || it == "json") {
+                } else if path
+                    .extension()
+                    .is_some_and(|it| PACKED_ENDINGS.iter().any(|known| it == *known))
+                {
                     pack::pack(&path).map_err(|error| cannot_write(&path, error))?;
                 }
             }

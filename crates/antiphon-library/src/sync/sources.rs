@@ -13,7 +13,7 @@ use crate::database::Database;
 use crate::file::{self, PACKED};
 use crate::{Environment, Error};
 
-/// A folder or a database in which an agent keeps sessions.
+/// A folder, a database or a file in which an agent keeps sessions.
 #[derive(Debug)]
 pub struct SourceFolder {
     pub agent: &'static str,
@@ -52,7 +52,28 @@ impl Wanted {
 /// Where the agents keep their sessions, as far as that is there.
 pub fn source_folders(environment: &Environment) -> Vec<SourceFolder> {
     let kept = FORMATS.iter().filter_map(|format| Some((format, format.kept.as_ref()?)));
-    kept.flat_map(|(format, kept)| folders(format, kept, environment)).collect()
+    let places = |(format, kept)| {
+        let mut places = folders(format, kept, environment);
+        places.extend(in_projects(format, environment));
+        places
+    };
+    kept.flat_map(places).collect()
+}
+
+/// Files in the folders that an agent works in. Nobody knows all of those: it is looked in the
+/// home, in the current folder and those above it, and wherever one was found before.
+fn in_projects(format: &'static Format, environment: &Environment) -> Vec<SourceFolder> {
+    let Environment { home, current_folder, .. } = environment;
+    let above = current_folder.iter().flat_map(|folder| folder.ancestors());
+    let folders: BTreeSet<&Path> = above.chain(home.as_deref()).collect();
+    let names = format.in_projects.iter();
+    let near = names.flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
+    let is_one_of_them = !format.in_projects.is_empty();
+    let store = environment.store_folder().filter(|_| is_one_of_them);
+    let before = store.map(|store| crate::archive::sources_of(&store, format.name));
+    let files: BTreeSet<PathBuf> = near.chain(before.into_iter().flatten()).collect();
+    let files = files.into_iter().filter(|path| path.is_file());
+    files.map(|path| SourceFolder { agent: format.name, path, deletes_after_days: None }).collect()
 }
 
 fn folders(format: &Format, kept: &Kept, environment: &Environment) -> Vec<SourceFolder> {
@@ -86,12 +107,15 @@ fn days_set(home: &Path, format: &Format) -> Option<u32> {
     settings.get(name)?.as_u64()?.try_into().ok()
 }
 
-/// The sessions below a folder, or in a database.
+/// The sessions below a folder, or in a database, or the one that a file is.
 pub(super) fn sessions(folder: &SourceFolder) -> Result<Vec<Wanted>, Error> {
-    if folder.path.is_file() {
-        return in_database(folder);
-    }
     let format = FORMATS.iter().find(|it| it.name == folder.agent);
+    if folder.path.is_file() {
+        return match format.is_some_and(|format| !format.in_projects.is_empty()) {
+            true => Ok(vec![in_project(folder)]),
+            false => in_database(folder),
+        };
+    }
     let Some((format, kept)) = format.and_then(|it| Some((it, it.kept.as_ref()?))) else {
         return Ok(Vec::new());
     };
@@ -151,6 +175,14 @@ fn add_children(found: &mut [Wanted]) {
         }
         wanted.children = Some(children);
     }
+}
+
+/// It has no name but its path.
+fn in_project(folder: &SourceFolder) -> Wanted {
+    let file = folder.path.clone();
+    let session_id = file.to_string_lossy().into_owned();
+    let source = Source { agent: folder.agent, session_id, file };
+    Wanted { source, database: None, parent: None, children: None }
 }
 
 fn in_database(folder: &SourceFolder) -> Result<Vec<Wanted>, Error> {

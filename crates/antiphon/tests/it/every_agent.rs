@@ -9,6 +9,7 @@ use crate::run::{command, folder, workspace};
 
 /// The format, a file of its smallest fixture, and where the agent would have put it.
 const LEFT: &[(&str, &str, &str)] = &[
+    ("aider", "input.md", ".aider.chat.history.md"),
     ("amp", "input.json", ".local/share/amp/threads/T-1.json"),
     ("claude-code", "input.jsonl", ".claude/projects/-srv-shop/0f0e0d0c.jsonl"),
     ("cline", "input.json", "{code}/saoudrizwan.claude-dev/tasks/17/api_conversation_history.json"),
@@ -76,4 +77,34 @@ fn a_session_of_every_agent_is_kept_once_and_none_is_lost() {
     let (exit, synced) = antiphon(folder.path(), &["sync", "--json"]);
     assert_eq!((exit, &synced["failed"]), (3, &1.into()), "{synced}");
     assert_eq!(listed(folder.path()), left);
+}
+
+#[test]
+fn a_history_in_a_project_is_found_from_within_and_followed_from_then_on() {
+    let folder = folder();
+    let fixture = workspace().join("crates/antiphon-formats/fixtures/aider/minimal/input.md");
+    let project = folder.path().join("shop/src");
+    fs::create_dir_all(&project).unwrap();
+    fs::create_dir_all(folder.path().join("home")).unwrap();
+    let history = folder.path().join("shop/.aider.chat.history.md");
+    let text = fs::read_to_string(fixture).unwrap();
+    fs::write(&history, &text).unwrap();
+    let sync = |from: &Path| {
+        let mut asked = command();
+        asked.env("HOME", folder.path().join("home"));
+        asked.env("ANTIPHON_HOME", folder.path().join("store"));
+        let done = asked.current_dir(from).args(["sync", "--json"]).output().unwrap();
+        let told: Value = serde_json::from_slice(&done.stdout).unwrap();
+        (told["found"].clone(), told["copied"].clone())
+    };
+    let elsewhere = folder.path().join("home");
+    assert_eq!(sync(&elsewhere), (0.into(), 0.into()), "nobody knows of it");
+    assert_eq!(sync(&project), (1.into(), 1.into()));
+    fs::write(&history, format!("{text}\n#### And more\n\nDone.\n\n")).unwrap();
+    assert_eq!(sync(&elsewhere), (1.into(), 1.into()), "it is known now");
+    assert_eq!(sync(&project), (1.into(), 0.into()));
+    let (_, rows) = antiphon(folder.path(), &["ls", "--json"]);
+    assert_eq!((rows.as_array().unwrap().len(), &rows[0]["format"]), (1, &"aider".into()));
+    let (exit, _) = antiphon(folder.path(), &["search", "more", "--json"]);
+    assert_eq!(exit, 0);
 }
