@@ -9,7 +9,7 @@ mod lines;
 
 use std::borrow::Cow;
 
-use antiphon_model::{EventKind, Role, Usage};
+use antiphon_model::{EventKind, Role, Usage, is_blank};
 
 use crate::line::{Object, Record, records};
 use crate::script::{Script, blank, created, started};
@@ -89,7 +89,8 @@ impl<'a> History<'a> {
                 message.content = object.raw("text").map(|text| record.body(text));
                 message.source = (!is_answer).then_some(Cow::Borrowed("external"));
                 message.model = self.model.clone().filter(|_| is_answer);
-                self.script.prompted(message.content.filter(|_| !is_answer));
+                let typed = message.content.filter(|text| !is_answer && !is_blank(text.json));
+                self.script.prompted(typed);
                 let at = self.script.push(record, None, EventKind::Message(message));
                 self.answer = is_answer.then_some(at);
             }

@@ -161,7 +161,7 @@ impl std::fmt::Debug for Format {
 }
 
 /// Raised whenever a reader reads something otherwise: what was derived before is derived again.
-pub const READERS: u32 = 2;
+pub const READERS: u32 = 3;
 
 /// Every format, in the order in which they are tried.
 pub const FORMATS: &[Format] = &[

@@ -1,4 +1,7 @@
 //! Markdown, to a line for everything that somebody said.
+//!
+//! Every line that the program writes for a person or for itself ends in two spaces, which an
+//! editor may have cut. Where they are there, a heading or a quotation within an answer has none.
 
 use antiphon_model::json::Members;
 
@@ -8,6 +11,10 @@ pub(super) const START: &str = "# aider chat started at ";
 const USER: &str = "####";
 const NOTICE: &str = ">";
 const TOKENS: &str = "Tokens: ";
+/// It has a line of its own where a cache was both read and written.
+const COST: &str = "Cost: $";
+/// Somebody pressed a key.
+const BLANK: &str = "<blank>";
 
 pub(super) fn lines(text: &str) -> Lines {
     let problems = Vec::new();
@@ -21,7 +28,7 @@ pub(super) fn lines(text: &str) -> Lines {
         match whole {
             Some(line) => page.line(line),
             // A line that was cut may have become a mark.
-            None if [START, USER].iter().any(|mark| mark.starts_with(line)) => page.said.push(line),
+            None if page.is_begun(line) => page.said.push(line),
             None => page.line(line),
         }
     }
@@ -36,27 +43,42 @@ struct Page<'t> {
     /// Who is speaking.
     kind: &'static str,
     said: Vec<&'t str>,
-    /// Whether a fence is open in the answer: within, no line means anything else.
-    in_fence: bool,
+    /// The fence that is open in the answer: within, no line means anything else.
+    fence: Option<&'t str>,
+    /// Whether the program's own lines of a run end in two spaces, once one was seen.
+    has_ends: Option<bool>,
+    /// Tokens whose cost may follow.
+    tokens: Option<&'t str>,
 }
 
 impl<'t> Page<'t> {
     fn line(&mut self, line: &'t str) {
         if let Some(clock) = line.strip_prefix(START) {
             self.end();
+            self.has_ends = None;
             self.push("start", |record| record.text("timestamp", time(clock).as_deref()));
             return;
+        }
+        if let Some(tokens) = self.tokens.take() {
+            let cost = line.starts_with(COST).then_some(line);
+            self.push("tokens", |record| tell_tokens(record, tokens, cost));
+            if cost.is_some() {
+                return;
+            }
         }
         let notice = mark(line, NOTICE);
         if let Some(tokens) = notice.and_then(|notice| notice.strip_prefix(TOKENS)) {
             self.end();
-            self.push("tokens", |record| tell_tokens(record, tokens));
+            self.tokens = Some(tokens);
             return;
         }
+        let is_own = self.is_own(line);
         let (kind, said) = match (mark(line, USER), notice) {
-            _ if self.in_fence => ("assistant", line),
+            _ if !is_own => ("assistant", line),
             (Some(typed), _) => ("user", typed),
             (None, Some(notice)) => ("notice", notice),
+            // What is typed next is another prompt.
+            (None, None) if line.trim().is_empty() && self.kind == "user" => return self.end(),
             (None, None) if line.trim().is_empty() && self.kind != "assistant" => return,
             (None, None) => ("assistant", line),
         };
@@ -64,18 +86,43 @@ impl<'t> Page<'t> {
             self.end();
             self.kind = kind;
         }
-        if kind == "assistant" && line.trim_start().starts_with("```") {
-            self.in_fence = !self.in_fence;
+        if kind == "assistant" {
+            self.fence = fenced(self.fence, line);
         }
         self.said.push(said);
     }
 
+    /// Whether a mark that a line begins with is the program's, and no part of an answer.
+    fn is_own(&mut self, line: &str) -> bool {
+        let is_marked = [USER, NOTICE].iter().any(|it| mark(line, it).is_some());
+        let is_ended = line.ends_with("  ");
+        let has_ends = is_marked && *self.has_ends.get_or_insert(is_ended);
+        let follows_blank = self.said.last().is_none_or(|line| line.trim().is_empty());
+        match self.fence {
+            // An answer that was interrupted leaves its fence open.
+            Some(_) => has_ends && is_ended && follows_blank,
+            // What stands right below lines of its kind is one: a notice of several lines has its
+            // mark and its end on different ones.
+            None => !has_ends || is_ended || self.kind == "user" || self.kind == "notice",
+        }
+    }
+
+    /// Whether a line that was cut may have become a mark.
+    fn is_begun(&self, line: &str) -> bool {
+        let cost = self.tokens.map(|_| COST);
+        [START, USER].into_iter().chain(cost).any(|mark| mark.starts_with(line))
+    }
+
     fn end(&mut self) {
         let (kind, said) = (std::mem::take(&mut self.kind), std::mem::take(&mut self.said));
-        self.in_fence = false;
+        self.fence = None;
+        if let Some(tokens) = self.tokens.take() {
+            self.push("tokens", |record| tell_tokens(record, tokens, None));
+        }
         let text = said.join("\n");
         let text = text.trim();
-        // A prompt may be empty: somebody pressed a key.
+        let text = if kind == "user" && text == BLANK { "" } else { text };
+        // A prompt may be empty.
         if kind.is_empty() || (text.is_empty() && kind != "user") {
             return;
         }
@@ -104,6 +151,18 @@ fn mark<'t>(line: &'t str, mark: &str) -> Option<&'t str> {
     Some(rest.trim_end())
 }
 
+/// The fence that is open after a line. As many marks as opened it close it again; what has more
+/// marks than another may have it within.
+fn fenced<'t>(open: Option<&'t str>, line: &'t str) -> Option<&'t str> {
+    let line = line.trim();
+    let (marks, rest) = line.split_at(line.len() - line.trim_start_matches('`').len());
+    match open {
+        None => (marks.len() >= 3 && !rest.contains('`')).then_some(marks),
+        Some(open) if marks.len() >= open.len() && rest.is_empty() => None,
+        Some(open) => Some(open),
+    }
+}
+
 /// `Main model: claude-3-5-sonnet with diff edit format`
 fn model(line: &str) -> Option<&str> {
     let name = ["Main model: ", "Model: "].iter().find_map(|mark| line.strip_prefix(mark))?;
@@ -122,8 +181,9 @@ fn time(clock: &str) -> Option<String> {
 }
 
 /// `4.5k sent, 1.2k cache write, 3.4k cache hit, 202 received. Cost: $0.02 message, $0.10 session.`
-fn tell_tokens(record: &mut Members, told: &str) {
+fn tell_tokens(record: &mut Members, told: &str, below: Option<&str>) {
     let (counts, cost) = told.split_once("Cost:").unwrap_or((told, ""));
+    let cost = below.and_then(|below| below.strip_prefix("Cost:")).unwrap_or(cost);
     for part in counts.trim().trim_end_matches('.').split(", ") {
         let Some((number, what)) = part.trim().split_once(' ') else { continue };
         record.number(&what.trim_end_matches('.').replace(' ', "_"), rounded(number));
