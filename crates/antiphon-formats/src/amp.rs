@@ -77,12 +77,13 @@ fn tell<'a>(script: &mut Script<'a>, record: &Record<'a>) {
         return;
     };
     let tokens = object.object("usage");
+    let mut spent = tokens.clone();
     for mut message in messages {
         if message.role == Role::Assistant
-            && let Some(tokens) = &tokens
+            && let Some(tokens) = spent.take()
         {
             message.model = tokens.text("model");
-            message.usage = Some(usage(tokens));
+            message.usage = Some(usage(&tokens));
         }
         if message.role == Role::User {
             script.prompted(message.content);

@@ -2,14 +2,14 @@
 
 use std::borrow::Cow;
 
-use antiphon_model::{Message, Role, ToolCall, is_blank};
+use antiphon_model::{Body, Message, Role, ToolCall, is_blank};
 
 use crate::claude_code::block::add_content;
 use crate::line::{Object, Record};
 use crate::script::blank;
 
-/// The messages that one is: each result that it brings on its own, and what it says. A role that
-/// is not known is nobody's.
+/// The messages that one is: what it says, each result that it brings on its own, and so each
+/// thought that came after another. A role that is not known is nobody's.
 pub(crate) fn messages<'a>(
     record: &Record<'a>,
     said: &Object<'a>,
@@ -28,14 +28,23 @@ pub(crate) fn messages<'a>(
         Role::Assistant | Role::Tool | Role::Other => None,
     };
     let content = said.raw("content").filter(|raw| !is_blank(raw) && !raw.starts_with('['));
-    let mut results = Vec::new();
+    let (mut results, mut thoughts) = (Vec::new(), Vec::new());
     let mut has_results = false;
     content.into_iter().for_each(|raw| add_content(&mut message, record.body(raw)));
     for (raw, fields) in said.elements("content") {
-        let result = block(record, &mut message, raw, &fields.unwrap_or_default());
+        let fields = fields.unwrap_or_default();
+        if let Some(thought) = thought(record, &fields) {
+            match message.reasoning {
+                None => message.reasoning = Some(thought),
+                Some(_) => thoughts.push(thought),
+            }
+            continue;
+        }
+        let result = block(record, &mut message, raw, &fields);
         has_results |= result.is_some();
         results.extend(result.flatten());
     }
+    let agent = message.agent.clone();
     // What somebody says follows the results that it came with; an agent's call precedes them.
     let is_mute = message.content.is_none() && role == Role::User && has_results;
     if role == Role::Assistant {
@@ -43,7 +52,21 @@ pub(crate) fn messages<'a>(
     } else if !is_mute {
         results.push(message);
     }
+    results.extend(thoughts.into_iter().map(|thought| {
+        let reasoning = Some(thought);
+        Message { reasoning, ..blank(agent.clone(), role) }
+    }));
     Some(results)
+}
+
+/// What was thought, if a block is that and tells it.
+fn thought<'a>(record: &Record<'a>, fields: &Object<'a>) -> Option<Body<'a>> {
+    let thought = match fields.id("type")? {
+        "thinking" => fields.raw("thinking"),
+        "reasoning" => fields.raw("text"),
+        _ => None,
+    };
+    thought.filter(|raw| !is_blank(raw)).map(|raw| record.body(raw))
 }
 
 /// Adds a block to its message; a result is a message of its own, once it is there.
@@ -56,17 +79,8 @@ fn block<'a>(
     let text = |name| fields.raw(name).filter(|raw| !is_blank(raw));
     match fields.id("type").unwrap_or_default() {
         "text" => text("text").into_iter().for_each(|it| add_content(message, record.body(it))),
-        "thinking" if message.reasoning.is_none() => {
-            message.reasoning = text("thinking").map(|it| record.body(it));
-        }
-        "thinking" => {
-            text("thinking").into_iter().for_each(|it| add_content(message, record.body(it)));
-        }
-        "reasoning" if message.reasoning.is_none() => {
-            message.reasoning = text("text").map(|it| record.body(it));
-        }
         // Nobody can read it.
-        "redacted_thinking" => {}
+        "thinking" | "reasoning" | "redacted_thinking" => {}
         "tool_use" | "tool_call" => {
             let made = call(record, fields, message.tool_calls.len());
             message.tool_calls.push(made);

@@ -1,13 +1,17 @@
 //! The log of the Codex terminal interface of August 2025, from before rollouts: every key, every
 //! redrawing, and what the agent said, in pieces and then whole.
+//!
+//! A prompt is there only where the interface sent it as an `op`. Tokens are told once for each
+//! request, after what it gave.
 
 use std::borrow::Cow;
 
-use antiphon_model::{EventKind, Message, Role, SessionEnded};
+use antiphon_model::{EventKind, Message, Role, SessionEnded, ToolCall, Usage, is_blank};
 
+use crate::codex::{Count, Tokens};
 use crate::line::{Object, Record, records};
 use crate::script::{Script, blank, created, started};
-use crate::{Duplicate, Format, Sink, Stream};
+use crate::{Format, Sink, Stream};
 
 pub(crate) const FORMAT: Format = Format {
     name: "codex-tui",
@@ -29,7 +33,8 @@ fn detect(head: &[&str]) -> bool {
 
 fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
     for (number, stream) in (0..).zip(streams) {
-        let mut log = Log { script: Script::new(stream.name), pieces: Vec::new(), model: None };
+        let (script, tokens) = (Script::new(stream.name), Tokens::default());
+        let mut log = Log { script, pieces: Vec::new(), model: None, answer: None, tokens };
         for record in records(stream, number) {
             match record {
                 Ok(record) => log.line(&record, sink),
@@ -44,8 +49,18 @@ fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
 struct Log<'a> {
     script: Script<'a>,
     /// Pieces of a message that is not whole yet.
-    pieces: Vec<Record<'a>>,
+    pieces: Vec<Piece<'a>>,
     model: Option<Cow<'a, str>>,
+    /// What the request gave whose tokens are not told yet.
+    answer: Option<usize>,
+    tokens: Tokens,
+}
+
+struct Piece<'a> {
+    kind: &'a str,
+    /// Every prompt has its own.
+    turn: Option<&'a str>,
+    record: Record<'a>,
 }
 
 impl<'a> Log<'a> {
@@ -58,23 +73,36 @@ impl<'a> Log<'a> {
         let kind = record.object.id("kind").unwrap_or("line");
         let kind = told.id("type").or_else(|| payload.id("type")).unwrap_or(kind);
         match kind {
-            "agent_message_delta" => self.pieces.push(record.clone()),
-            "agent_message" => {
-                let message = Message {
-                    content: told.raw("message").map(|text| record.body(text)),
-                    model: self.model.clone(),
-                    ..blank(MAIN, Role::Assistant)
-                };
-                let at = self.script.push(record, None, EventKind::Message(message));
-                let id = self.script.id_at(at).unwrap_or_default();
-                for piece in std::mem::take(&mut self.pieces) {
-                    sink.duplicate(Duplicate {
-                        message_id: id.to_owned(),
-                        line: piece.line.number,
-                        place: piece.line.place,
-                        reason: "a piece of a message that follows whole",
-                    });
-                }
+            "agent_message_delta"
+            | "agent_reasoning_delta"
+            | "agent_reasoning_raw_content_delta" => {
+                self.pieces.push(Piece { kind, turn: payload.id("id"), record: record.clone() });
+            }
+            "agent_message" | "agent_reasoning" | "agent_reasoning_raw_content" => {
+                let at = self.said(record, &told, kind == "agent_message");
+                self.pieced(at, kind, payload.id("id"), sink);
+            }
+            "exec_command_begin" | "mcp_tool_call_begin" | "patch_apply_begin" => {
+                self.called(record, &told, kind);
+            }
+            "exec_command_end" | "mcp_tool_call_end" | "patch_apply_end" => {
+                self.returned(record, &payload, kind);
+            }
+            "token_count" => self.spent(record, &told, sink),
+            "user_input" | "user_turn" => {
+                let content = payload.raw("items").map(|items| record.body(items));
+                let source = Some(Cow::Borrowed("external"));
+                let message = Message { content, source, ..blank(MAIN, Role::User) };
+                self.script.prompted(content);
+                self.script.push(record, None, EventKind::Message(message));
+            }
+            "session_configured" => {
+                self.configured(&told);
+                self.script.unknown(record, None, (Some(MAIN), kind));
+            }
+            "task_started" => {
+                self.answer = None;
+                self.script.unknown(record, None, (Some(MAIN), kind));
             }
             "session_end" => {
                 let ended =
@@ -105,11 +133,143 @@ impl<'a> Log<'a> {
         }
     }
 
+    /// What the session is called, and which model it has after all.
+    fn configured(&mut self, told: &Object<'a>) {
+        self.model = told.text("model").or(self.model.take());
+        for event in self.script.events.iter_mut().take(2) {
+            match &mut event.kind {
+                EventKind::SessionStarted(session) => session.session_id = told.text("session_id"),
+                EventKind::AgentCreated(agent) => agent.language_model = self.model.clone(),
+                _ => {}
+            }
+        }
+    }
+
+    fn said(&mut self, record: &Record<'a>, told: &Object<'a>, is_aloud: bool) -> usize {
+        let mut message = blank(MAIN, Role::Assistant);
+        message.model = self.model.clone();
+        if is_aloud {
+            message.content = told.raw("message").map(|text| record.body(text));
+        } else {
+            message.reasoning = told.raw("text").map(|text| record.body(text));
+        }
+        let at = self.script.push(record, None, EventKind::Message(message));
+        self.answer = self.answer.filter(|_| !is_aloud).or(Some(at));
+        at
+    }
+
+    /// The pieces of the same turn are what they became.
+    fn pieced(&mut self, at: usize, kind: &str, turn: Option<&str>, sink: &mut dyn Sink<'a>) {
+        let pieces = std::mem::take(&mut self.pieces);
+        let (known, others): (Vec<_>, Vec<_>) = pieces.into_iter().partition(|piece| {
+            piece.turn == turn && piece.kind.strip_suffix("_delta") == Some(kind)
+        });
+        self.pieces = others;
+        for piece in known {
+            let reason = "a piece of a message that follows whole";
+            self.script.twin(&piece.record, at, reason, sink);
+        }
+    }
+
+    fn called(&mut self, record: &Record<'a>, told: &Object<'a>, kind: &'a str) {
+        let Some(id) = told.text("call_id") else {
+            self.script.unknown(record, None, (Some(MAIN), kind));
+            return;
+        };
+        let (name, arguments) = made(told, kind);
+        let arguments = arguments.map(|arguments| record.body(arguments));
+        let (category, description, raw_command) = (None, None, None);
+        let mut message = blank(MAIN, Role::Assistant);
+        message.model = self.model.clone();
+        let call = ToolCall { id, name, arguments, category, description, raw_command };
+        message.tool_calls.push(call);
+        let at = self.script.push(record, None, EventKind::Message(message));
+        self.answer = self.answer.or(Some(at));
+    }
+
+    fn returned(&mut self, record: &Record<'a>, payload: &Object<'a>, kind: &str) {
+        let told = payload.object("msg").unwrap_or_default();
+        let mut message = blank(MAIN, Role::Tool);
+        message.tool_call_id = told.text("call_id");
+        message.name = Some(made(&told, kind).0);
+        let result = told.object("result").unwrap_or_default();
+        let fine = result.object("Ok").unwrap_or_default();
+        let heard =
+            [told.raw("stdout"), told.raw("stderr"), fine.raw("content"), result.raw("Err")];
+        let said = heard.into_iter().flatten().find(|raw| !is_blank(raw));
+        let said = said.or_else(|| told.raw("stdout"));
+        message.content = said.map(|said| record.body(said));
+        message.result = payload.raw("msg").map(|told| record.body(told));
+        let failed = told.raw("exit_code").is_some_and(|code| code != "0")
+            || told.raw("success") == Some("false")
+            || result.raw("Err").is_some()
+            || fine.flag("isError")
+            || fine.flag("is_error");
+        message.is_error = failed.then_some(true);
+        message.duration_ms = told.object("duration").map(|took| {
+            let seconds = took.number("secs").unwrap_or_default();
+            let nanos = took.number("nanos").unwrap_or_default();
+            seconds.saturating_mul(1000).saturating_add(nanos / 1_000_000)
+        });
+        self.script.push(record, None, EventKind::Message(message));
+    }
+
+    /// Later builds tell running totals.
+    fn spent(&mut self, record: &Record<'a>, told: &Object<'a>, sink: &mut dyn Sink<'a>) {
+        let usage = match self.tokens.count(told.object("info").as_ref(), false) {
+            Count::Spent(usage) => Some(usage),
+            Count::Unchanged => None,
+            Count::Nothing => told.raw("input_tokens").map(|_| usage(told)),
+        };
+        let Some(usage) = usage else {
+            self.script.unknown(record, None, (Some(MAIN), "token_count"));
+            return;
+        };
+        let known = self.answer.take();
+        if let Some(message) = known.and_then(|at| self.script.message_at(at)) {
+            message.usage = Some(usage);
+        }
+        match known {
+            Some(at) => self.script.twin(record, at, "the tokens of the answer above", sink),
+            None => {
+                let mut message = blank(MAIN, Role::Assistant);
+                message.model = self.model.clone();
+                message.usage = Some(usage);
+                self.script.push(record, None, EventKind::Message(message));
+            }
+        }
+    }
+
     /// Pieces of a message that never became whole are kept as they are.
     fn release(&mut self) {
         for piece in std::mem::take(&mut self.pieces) {
-            self.script.unknown(&piece, None, (Some(MAIN), "agent_message_delta"));
+            self.script.unknown(&piece.record, None, (Some(MAIN), piece.kind));
         }
+    }
+}
+
+/// What was called, and with what.
+fn made<'a>(told: &Object<'a>, kind: &str) -> (Cow<'a, str>, Option<&'a str>) {
+    let invocation = told.object("invocation").unwrap_or_default();
+    if kind.starts_with("mcp") {
+        return (invocation.text("tool").unwrap_or_default(), invocation.raw("arguments"));
+    }
+    match kind.starts_with("patch") {
+        true => (Cow::Borrowed("apply_patch"), told.raw("changes")),
+        false => (Cow::Borrowed("exec_command"), told.raw("command")),
+    }
+}
+
+/// The input includes what came from a cache, and the output what was thought.
+fn usage(tokens: &Object<'_>) -> Usage {
+    let count = |name| tokens.number(name).unwrap_or_default();
+    let cached = count("cached_input_tokens");
+    Usage {
+        input: count("input_tokens").saturating_sub(cached),
+        output: count("output_tokens"),
+        reasoning: count("reasoning_output_tokens"),
+        cache_read: cached,
+        ..Usage::default()
     }
 }
 

@@ -4,9 +4,11 @@
 //! tokens are totals of the session, in the settings, and go to the last answer.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use antiphon_model::{
-    ContextAction, ContextEdited, Event, EventKind, Message, Role, Usage, is_blank,
+    Body, ContextAction, ContextEdited, Event, EventKind, Message, Role, Usage, is_blank,
+    plain_text,
 };
 
 use crate::chain::Chain;
@@ -35,6 +37,7 @@ pub(crate) const FORMAT: Format = Format {
 };
 
 pub(crate) const PROGRAM: &str = "droid";
+const REMINDER: &str = "<system-reminder>";
 const MAIN: Cow<'static, str> = Cow::Borrowed("main");
 
 fn detect(head: &[&str]) -> bool {
@@ -58,11 +61,12 @@ fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
         has_begun: false,
         chain: Chain::default(),
         answer: None,
+        seen: BTreeMap::new(),
     };
     for (number, stream) in (0..).zip(streams) {
         for record in records(stream, number) {
             match record {
-                Ok(record) if number == 0 => run.line(&record),
+                Ok(record) if number == 0 => run.line(&record, sink),
                 Ok(record) => settings = record.object,
                 Err(problem) => sink.problem(problem),
             }
@@ -78,11 +82,17 @@ struct Run<'a> {
     has_begun: bool,
     chain: Chain<'a>,
     answer: Option<usize>,
+    /// By its id: the first event of an entry, and its line.
+    seen: BTreeMap<&'a str, (usize, &'a str)>,
 }
 
 impl<'a> Run<'a> {
-    fn line(&mut self, record: &Record<'a>) {
+    fn line(&mut self, record: &Record<'a>, sink: &mut dyn Sink<'a>) {
         let object = &record.object;
+        let known = object.id("id").and_then(|id| self.seen.get(id));
+        if let Some((at, _)) = known.filter(|(_, text)| *text == record.line.text) {
+            return self.script.twin(record, *at, "the same entry again", sink);
+        }
         let is_first = !self.has_begun;
         if is_first {
             self.begin(record);
@@ -100,6 +110,9 @@ impl<'a> Run<'a> {
         let is_new = is_entry && last >= before && self.script.message_at(last).is_some();
         let id = object.id("id").filter(|_| !is_first);
         self.chain.add(id, object.id("parentId"), is_new.then_some(last));
+        if let Some(id) = id.filter(|_| last >= before) {
+            self.seen.insert(id, (before, record.line.text));
+        }
     }
 
     /// The first line is the session's beginning, whatever it is.
@@ -109,7 +122,8 @@ impl<'a> Run<'a> {
         let mut session = started(PROGRAM);
         if object.id("type") == Some("session_start") {
             session.session_id = object.text("id");
-            session.title = object.text("title").or_else(|| object.text("sessionTitle"));
+            let mut titles = ["title", "sessionTitle"].iter().filter_map(|name| object.text(name));
+            session.title = titles.find(|title| !title.is_empty());
             session.cwd = object.text("cwd");
         }
         let session = EventKind::SessionStarted(session);
@@ -127,6 +141,7 @@ impl<'a> Run<'a> {
         let is_shown_only = said.id("visibility") == Some("user_only");
         let messages = anthropic::messages(record, &said, MAIN).filter(|_| !is_shown_only);
         let Some(messages) = messages else { return self.keep(record, "message") };
+        let mut is_first = true;
         for message in messages {
             let (system, message) = apart(message);
             for mut message in system.into_iter().chain(message) {
@@ -134,8 +149,8 @@ impl<'a> Run<'a> {
                 let previous = previous.and_then(|at| self.script.id_at(at)).map(str::to_owned);
                 message.previous_id = previous.map(Cow::Owned);
                 let is_human = message.source.as_deref() == Some("external");
-                self.script.prompted(message.content.filter(|_| is_human));
-                let is_answer = message.role == Role::Assistant;
+                prompted(&mut self.script, message.content.filter(|_| is_human));
+                let is_answer = message.role == Role::Assistant && std::mem::take(&mut is_first);
                 let own = record.object.id("id");
                 let at = self.script.push(record, own, EventKind::Message(message));
                 self.answer = if is_answer { Some(at) } else { self.answer };
@@ -188,12 +203,38 @@ fn apart<'a>(mut message: Message<'a>) -> (Option<Message<'a>>, Option<Message<'
     system.source = Some(Cow::Borrowed("system"));
     let said = message.content.take().into_iter().chain(std::mem::take(&mut message.more_content));
     for body in said {
-        let is_reminder = body.json.starts_with("\"<system-reminder>");
-        let is_all = body.json.trim_end_matches('"').ends_with("</system-reminder>");
-        add_content(if is_reminder && is_all { &mut system } else { &mut message }, body);
+        add_content(if is_reminder(&body) { &mut system } else { &mut message }, body);
     }
     let is_mute = message.content.is_none() && system.content.is_some();
     (system.content.is_some().then_some(system), (!is_mute).then_some(message))
+}
+
+/// Whether a text is reminders and nothing else.
+fn is_reminder(body: &Body<'_>) -> bool {
+    let text = plain_text(body.json);
+    text.contains(REMINDER) && without_reminders(&text).is_empty()
+}
+
+/// What a person said first, without what the program put around it.
+pub(crate) fn prompted<'a>(script: &mut Script<'a>, said: Option<Body<'a>>) {
+    script.prompted(said);
+    if let Some(Event { kind: EventKind::SessionStarted(session), .. }) = script.events.first_mut()
+        && let Some(prompt) = session.prompt.as_mut()
+        && prompt.contains(REMINDER)
+    {
+        *prompt = Cow::Owned(without_reminders(prompt));
+    }
+}
+
+fn without_reminders(text: &str) -> String {
+    let (mut words, mut rest) = (String::new(), text);
+    while let Some((before, reminder)) = rest.split_once(REMINDER) {
+        let Some((_, after)) = reminder.split_once("</system-reminder>") else { break };
+        words.push_str(before);
+        rest = after;
+    }
+    words.push_str(rest);
+    words.trim().to_owned()
 }
 
 fn usage(tokens: &Object<'_>) -> Usage {

@@ -1,12 +1,12 @@
 //! What `droid exec --output-format stream-json` prints.
 //!
 //! A line is a message, a call, a result, or the end with the tokens of the run. The end repeats
-//! the last message.
+//! the last message. Runs of one session may follow one another.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use antiphon_model::{EventKind, Message, Role, SessionEnded, ToolCall};
+use antiphon_model::{EventKind, Message, Role, SessionEnded, ToolCall, is_blank};
 
 use crate::line::{Object, Record, records};
 use crate::script::{Script, blank, created, started};
@@ -75,11 +75,15 @@ impl<'a> Run<'a> {
         let kind = object.id("type").unwrap_or("line");
         match (kind, object.id("role")) {
             ("system", _) if is_first => {}
+            ("system", _) => {
+                self.model = object.text("model").or(self.model.take());
+                self.script.unknown(record, None, (Some(MAIN), kind));
+            }
             ("message", Some("user")) => {
                 let mut message = blank(MAIN, Role::User);
                 message.source = Some(Cow::Borrowed("external"));
                 message.content = object.raw("text").map(|text| record.body(text));
-                self.script.prompted(message.content);
+                crate::droid::prompted(&mut self.script, message.content);
                 self.push(record, message);
             }
             ("message", Some("assistant")) => self.answered(record, "text"),
@@ -150,11 +154,14 @@ impl<'a> Run<'a> {
         message.tool_call_id = object.text("toolCallId").or_else(|| object.text("id"));
         message.name = message.tool_call_id.as_ref().and_then(|id| self.calls.get(id)).cloned();
         let value = object.object("value").unwrap_or_default();
-        let said = value.raw("stdout").or_else(|| object.raw("value"));
-        message.content = said.or_else(|| object.raw("error")).map(|said| record.body(said));
+        let heard = ["stdout", "stderr"].iter().filter_map(|name| value.raw(name));
+        let said = heard.clone().find(|raw| !is_blank(raw)).or_else(|| heard.clone().next());
+        let error = object.object("error").and_then(|error| error.raw("message"));
+        let said = said.or_else(|| object.raw("value")).or(error).or_else(|| object.raw("error"));
+        message.content = said.map(|said| record.body(said));
         let twin = object.raw("value").filter(|raw| raw.starts_with('{'));
         message.result = twin.map(|twin| record.body(twin));
-        let failed = object.flag("isError") || value.number("exitCode").is_some_and(|it| it != 0);
+        let failed = object.flag("isError") || value.raw("exitCode").is_some_and(|it| it != "0");
         message.is_error = failed.then_some(true);
         self.push(record, message);
     }
@@ -164,11 +171,14 @@ impl<'a> Run<'a> {
         let object = &record.object;
         let text = object.raw("finalText");
         let known = self.answer.filter(|(_, said)| *said == text);
-        if known.is_none() {
+        // A run that was stopped ends without words.
+        let is_mute = text.is_none_or(is_blank) && self.answer.is_some();
+        if known.is_none() && !is_mute {
             self.answered(record, "finalText");
         }
         let usage = object.object("usage").map(|tokens| crate::claude_code::usage(&tokens));
-        let answer = self.answer.and_then(|(at, _)| self.script.message_at(at));
+        // What comes after is another run's.
+        let answer = self.answer.take().and_then(|(at, _)| self.script.message_at(at));
         if let Some(message) = answer {
             message.usage = usage.filter(|usage| !usage.is_zero());
         }

@@ -44,7 +44,8 @@ pub(crate) fn is_ours(line: &str) -> bool {
 
 fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
     for (number, stream) in (0..).zip(streams) {
-        let mut run = Run { script: Script::new(stream.name), calls: BTreeMap::new() };
+        let (calls, seen) = (BTreeMap::new(), BTreeMap::new());
+        let mut run = Run { script: Script::new(stream.name), calls, seen };
         for record in records(stream, number) {
             match record {
                 Ok(record) => run.line(&record, sink),
@@ -60,6 +61,8 @@ struct Run<'a> {
     script: Script<'a>,
     /// By its id: the event that makes a call.
     calls: BTreeMap<Cow<'a, str>, usize>,
+    /// By its id: the first event of an entry, and its line.
+    seen: BTreeMap<&'a str, (usize, &'a str)>,
 }
 
 impl<'a> Run<'a> {
@@ -69,28 +72,36 @@ impl<'a> Run<'a> {
             self.begin(record);
         }
         let own = object.id("uuid");
+        let known = own.and_then(|own| self.seen.get(own));
+        if let Some((at, _)) = known.filter(|(_, text)| *text == record.line.text) {
+            self.script.twin(record, *at, "the same entry again", sink);
+            return;
+        }
         let said = object.object("message").unwrap_or_default();
         let Some(messages) = anthropic::messages(record, &said, MAIN) else {
             let kind = object.id("type").unwrap_or("line");
             self.script.unknown(record, own, (Some(MAIN), kind));
             return;
         };
+        let first = self.script.events.len();
+        let mut tokens = said.object("usage").map(|tokens| crate::claude_code::usage(&tokens));
         let mut results = results(&said).into_iter();
         for mut message in messages {
             if message.role == Role::Tool {
                 let outcome = object.object("toolUseResult").unwrap_or_default();
-                message.name = outcome.text("toolName");
+                message.name = outcome.text("toolName").or(message.name);
                 let failed = outcome.id("status").is_some_and(|status| status != "success");
-                message.is_error = failed.then_some(true);
-                let output = results.next().flatten().map(|output| record.body(output));
+                let (output, error) = results.next().unwrap_or_default();
+                let failed = failed || (output.is_none() && error.is_some());
+                message.is_error = failed.then_some(true).or(message.is_error);
+                let output = output.or(error).map(|output| record.body(output));
                 message.content = output.or(message.content);
             }
             let is_human = message.role == Role::User;
             self.script.prompted(message.content.filter(|_| is_human));
             if message.role == Role::Assistant {
                 message.model = said.text("model");
-                let tokens = said.object("usage").map(|tokens| crate::claude_code::usage(&tokens));
-                message.usage = tokens.filter(|usage| !usage.is_zero());
+                message.usage = tokens.take().filter(|usage| !usage.is_zero());
                 let known = message.tool_calls.iter().find_map(|call| self.calls.get(&call.id));
                 let known = known.copied();
                 message.tool_calls.retain(|call| !self.calls.contains_key(&call.id));
@@ -106,6 +117,9 @@ impl<'a> Run<'a> {
                 self.calls.extend(message.tool_calls.iter().map(|call| (call.id.clone(), at)));
             }
             self.script.push(record, own, EventKind::Message(message));
+        }
+        if let Some(own) = own.filter(|_| first < self.script.events.len()) {
+            self.seen.insert(own, (first, record.line.text));
         }
     }
 
@@ -126,16 +140,20 @@ impl<'a> Run<'a> {
     }
 }
 
-/// What each tool put out, where its result is Gemini's.
-fn results<'a>(said: &Object<'a>) -> Vec<Option<&'a str>> {
+/// What each tool put out, or what went wrong, where its result is Gemini's.
+fn results<'a>(said: &Object<'a>) -> Vec<(Option<&'a str>, Option<&'a str>)> {
     let blocks = elements(said.raw("content").unwrap_or_default());
     let blocks = blocks.into_iter().filter_map(Object::parse);
     let results = blocks.filter(|block| block.id("type") == Some("tool_result"));
     let output = |block: Object<'a>| {
-        let parts = block.object("content")?.object("responseParts")?;
-        parts.object("functionResponse")?.object("response")?.raw("output")
+        let content = block.object("content")?;
+        let listed = content.elements("responseParts").into_iter().filter_map(|(_, part)| part);
+        let mut parts = content.object("responseParts").into_iter().chain(listed);
+        let response =
+            parts.find_map(|part| part.object("functionResponse"))?.object("response")?;
+        Some((response.raw("output"), response.raw("error")))
     };
-    results.map(output).collect()
+    results.map(|block| output(block).unwrap_or_default()).collect()
 }
 
 #[cfg(test)]

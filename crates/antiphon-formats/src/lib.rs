@@ -230,7 +230,8 @@ const HEAD_LINES: usize = 50;
 /// The lines of a file's beginning that decide what it is: the first of a stream. A document is
 /// spread over lines that say nothing alone, and all of them are looked at.
 pub fn head_lines(head: &str) -> Vec<&str> {
-    let first = head.trim_start_matches('\u{feff}').lines().find(|line| !line.trim().is_empty());
+    let head = head.trim_start_matches('\u{feff}');
+    let first = head.lines().find(|line| !line.trim().is_empty());
     let is_stream = first.is_none_or(|line| line::Object::parse(line.trim()).is_some());
     head.lines().take(if is_stream { HEAD_LINES } else { usize::MAX }).collect()
 }

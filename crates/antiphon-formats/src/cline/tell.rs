@@ -111,8 +111,9 @@ impl<'a> Tell<'a> {
         request: Option<&Request>,
     ) {
         let info = record.object.object("modelInfo").unwrap_or_default();
+        let mut is_first = true;
         for mut message in messages {
-            if message.role == Role::Assistant {
+            if message.role == Role::Assistant && std::mem::take(&mut is_first) {
                 let model = request.and_then(|request| request.model.clone()).map(Cow::Owned);
                 let known = info.text("modelId").or(model);
                 message.model = known.or_else(|| self.model_at(record, request));

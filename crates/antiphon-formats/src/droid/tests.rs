@@ -17,3 +17,9 @@ fn settings_belong_to_their_session() {
     assert!(!(FORMAT.belongs)("d1", "d2.settings.json", ""));
     assert!(!(FORMAT.belongs)("d1", "d2.jsonl", ""));
 }
+
+/// No more was thought than was put out.
+#[test]
+fn a_session_may_be_resumed() {
+    assert_eq!(fixture::check("droid", "resumed"), [40, 9, 9, 300, 7]);
+}
