@@ -2,7 +2,8 @@
 //!
 //! What was said is the `history` (or `messages`). An agent without calls names its action; what
 //! comes next is what that gave back. Tokens and cost are totals of the run, but for newer
-//! mini-swe-agents, which keep the service's answers. There are no times.
+//! mini-swe-agents, which keep the service's answers, what each cost and when it came. A person
+//! speaks first and never again: what else is said to the agent are the program's words.
 
 use std::borrow::Cow;
 
@@ -58,12 +59,14 @@ struct Run<'a> {
     open: Option<Cow<'a, str>>,
     answer: Option<usize>,
     has_tokens: bool,
+    has_costs: bool,
 }
 
 impl<'a> Run<'a> {
     fn new(name: &'a str) -> Self {
         let script = Script::new(name);
-        Self { script, info: None, open: None, answer: None, has_tokens: false }
+        let (info, open, answer) = (None, None, None);
+        Self { script, info, open, answer, has_tokens: false, has_costs: false }
     }
 
     fn line(&mut self, record: &Record<'a>) {
@@ -78,26 +81,35 @@ impl<'a> Run<'a> {
             self.script.unknown(record, None, (Some(MAIN), object.id("role").unwrap_or("line")));
             return;
         };
+        let is_demo = object.flag("is_demo") || object.id("message_type") == Some("demonstration");
+        if is_demo {
+            message.source = Some(Cow::Borrowed("system"));
+        }
         match message.role {
-            Role::Assistant => self.answered(record, message),
+            Role::Assistant => self.answered(record, message, is_demo),
             Role::User => {
-                let is_demo =
-                    object.flag("is_demo") || object.id("message_type") == Some("demonstration");
                 if let Some(call) = self.open.take() {
                     message.role = Role::Tool;
-                    message.source = None;
+                    message.source = message.source.filter(|_| is_demo);
                     message.tool_call_id = Some(call);
-                } else if is_demo {
+                } else if self.answer.is_some() {
                     message.source = Some(Cow::Borrowed("system"));
-                } else {
+                } else if !is_demo {
                     self.script.prompted(message.content);
                 }
-                self.script.push(record, None, EventKind::Message(message));
+                self.push(record, message);
             }
             Role::Tool | Role::System | Role::Other => {
-                self.script.push(record, None, EventKind::Message(message));
+                self.push(record, message);
             }
         }
+    }
+
+    fn push(&mut self, record: &Record<'a>, message: Message<'a>) -> usize {
+        let at = self.script.push(record, None, EventKind::Message(message));
+        let time = record.object.object("extra").and_then(|extra| extra.time("timestamp"));
+        self.script.set_time(at, time);
+        at
     }
 
     /// The first line is the run's beginning, whatever it is.
@@ -116,8 +128,9 @@ impl<'a> Run<'a> {
         self.script.push_as(record, Cow::Borrowed("created:main"), agent);
     }
 
-    fn answered(&mut self, record: &Record<'a>, mut message: Message<'a>) {
+    fn answered(&mut self, record: &Record<'a>, mut message: Message<'a>, is_demo: bool) {
         let object = &record.object;
+        self.open = None;
         let action = object.raw("action").filter(|raw| !is_blank(raw));
         if let Some(action) = action.filter(|_| message.tool_calls.is_empty()) {
             let id: Cow<'a, str> = Cow::Owned(format!("action:{}", record.line.number));
@@ -131,26 +144,33 @@ impl<'a> Run<'a> {
                 raw_command: None,
             });
         }
-        let response = object.object("extra").and_then(|extra| extra.object("response"));
-        if let Some(response) = response {
+        let extra = object.object("extra").unwrap_or_default();
+        message.cost_usd = extra.cost("cost");
+        self.has_costs |= message.cost_usd.is_some();
+        if let Some(response) = extra.object("response") {
             message.model = response.text("model");
             let tokens = response.object("usage").map(|tokens| chat::usage(&tokens));
             self.has_tokens |= tokens.is_some();
             message.usage = tokens;
         }
-        self.answer = Some(self.script.push(record, None, EventKind::Message(message)));
+        let at = self.push(record, message);
+        self.answer = if is_demo { self.answer } else { Some(at) };
     }
 
-    /// The totals of the run, where its messages have no tokens.
+    /// The totals of the run, where its messages have no tokens or no costs.
     fn settle(&mut self) {
         let stats = self.info.as_ref().and_then(|info| info.object("model_stats"));
-        let Some(stats) = stats.filter(|_| !self.has_tokens) else { return };
+        let Some(stats) = stats else { return };
         let count = |name| stats.number(name).unwrap_or_default();
         let (input, output) = (count("tokens_sent"), count("tokens_received"));
         let usage = antiphon_model::Usage { input, output, ..Default::default() };
         if let Some(message) = self.answer.and_then(|at| self.script.message_at(at)) {
-            message.usage = (!usage.is_zero()).then_some(usage);
-            message.cost_usd = stats.cost("instance_cost");
+            if !self.has_tokens {
+                message.usage = (!usage.is_zero()).then_some(usage);
+            }
+            if !self.has_costs {
+                message.cost_usd = stats.cost("instance_cost");
+            }
         }
     }
 }
