@@ -137,10 +137,11 @@ impl<'a> Log<'a> {
     fn configured(&mut self, told: &Object<'a>) {
         self.model = told.text("model").or(self.model.take());
         for event in self.script.events.iter_mut().take(2) {
-            match &mut event.kind {
-                EventKind::SessionStarted(session) => session.session_id = told.text("session_id"),
-                EventKind::AgentCreated(agent) => agent.language_model = self.model.clone(),
-                _ => {}
+            if let EventKind::SessionStarted(session) = &mut event.kind {
+                session.session_id = told.text("session_id");
+            }
+            if let EventKind::AgentCreated(agent) = &mut event.kind {
+                agent.language_model = self.model.clone();
             }
         }
     }

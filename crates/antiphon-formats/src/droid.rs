@@ -1,7 +1,8 @@
 //! Factory Droid sessions: `sessions/<folder>/<id>.jsonl`, with `<id>.settings.json` beside it.
 //!
 //! A message has blocks as Anthropic's service takes them, and names the entry before it. The
-//! tokens are totals of the session, in the settings, and go to the last answer.
+//! tokens are totals of the session, in the settings, and go to the last answer; where there is
+//! none, to one without words.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -63,16 +64,20 @@ fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
         answer: None,
         seen: BTreeMap::new(),
     };
+    let mut last = None;
     for (number, stream) in (0..).zip(streams) {
         for record in records(stream, number) {
             match record {
-                Ok(record) if number == 0 => run.line(&record, sink),
+                Ok(record) if number == 0 => {
+                    run.line(&record, sink);
+                    last = Some(record);
+                }
                 Ok(record) => settings = record.object,
                 Err(problem) => sink.problem(problem),
             }
         }
     }
-    run.settle(&settings);
+    run.settle(&settings, last.as_ref());
     run.script.finish(sink);
 }
 
@@ -178,12 +183,17 @@ impl<'a> Run<'a> {
         self.script.unknown(record, record.object.id("id"), (Some(MAIN), kind));
     }
 
-    fn settle(&mut self, settings: &Object<'a>) {
+    fn settle(&mut self, settings: &Object<'a>, last: Option<&Record<'a>>) {
         let model = settings.text("model");
         let usage = settings.object("tokenUsage").map(|tokens| usage(&tokens));
+        let usage = usage.filter(|usage| !usage.is_zero());
+        if let Some(last) = last.filter(|_| self.answer.is_none() && usage.is_some()) {
+            let message = EventKind::Message(blank(MAIN, Role::Assistant));
+            self.answer = Some(self.script.push(last, None, message));
+        }
         let answer = self.answer.and_then(|at| self.script.message_at(at));
         if let Some(message) = answer {
-            message.usage = usage.filter(|usage| !usage.is_zero());
+            message.usage = usage;
             message.model = model.clone();
         }
         if let Some(Event { kind: EventKind::AgentCreated(agent), .. }) =

@@ -3,7 +3,7 @@
 //! What was said is the `history` (or `messages`). An agent without calls names its action; what
 //! comes next is what that gave back. Tokens and cost are totals of the run, but for newer
 //! mini-swe-agents, which keep the service's answers, what each cost and when it came. A person
-//! speaks first and never again: what else is said to the agent are the program's words.
+//! speaks first, and then only to interrupt: what else the agent is told are the program's words.
 
 use std::borrow::Cow;
 
@@ -88,11 +88,15 @@ impl<'a> Run<'a> {
         match message.role {
             Role::Assistant => self.answered(record, message, is_demo),
             Role::User => {
-                if let Some(call) = self.open.take() {
+                let extra = object.object("extra").unwrap_or_default();
+                let broke = extra.id("interrupt_type");
+                let is_human = broke.is_some_and(|why| why.starts_with("User"))
+                    || extra.raw("actions").is_some();
+                if let Some(call) = self.open.take().filter(|_| broke.is_none() && !is_human) {
                     message.role = Role::Tool;
                     message.source = message.source.filter(|_| is_demo);
                     message.tool_call_id = Some(call);
-                } else if self.answer.is_some() {
+                } else if self.answer.is_some() && !is_human {
                     message.source = Some(Cow::Borrowed("system"));
                 } else if !is_demo {
                     self.script.prompted(message.content);
@@ -105,10 +109,12 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn push(&mut self, record: &Record<'a>, message: Message<'a>) -> usize {
+    fn push(&mut self, record: &Record<'a>, mut message: Message<'a>) -> usize {
+        let extra = record.object.object("extra").unwrap_or_default();
+        let failed = extra.raw("returncode").is_some_and(|code| code != "0");
+        message.is_error = (failed && message.role == Role::Tool).then_some(true);
         let at = self.script.push(record, None, EventKind::Message(message));
-        let time = record.object.object("extra").and_then(|extra| extra.time("timestamp"));
-        self.script.set_time(at, time);
+        self.script.set_time(at, extra.time("timestamp"));
         at
     }
 
@@ -131,7 +137,10 @@ impl<'a> Run<'a> {
     fn answered(&mut self, record: &Record<'a>, mut message: Message<'a>, is_demo: bool) {
         let object = &record.object;
         self.open = None;
-        let action = object.raw("action").filter(|raw| !is_blank(raw));
+        let extra = object.object("extra").unwrap_or_default();
+        let actions = extra.elements("actions");
+        let first = actions.into_iter().find_map(|(_, action)| action?.raw("command"));
+        let action = object.raw("action").or(first).filter(|raw| !is_blank(raw));
         if let Some(action) = action.filter(|_| message.tool_calls.is_empty()) {
             let id: Cow<'a, str> = Cow::Owned(format!("action:{}", record.line.number));
             self.open = Some(id.clone());
@@ -144,7 +153,6 @@ impl<'a> Run<'a> {
                 raw_command: None,
             });
         }
-        let extra = object.object("extra").unwrap_or_default();
         message.cost_usd = extra.cost("cost");
         self.has_costs |= message.cost_usd.is_some();
         if let Some(response) = extra.object("response") {

@@ -12,6 +12,11 @@ fn an_entry_of_every_kind() {
 }
 
 #[test]
+fn a_session_may_stop_before_an_answer() {
+    assert_eq!(fixture::check("droid", "stopped"), [30, 4, 0, 0, 50]);
+}
+
+#[test]
 fn settings_belong_to_their_session() {
     assert!((FORMAT.belongs)("d1", "d1.settings.json", ""));
     assert!(!(FORMAT.belongs)("d1", "d2.settings.json", ""));

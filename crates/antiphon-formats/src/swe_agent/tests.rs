@@ -37,18 +37,23 @@ fn calls_come_back_in_any_order() {
 }
 
 #[test]
+fn a_person_may_reject_what_the_agent_does() {
+    assert_eq!(check("interactive"), [10 + 20, 1 + 2, 0, 0, 0]);
+}
+
+#[test]
 fn a_cost_is_counted_once() {
     let cost = |case: &str| -> f64 {
         let fixture = fixture::Fixture::load(&fixture::root().join("swe-agent").join(case));
         let streams = fixture.streams();
         let events = fixture::read(fixture.format, &streams).events;
-        let costs = events.iter().filter_map(|event| match &event.kind {
-            EventKind::Message(message) => message.cost_usd,
-            _ => None,
+        let costs = events.iter().filter_map(|event| {
+            let EventKind::Message(message) = &event.kind else { return None };
+            message.cost_usd
         });
         costs.sum()
     };
-    // Those of the answers, those of the run, and the one of the run alone.
+    // The answers tell it, or else the run does.
     assert!((cost("mini-calls") - 0.375).abs() < 1e-9);
     assert!((cost("mini") - 0.5).abs() < 1e-9);
     assert!((cost("demonstration") - 1.5).abs() < 1e-9);
