@@ -238,11 +238,14 @@ impl Copying<'_> {
             ..known.clone().unwrap_or_default()
         };
         let members = self.members(looked_at)?.filter(|(format, _)| *format == self.source.agent);
+        done.copied = Copied::All;
         let Some((format, mut members)) = members else {
-            done.copied = Copied::Unread;
+            // One that is not there, or empty, is one to come.
+            if self.source.file.metadata().is_ok_and(|it| it.len() > 0) {
+                done.copied = Copied::Unread;
+            }
             return Ok(true);
         };
-        done.copied = Copied::All;
         done.found = sizes(&members, format);
         // A name that is not text could come out as another's.
         members.retain(|member| !member.name.contains(char::REPLACEMENT_CHARACTER));

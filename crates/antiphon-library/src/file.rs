@@ -7,6 +7,7 @@
 use std::fs;
 use std::io::{self, Read};
 use std::path::Path;
+use std::thread::ScopedJoinHandle;
 
 use antiphon_model::{Place, Problem, Severity};
 
@@ -143,13 +144,20 @@ fn unpack(packed: &[u8], most: u64, unpacked: &mut Vec<u8>) -> io::Result<Option
 fn unpack_at_once(packed: &[u8], most: u64) -> Option<Vec<u8>> {
     /// Who says more is not believed before it is seen.
     const RATIO_MAX: u64 = 256;
+    const THREADS_MAX: usize = 4;
+    /// What is shorter is done before another thread has begun.
+    const WORTH_BYTES: u64 = 2 << 20;
     let mut frames = Vec::new();
     let mut rest = packed;
     while !rest.is_empty() {
         let len = zstd_safe::find_frame_compressed_size(rest).ok()?;
         let (frame, behind) = rest.split_at_checked(len)?;
         rest = behind;
-        frames.push((frame, zstd_safe::get_frame_content_size(frame).ok()??));
+        let len = zstd_safe::get_frame_content_size(frame).ok()??;
+        // Some frames are there to be passed over.
+        if len > 0 {
+            frames.push((frame, len));
+        }
     }
     let total = frames.iter().map(|(_, len)| *len).fold(0_u64, u64::saturating_add);
     if total > most.min((packed.len() as u64).saturating_mul(RATIO_MAX)) {
@@ -163,7 +171,9 @@ fn unpack_at_once(packed: &[u8], most: u64) -> Option<Vec<u8>> {
         room = behind;
         work.push((frame, own));
     }
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    // Whoever asks may be one of several; a few threads each are enough.
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(THREADS_MAX);
+    let threads = if total < WORTH_BYTES { 1 } else { threads };
     let share = work.len().div_ceil(threads).max(1);
     let unpack = |share: &mut [(&[u8], &mut [u8])]| {
         share.iter_mut().all(|(frame, room)| {
@@ -174,9 +184,14 @@ fn unpack_at_once(packed: &[u8], most: u64) -> Option<Vec<u8>> {
     let is_whole = std::thread::scope(|scope| {
         let mut shares = work.chunks_mut(share);
         let first = shares.next();
-        let others: Vec<_> = shares.map(|share| scope.spawn(move || unpack(share))).collect();
+        let start = |share| std::thread::Builder::new().spawn_scoped(scope, move || unpack(share));
+        let others: Vec<_> = shares.map(start).collect();
         let is_whole = first.is_none_or(unpack);
-        others.into_iter().fold(is_whole, |all, other| other.join().unwrap_or(false) && all)
+        // One that could not be started leaves it to the slower way.
+        let is_done = |other: io::Result<ScopedJoinHandle<'_, bool>>| {
+            other.is_ok_and(|other| other.join().unwrap_or(false))
+        };
+        others.into_iter().fold(is_whole, |all, other| is_done(other) && all)
     });
     is_whole.then_some(unpacked)
 }
@@ -229,7 +244,8 @@ mod tests {
 
     #[test]
     fn frames_are_unpacked_in_their_order() {
-        let lines = |number: usize| format!("{{\"n\":{number}}}\n").repeat(number % 7);
+        let line = |number: usize| format!("{{\"n\":{}}}\n", number * 7919 % 1013);
+        let lines = |number: usize| (0..number % 7 * 9000).map(line).collect::<String>();
         let (mut packed, mut wanted) = (Vec::new(), String::new());
         for number in 0..23 {
             wanted += &lines(number);
@@ -237,12 +253,12 @@ mod tests {
         }
         let table = [0x50, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3];
         packed.extend(table);
-        assert_eq!(unpack_at_once(&packed, 1 << 20).unwrap(), wanted.as_bytes());
+        assert_eq!(unpack_at_once(&packed, 1 << 24).unwrap(), wanted.as_bytes());
         assert_eq!(unpack_at_once(&packed, 100), None, "too long");
-        assert_eq!(unpack_at_once(&packed[..packed.len() - 30], 1 << 20), None, "cut");
+        assert_eq!(unpack_at_once(&packed[..packed.len() - 30], 1 << 24), None, "cut");
         let at = packed.len() / 2;
         packed[at] ^= 0x55;
-        let read = unpack_at_once(&packed, 1 << 20);
+        let read = unpack_at_once(&packed, 1 << 24);
         assert!(read.is_none_or(|read| read.len() == wanted.len()), "damaged");
     }
 

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::bundle::format_of;
 use crate::store::{title_of_file, title_of_log};
-use crate::sync::{SourceFolder, main_files, source_folders};
+use crate::sync::{SourceFolder, files, main_files, source_folders};
 use crate::{Environment, Origin, Store};
 
 const DAY_MILLIS: i64 = 86_400_000;
@@ -93,7 +93,7 @@ pub fn recent(environment: &Environment, limit: usize) -> Vec<Recent> {
 /// Something that is not as it should be.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Trouble {
-    /// A file, or the key of a session that is kept.
+    /// A file, or the id of a session that is kept.
     pub at: String,
     pub what: String,
 }
@@ -103,7 +103,11 @@ pub fn troubles(environment: &Environment, store: &Store) -> Vec<Trouble> {
     let mut troubles = Vec::new();
     let mut add = |at: String, what: String| troubles.push(Trouble { at, what });
     for folder in source_folders(environment) {
-        for file in main_files(&folder) {
+        let files = files(&folder).unwrap_or_else(|error| {
+            add(folder.path.display().to_string(), error.to_string());
+            Vec::new()
+        });
+        for file in files {
             let is_empty = file.metadata().is_ok_and(|it| it.len() == 0);
             match format_of(&file) {
                 Ok(format) if format.is_some_and(|it| it.name == folder.agent) || is_empty => {}

@@ -94,6 +94,9 @@ pub fn search(
     Ok(Answer { is_cut: hits.len() >= limit, is_partial, hits })
 }
 
+/// So many lines or places are looked for before the catalogue is asked.
+const SEEN_AT_ONCE: usize = 256;
+
 struct Search<'q> {
     query: &'q Query,
     words: &'q [String],
@@ -144,7 +147,7 @@ impl Search<'_> {
             .collect();
         let mut hits = Vec::new();
         while !left.is_empty() && hits.len() < self.limit {
-            let wanted = self.limit - hits.len();
+            let wanted = (self.limit - hits.len()).min(SEEN_AT_ONCE);
             let is_enough = |seen: &[(usize, Seen)]| {
                 seen.iter().map(|(_, seen)| seen.len()).sum::<usize>() >= wanted
             };
@@ -152,14 +155,26 @@ impl Search<'_> {
                 Some(self.see(session, candidate, &finders, all)).filter(|seen| seen.len() > 0)
             });
             // Lines are events only once the catalogue has said which.
+            let (mut found, mut untold) = (Vec::new(), Vec::new());
             for (at, seen) in seen {
                 let Some((session, _)) = left.get(at).copied() else { continue };
-                let found = match seen {
-                    Seen::Hits(found) => found,
-                    Seen::Lines(lines) => self.told(catalogue, session, lines, &finders, all)?,
+                let told = match seen {
+                    Seen::Hits(hits) => Some(hits),
+                    Seen::Lines(lines) => self.told(catalogue, session, lines)?,
                 };
-                hits.extend(found);
+                match told {
+                    Some(hits) => found.push((at, hits)),
+                    None => untold.push((at, session)),
+                }
             }
+            let (read, _) = in_parallel(
+                &untold,
+                |_| false,
+                |(at, session)| Some((*at, self.in_session(session, &finders, all).ok()?)),
+            );
+            found.extend(read.into_iter().map(|(_, hits)| hits));
+            found.sort_by_key(|(at, _)| *at);
+            hits.extend(found.into_iter().flat_map(|(_, hits)| hits));
             left.drain(..done);
         }
         hits.truncate(self.limit);
@@ -188,19 +203,16 @@ impl Search<'_> {
         Seen::Hits(self.in_session(session, finders, all).unwrap_or_default())
     }
 
-    /// The events that lines are.
+    /// The events that lines are; nothing, if the session has to be read whole.
     fn told(
         &self,
         catalogue: &mut Catalogue<'_>,
         session: &StoredSession,
         lines: Vec<Line>,
-        finders: &[Option<AhoCorasick>],
-        all: bool,
-    ) -> Result<Vec<Hit>, CatalogError> {
+    ) -> Result<Option<Vec<Hit>>, CatalogError> {
         let places: Vec<LineAt> = lines.iter().map(|line| line.at).collect();
         let events = catalogue.ask(|catalog| catalog.events_at(&session.key, &places))?;
-        let hits = glimpse::hits(session, lines, &events, self.query, self.words);
-        Ok(hits.unwrap_or_else(|| self.in_session(session, finders, all).unwrap_or_default()))
+        Ok(glimpse::hits(session, lines, &events, self.query, self.words))
     }
 
     /// Whether a session is one of those that the query asks for.

@@ -19,8 +19,8 @@ use crate::{Environment, Error, Key, Store};
 use sources::{Wanted, one_of_each, sessions};
 use stamp::Stamp;
 
-pub(crate) use sources::main_files;
 pub use sources::{SourceFolder, source_folders};
+pub(crate) use sources::{files, main_files};
 
 /// Says which readers could not read what was found; nothing was copied of it.
 const UNREAD_FILE: &str = "unread";
@@ -156,16 +156,20 @@ impl Store {
             Some((_, stamp)) => Stamp::of_text(stamp),
             None => known.now(&own),
         };
-        // Of a kept session the file may be anything now, and an empty one may become one.
-        let is_session =
-            || archive::is_kept(&folder) || source.file.metadata().is_ok_and(|it| it.len() == 0);
-        if known == now && wanted.children().iter().all(|child| known.has(child)) {
-            if is_session() {
-                return Ok(Outcome::Same);
-            }
-            // Newer readers may know it.
-            if fs::read_to_string(folder.join(UNREAD_FILE)).is_ok_and(|by| by == readers()) {
-                return Ok(Outcome::Unread { is_new: false });
+        // Of a kept session the file may be anything now.
+        let unread_file = folder.join(UNREAD_FILE);
+        let unread_by = match archive::is_kept(&folder) {
+            true => None,
+            false => fs::read_to_string(&unread_file).ok(),
+        };
+        let was_unread = unread_by.as_deref() == Some(&*readers());
+        if known == now {
+            let has_all = wanted.children().iter().all(|child| known.has(child));
+            match unread_by {
+                _ if was_unread => return Ok(Outcome::Unread { is_new: false }),
+                None if has_all => return Ok(Outcome::Same),
+                // Newer readers may know what those before did not.
+                Some(_) | None => {}
             }
         }
         let Done { copied, found, files } = self.archive_packed(source, wanted.known())?;
@@ -180,10 +184,15 @@ impl Store {
         }
         Ok(match copied {
             Copied::Busy => Outcome::Busy,
-            Copied::Unread if is_session() => Outcome::Same,
+            Copied::Unread if archive::is_kept(&folder) => Outcome::Same,
             Copied::Unread => {
-                write(folder.join(UNREAD_FILE), &readers())?;
-                Outcome::Unread { is_new: true }
+                write(unread_file, &readers())?;
+                Outcome::Unread { is_new: !was_unread }
+            }
+            // Nothing was said yet.
+            Copied::All if !archive::is_kept(&folder) => {
+                let _ = fs::remove_file(unread_file);
+                Outcome::Same
             }
             Copied::All | Copied::Unfinished => Outcome::Kept(Kept { copied, folder, files }),
         })

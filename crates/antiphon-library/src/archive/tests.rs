@@ -146,7 +146,7 @@ fn a_copy_that_was_interrupted_goes_on_where_it_stopped() {
 fn only_the_agents_own_files_are_copied() {
     let scene = Scene::new();
     scene.main("some notes of mine\n");
-    assert_eq!(scene.archive(), Copied::All);
+    assert_eq!(scene.archive(), Copied::Unread);
     assert_eq!(scene.main_copy(1), "");
 }
 

@@ -68,7 +68,7 @@ pub(super) fn look_at_prose<'a>(
 }
 
 /// All words of an entry: what was said, thought, asked of tools and given back.
-fn text_of(reading: &Reading<'_>, entry: Entry<'_>, query: &Query) -> Option<String> {
+pub(super) fn text_of(reading: &Reading<'_>, entry: Entry<'_>, query: &Query) -> Option<String> {
     let mut text = reading.text(entry).ok()?;
     if let Some(thought) = entry.detail(Detail::Reasoning) {
         text.push('\n');

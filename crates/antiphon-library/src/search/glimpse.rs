@@ -6,7 +6,7 @@
 
 use aho_corasick::AhoCorasick;
 use antiphon_formats::FORMATS;
-use antiphon_model::{Entry, EntryKind};
+use antiphon_model::{Detail, Entry, EntryKind};
 use antiphon_views::Reading;
 
 use super::{Candidate, Hit, Query, blocks_of, entry};
@@ -16,6 +16,8 @@ use crate::{Bundle, Origin, StoredSession};
 
 /// A word that stands in more lines is no rare one.
 const LINES_MAX: usize = 64;
+/// Longer lines are not held side by side.
+const BYTES_MAX: usize = 4 << 20;
 
 /// A line that holds the word.
 #[derive(Debug)]
@@ -47,7 +49,7 @@ pub(super) fn lines(
     candidate: &Candidate,
     finder: &AhoCorasick,
 ) -> Option<Vec<Line>> {
-    let mut lines: Vec<Line> = Vec::new();
+    let (mut lines, mut held_bytes) = (Vec::new(), 0);
     for held in &candidate.files {
         for block in blocks_of(session, held).ok()? {
             let mut from = 0;
@@ -59,8 +61,9 @@ pub(super) fn lines(
                 from = (start + len).max(at + 1);
                 let at = LineAt { stream: held.stream, offset: block.offset + start as u64 };
                 let bytes = rest.get(..len)?.to_vec();
+                held_bytes += len;
                 lines.push(Line { at, name: held.name.clone(), bytes });
-                if lines.len() > LINES_MAX {
+                if lines.len() > LINES_MAX || held_bytes > BYTES_MAX {
                     return None;
                 }
             }
@@ -69,8 +72,8 @@ pub(super) fn lines(
     Some(lines)
 }
 
-/// The events of lines that have the word, the latest first; nothing, if some line is not an event
-/// of its own.
+/// The events of lines that have the word, the latest first; nothing, if the word in some line is
+/// not, or may not be, of an event that begins there.
 pub(super) fn hits(
     session: &StoredSession,
     lines: Vec<Line>,
@@ -92,8 +95,12 @@ pub(super) fn hits(
         if own.is_empty() || !is_its || !begun.iter().all(|entry| is_beginning(entry.kind())) {
             return None;
         }
+        let before = hits.len();
         for (&entry, event) in entries.iter().zip(own) {
             let Some(found) = entry::look(&reading, entry, query, words, true) else { continue };
+            if may_be_two(entry) {
+                return None;
+            }
             let hit = Hit {
                 message_id: event.id.clone(),
                 agent_id: event.agent.clone(),
@@ -103,9 +110,20 @@ pub(super) fn hits(
             };
             hits.push((event.position, hit));
         }
+        // What the line tells may be a part of another's event.
+        if hits.len() == before {
+            return None;
+        }
     }
     hits.sort_by_key(|(position, _)| std::cmp::Reverse(*position));
     Some(hits.into_iter().map(|(_, hit)| hit).collect())
+}
+
+/// Whether it thinks and says or does something: of a message that began further up these are two
+/// events, of which one began there.
+fn may_be_two(entry: Entry<'_>) -> bool {
+    let says_or_does = entry.contents().next().is_some() || entry.calls().next().is_some();
+    entry.detail(Detail::Reasoning).is_some() && says_or_does
 }
 
 fn is_beginning(kind: EntryKind) -> bool {

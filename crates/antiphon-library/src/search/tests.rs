@@ -24,7 +24,9 @@ fn store(folder: &Path) -> Store {
 fn words(session: &StoredSession) -> BTreeSet<String> {
     let opened = open(&session.path()).unwrap();
     let reading = Reading { session: &opened.session, bodies: &*opened.bodies };
-    let texts = opened.session.entries().filter_map(|entry| reading.text(entry).ok());
+    let query = Query::default();
+    let entries = opened.session.entries();
+    let texts = entries.filter_map(|entry| entry::text_of(&reading, entry, &query));
     let split = |text: String| {
         let words = text.split(|it: char| !it.is_alphanumeric()).map(str::to_lowercase);
         words.filter(|it| it.len() > 2).collect::<Vec<_>>()

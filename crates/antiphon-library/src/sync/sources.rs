@@ -71,8 +71,10 @@ fn in_projects(format: &'static Format, environment: &Environment) -> Vec<Source
     let is_one_of_them = !format.in_projects.is_empty();
     let store = environment.store_folder().filter(|_| is_one_of_them);
     let before = store.map(|store| crate::archive::sources_of(&store, format.name));
-    let files: BTreeSet<PathBuf> = near.chain(before.into_iter().flatten()).collect();
-    let files = files.into_iter().filter(|path| path.is_file());
+    let files = near.chain(before.into_iter().flatten()).filter(|path| path.is_file());
+    // By whatever way it was reached, it is one session.
+    let files: BTreeSet<PathBuf> = files.filter_map(|path| path.canonicalize().ok()).collect();
+    let files = files.into_iter();
     files.map(|path| SourceFolder { agent: format.name, path, deletes_after_days: None }).collect()
 }
 
@@ -237,7 +239,13 @@ fn is_lines(path: &Path) -> bool {
     name.strip_suffix(PACKED).unwrap_or(&name).ends_with(".jsonl")
 }
 
-/// The main files of the sessions in a folder.
+/// The main files of the sessions that are files.
+pub(crate) fn files(folder: &SourceFolder) -> Result<Vec<PathBuf>, Error> {
+    let found = sessions(folder)?.into_iter().filter(|wanted| wanted.database.is_none());
+    Ok(found.map(|wanted| wanted.source.file).collect())
+}
+
+/// The main files of the sessions in a folder, and what stands for them in a database.
 pub(crate) fn main_files(folder: &SourceFolder) -> Vec<PathBuf> {
     let found = sessions(folder).unwrap_or_default();
     found.into_iter().map(|wanted| wanted.source.file).collect()

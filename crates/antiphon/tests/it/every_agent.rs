@@ -71,11 +71,19 @@ fn a_session_of_every_agent_is_kept_once_and_none_is_lost() {
         let (exit, shown) = antiphon(folder.path(), &["show", id, "--json"]);
         assert_eq!((exit, &shown["format"]), (0, &row["format"]), "{row}");
     }
+    let (_, report) = antiphon(folder.path(), &["doctor", "--json"]);
+    assert_eq!(report["problems"], Value::Array(Vec::new()));
     // One that cannot be read costs itself, and is counted.
     let bad = folder.path().join("home/.local/share/opencode/opencode.db");
-    fs::write(bad, "no database").unwrap();
+    fs::write(&bad, "no database").unwrap();
     let (exit, synced) = antiphon(folder.path(), &["sync", "--json"]);
     assert_eq!((exit, &synced["failed"]), (3, &1.into()), "{synced}");
+    let (_, report) = antiphon(folder.path(), &["doctor", "--json"]);
+    let bad = Value::from(bad.to_str().unwrap());
+    assert_eq!(
+        (report["problems"].as_array().unwrap().len(), &report["problems"][0]["at"]),
+        (1, &bad)
+    );
     assert_eq!(listed(folder.path()), left);
 }
 
