@@ -11,6 +11,12 @@ fn a_prompt_and_an_answer() {
 }
 
 #[test]
+fn thoughts_words_calls_and_results_of_a_plain_session() {
+    let input = 10 + 3 + 1;
+    assert_eq!(check("full"), [input, 30 + 12 + 7, 0, 100 + 120 + 125, 20 + 5]);
+}
+
+#[test]
 fn the_last_line_of_a_message_has_its_usage() {
     assert_eq!(check("block-per-line"), [13, 49, 0, 230, 20]);
 }
