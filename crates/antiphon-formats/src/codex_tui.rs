@@ -16,7 +16,7 @@ use crate::{Format, Sink, Stream};
 pub(crate) const FORMAT: Format = Format {
     name: "codex-tui",
     what: "the event log of the Codex terminal interface",
-    versions: "August 2025",
+    versions: "August 2025; its calls and tokens were not seen",
     detect,
     read,
     ..crate::ONE_FILE
