@@ -35,7 +35,7 @@ fn request(id: &str, second: i64, output: u64) -> RequestRow {
     }
 }
 
-fn said(id: &str, prose: &str) -> EventRow {
+pub(super) fn said(id: &str, prose: &str) -> EventRow {
     EventRow {
         id: id.to_owned(),
         line: None,
@@ -74,7 +74,7 @@ fn record(id: &str) -> Record {
     Record { row, events: Vec::new(), requests: Vec::new(), files: Vec::new() }
 }
 
-fn with_events(id: &str, events: Vec<EventRow>) -> Record {
+pub(super) fn with_events(id: &str, events: Vec<EventRow>) -> Record {
     let mut record = record(id);
     record.row.events = events.len() as u64;
     record.events = events;

@@ -164,6 +164,10 @@ impl Catalogue<'_> {
         let is_known =
             |place: &&Place| known.get(&place.key).is_some_and(|row| row.stamp == place.stamp);
         if places.len() == known.len() && places.iter().all(|place| is_known(&place)) {
+            // Whoever wrote last may have been interrupted. If nobody can write, nobody has to.
+            if let Err(damaged @ CatalogError::Damaged(_)) = self.catalog.seal() {
+                return Err(damaged);
+            }
             self.current = Some((places, known));
             return Ok(Refreshed::default());
         }
@@ -175,6 +179,7 @@ impl Catalogue<'_> {
         self.catalog.write(&gone)?;
         if stale.is_empty() {
             if removed > 0 {
+                self.catalog.seal()?;
                 self.catalog.settle()?;
             }
             return Ok(Refreshed { removed, ..Refreshed::default() });
@@ -231,6 +236,7 @@ impl Catalogue<'_> {
         }
         self.catalog.write(&changes)?;
         refreshed.read += changes.len();
+        self.catalog.seal()?;
         Ok(refreshed)
     }
 }

@@ -62,6 +62,11 @@ impl Sqlite {
         Ok(catalog)
     }
 
+    /// Seals what was written since it was last sealed.
+    pub(super) fn seal(&mut self) -> Result<(), CatalogError> {
+        words::seal(&mut self.connection)
+    }
+
     /// Puts everything into the one file, so that the store is as small as it can be.
     pub fn settle(&self) -> Result<(), CatalogError> {
         let settled = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));

@@ -91,6 +91,11 @@ fn add_up(requests: &[RequestRow], prices: &Prices) -> Parts {
     parts
 }
 
+/// Whether session `s` counts. A recording beside the agent's own file does not, and takes nothing
+/// from others.
+const COUNTS: &str = "s.origin <> 0 OR NOT EXISTS (
+    SELECT 1 FROM session own WHERE own.session_id = s.session_id AND own.origin <> 0)";
+
 /// The requests that count for this session.
 fn owned(connection: &Connection, session: i64, sum: i64) -> Result<Vec<RequestRow>, CatalogError> {
     let mut statement = connection.prepare_cached(
@@ -103,23 +108,18 @@ fn owned(connection: &Connection, session: i64, sum: i64) -> Result<Vec<RequestR
     if requests_sum(&all) != sum {
         return Err(CatalogError::Damaged(format!("the requests of session {session}")));
     }
-    // A recording beside the agent's own file does not count, and takes nothing from others.
-    let mut statement = connection.prepare_cached(
-        "WITH counted AS (
-             SELECT number, session_id, key FROM session s
-             WHERE s.origin <> 0 OR NOT EXISTS (
-                 SELECT 1 FROM session own WHERE own.session_id = s.session_id AND own.origin <> 0)
-         )
-         SELECT r.number FROM request r WHERE r.session = ?1 AND (
-             ?1 NOT IN (SELECT number FROM counted)
-             OR EXISTS (
-                 SELECT 1 FROM request o
-                 JOIN counted s ON s.number = o.session
-                 JOIN session mine ON mine.number = r.session
-                 WHERE o.id = r.id AND (o.session <> r.session OR o.number <> r.number)
-                 AND (coalesce(o.at, 9223372036854775807), s.session_id, s.key, o.number)
-                   < (coalesce(r.at, 9223372036854775807), mine.session_id, mine.key, r.number)))",
-    )?;
+    let select = format!("SELECT {COUNTS} FROM session s WHERE s.number = ?1");
+    if !connection.prepare_cached(&select)?.query_row([session], |row| row.get(0))? {
+        return Ok(Vec::new());
+    }
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT r.number FROM request r JOIN session mine ON mine.number = r.session
+         WHERE r.session = ?1 AND EXISTS (
+             SELECT 1 FROM request o JOIN session s ON s.number = o.session
+             WHERE o.id = r.id AND (o.session <> r.session OR o.number <> r.number) AND ({COUNTS})
+             AND (coalesce(o.at, 9223372036854775807), s.session_id, s.key, o.number)
+               < (coalesce(r.at, 9223372036854775807), mine.session_id, mine.key, r.number))",
+    ))?;
     let lost: BTreeSet<usize> = statement
         .query_map([session], |row| row.get::<_, i64>(0))?
         .map(|number| Ok(usize::try_from(number?).unwrap_or(usize::MAX)))

@@ -5,7 +5,7 @@ use rusqlite::Connection;
 use super::CatalogError;
 
 /// Raised whenever a table changes. A catalogue of another version is emptied.
-const VERSION: i64 = 4;
+const VERSION: i64 = 5;
 
 const TABLES: &str = "
 CREATE TABLE fact (name TEXT PRIMARY KEY, value) WITHOUT ROWID;

@@ -1,11 +1,18 @@
 //! The index of what was said.
+//!
+//! It has one checksum for all of it. To make that takes as long as the index is, so it is made
+//! when everything is written, and not with each part: until then there is none.
 
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, Error as SqlError};
+use rusqlite::{Connection, Error as SqlError, Transaction, TransactionBehavior};
 
 use super::super::sum::Sum;
 use super::read::{self, Known, fact};
+use super::write::set_fact;
 use super::{CatalogError, Ranked};
+
+/// The fact that is the index's checksum.
+const SEAL: &str = "words";
 
 /// The words of what was said, and nothing of FTS5's own language.
 fn query(words: &[String], all: bool) -> String {
@@ -22,7 +29,9 @@ pub(super) fn ranked(
     if words.is_empty() {
         return Ok(Vec::new());
     }
-    if fact(connection, "words")?.unwrap_or_default() != sum(connection)? {
+    if let Some(seal) = fact(connection, SEAL)?
+        && seal != sum(connection)?
+    {
         return Err(CatalogError::Damaged("the index of words".to_owned()));
     }
     let sessions = read::sessions(connection)?;
@@ -43,8 +52,24 @@ pub(super) fn ranked(
     found.collect()
 }
 
-/// Of everything that the index of words consists of.
-pub(super) fn sum(connection: &Connection) -> Result<i64, CatalogError> {
+/// Takes the seal away: something is written.
+pub(super) fn unseal(transaction: &Transaction<'_>) -> Result<(), CatalogError> {
+    transaction.prepare_cached("DELETE FROM fact WHERE name = ?1")?.execute([SEAL])?;
+    Ok(())
+}
+
+/// Writes down the sum of the index, unless it is there already.
+pub(super) fn seal(connection: &mut Connection) -> Result<(), CatalogError> {
+    if fact(connection, SEAL)?.is_some() {
+        return Ok(());
+    }
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    set_fact(&transaction, SEAL, sum(&transaction)?)?;
+    Ok(transaction.commit()?)
+}
+
+/// Of everything that the index consists of.
+fn sum(connection: &Connection) -> Result<i64, CatalogError> {
     let mut sum = Sum::default();
     for table in ["words_data", "words_idx", "words_docsize", "words_config"] {
         let mut statement = connection.prepare_cached(&format!("SELECT * FROM {table}"))?;
@@ -62,4 +87,31 @@ pub(super) fn sum(connection: &Connection) -> Result<i64, CatalogError> {
         }
     }
     Ok(sum.get())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::conformance::{said, with_events};
+    use super::super::super::{Catalog as _, Sqlite};
+    use super::*;
+
+    #[test]
+    fn an_index_that_is_sealed_must_be_as_it_was() {
+        let mut catalog = Sqlite::in_memory().unwrap();
+        let find = |catalog: &Sqlite| catalog.ranked(&["parser".to_owned()], true, 9);
+        let write = |catalog: &mut Sqlite, id: &str| {
+            let events = vec![said(id, "the parser fails")];
+            catalog.replace_session(with_events(id, events)).unwrap();
+        };
+        write(&mut catalog, "a");
+        assert_eq!(find(&catalog).unwrap().len(), 1, "not sealed yet");
+        catalog.seal().unwrap();
+        write(&mut catalog, "b");
+        assert_eq!(find(&catalog).unwrap().len(), 2, "and not sealed any more");
+        catalog.seal().unwrap();
+        assert_eq!(find(&catalog).unwrap().len(), 2);
+        let spoil = "UPDATE words_docsize SET sz = x'7f' WHERE id = 1";
+        assert_eq!(catalog.connection.execute(spoil, []).unwrap(), 1);
+        assert!(matches!(find(&catalog), Err(CatalogError::Damaged(_))));
+    }
 }

@@ -50,10 +50,7 @@ pub(super) fn write(
     }
     let count: i64 = transaction.query_row("SELECT count(*) FROM session", [], |row| row.get(0))?;
     set_fact(&transaction, "sessions", count)?;
-    // What FTS5 holds back is written when a savepoint begins, and not only at the end.
-    transaction.execute_batch("SAVEPOINT words")?;
-    set_fact(&transaction, "words", words::sum(&transaction)?)?;
-    transaction.execute_batch("RELEASE words")?;
+    words::unseal(&transaction)?;
     Ok(transaction.commit()?)
 }
 
