@@ -133,13 +133,11 @@ impl Store {
         make_folders(&folder).map_err(|error| cannot_write(&folder, error))?;
         let copying = Copying { folder: &folder, source, known, deadline, packs };
         loop {
-            // First asked, then looked whether somebody is at it: either that one sees what was
-            // asked, or the lock is free.
-            copying.want()?;
-            let Some(lock) = copying.lock()? else {
+            let Some(lock) = copying.lock_or_want()? else {
                 return Ok(Done { copied: Copied::Busy, files: None, ..done });
             };
-            while copying.takes_what_is_wanted() {
+            copying.takes_what_is_wanted();
+            loop {
                 if !copying.copy(&mut done)? {
                     copying.want()?;
                     return Ok(Done { copied: Copied::Unfinished, files: None, ..done });
@@ -381,6 +379,17 @@ impl Copying<'_> {
             Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(error)) => Err(cannot_write(&path, error)),
         }
+    }
+
+    /// The lock; nothing, if another process has it and was asked to look again.
+    fn lock_or_want(&self) -> Result<Option<File>, Error> {
+        if let Some(lock) = self.lock()? {
+            return Ok(Some(lock));
+        }
+        // First asked, then looked once more: either that one sees what was asked, or the lock is
+        // free.
+        self.want()?;
+        self.lock()
     }
 
     fn want(&self) -> Result<(), Error> {

@@ -3,11 +3,12 @@
 //! Where an agent keeps its sessions is the format's to say ([`antiphon_formats::Kept`]). A session
 //! whose files have the sizes and times that they had when it was last copied is not opened.
 
+mod settle;
 mod sources;
 pub(crate) mod stamp;
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::sync::{Mutex, PoisonError};
@@ -16,6 +17,7 @@ use crate::archive::{self, Copied, Done};
 use crate::catalog::{Change, WAITING, record_of};
 use crate::store::{archived, make_folders};
 use crate::{Environment, Error, Key, Store};
+use settle::{Settling, Waiting};
 use sources::{Wanted, one_of_each, sessions};
 use stamp::Stamp;
 
@@ -24,6 +26,8 @@ pub(crate) use sources::{files, main_files};
 
 /// Says which readers could not read what was found; nothing was copied of it.
 const UNREAD_FILE: &str = "unread";
+/// Says what the files were like when they were last copied.
+const STAMP_FILE: &str = "stamp";
 
 /// What a round of keeping came to.
 #[derive(Debug, Default)]
@@ -45,6 +49,8 @@ pub struct Synced {
 struct Kept {
     copied: Copied,
     folder: PathBuf,
+    /// What says that it need not be looked at again, once it is on the disk.
+    stamp: Option<Stamp>,
     /// Its files, if they are at hand.
     files: Option<Vec<(String, Vec<u8>)>>,
 }
@@ -79,6 +85,15 @@ impl Synced {
 }
 
 impl Kept {
+    fn waiting(&mut self, source: &Path) -> Option<Waiting> {
+        Some(Waiting {
+            source: source.to_owned(),
+            folder: self.folder.clone(),
+            stamp_file: self.folder.join(STAMP_FILE),
+            stamp: self.stamp.take()?.to_text(),
+        })
+    }
+
     /// What the catalogue is to hold of it, if that can be told without reading it again.
     fn record(&mut self) -> Option<Change> {
         let files = self.files.take().filter(|_| self.copied == Copied::All)?;
@@ -113,15 +128,20 @@ impl Store {
         let synced = Mutex::new(Synced { failed, ..Synced::default() });
         let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let settling = Settling::new(self.root());
         std::thread::scope(|scope| {
             for _ in 0..threads.min(sources.len()) {
                 let sender = sender.clone();
                 let (sources, synced, next, done) = (&sources, &synced, &next, &done);
+                let settling = &settling;
                 scope.spawn(move || {
                     while let Some(wanted) = sources.get(next.fetch_add(1, Ordering::Relaxed)) {
                         let mut outcome = self.keep(wanted);
                         if let Ok(Outcome::Kept(kept)) = &mut outcome {
                             kept.record().into_iter().for_each(|it| drop(sender.send(Some(it))));
+                            kept.waiting(&wanted.source.file)
+                                .into_iter()
+                                .for_each(|it| settling.add(it));
                         }
                         let mut synced = synced.lock().unwrap_or_else(PoisonError::into_inner);
                         synced.add(wanted, outcome);
@@ -137,6 +157,7 @@ impl Store {
             }
         });
         let mut synced = synced.into_inner().unwrap_or_else(PoisonError::into_inner);
+        synced.failed.append(&mut settling.finish());
         synced.failed.sort_by(|a, b| a.0.cmp(&b.0));
         synced.newly_unread.sort();
         synced
@@ -149,7 +170,7 @@ impl Store {
             return Ok(Outcome::Same);
         }
         let folder = self.archive_folder(source.agent, &key);
-        let stamp_file = folder.join("stamp");
+        let stamp_file = folder.join(STAMP_FILE);
         let own = stamp::own(&source.file);
         let known = Stamp::read(&stamp_file);
         let now = match database {
@@ -177,24 +198,27 @@ impl Store {
             let written = archive::replace(&path, text.as_bytes());
             written.map_err(|error| Error::Write { path, source: error })
         };
-        if matches!(copied, Copied::All | Copied::Unread) {
-            // What has changed meanwhile has another stamp, and is looked at next time.
-            let stamp = if database.is_some() { now } else { Stamp::of(&own, &found) };
-            write(stamp_file, &stamp.to_text())?;
-        }
+        // What has changed meanwhile has another stamp, and is looked at next time.
+        let stamp = if database.is_some() { now } else { Stamp::of(&own, &found) };
+        let is_kept = archive::is_kept(&folder);
         Ok(match copied {
             Copied::Busy => Outcome::Busy,
-            Copied::Unread if archive::is_kept(&folder) => Outcome::Same,
             Copied::Unread => {
+                write(stamp_file, &stamp.to_text())?;
+                if is_kept {
+                    return Ok(Outcome::Same);
+                }
                 write(unread_file, &readers())?;
                 Outcome::Unread { is_new: !was_unread }
             }
             // Nothing was said yet.
-            Copied::All if !archive::is_kept(&folder) => {
+            Copied::All if !is_kept => {
+                write(stamp_file, &stamp.to_text())?;
                 let _ = fs::remove_file(unread_file);
                 Outcome::Same
             }
-            Copied::All | Copied::Unfinished => Outcome::Kept(Kept { copied, folder, files }),
+            Copied::All => Outcome::Kept(Kept { copied, folder, stamp: Some(stamp), files }),
+            Copied::Unfinished => Outcome::Kept(Kept { copied, folder, stamp: None, files }),
         })
     }
 }

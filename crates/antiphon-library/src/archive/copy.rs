@@ -77,7 +77,11 @@ fn lines(from: &Path, to: &Path, deadline: Option<Instant>, packs: bool) -> io::
     if deadline.is_some() && super::pack::is_packed(to) {
         return Ok(Step::OutOfTime);
     }
-    super::pack::unpack(to)?;
+    match super::pack::unpack(to) {
+        // The machine went down before it was on the disk.
+        Err(error) if is_damage(&error) => return Ok(Step::Rewritten),
+        unpacked => unpacked?,
+    }
     // Of a file without a whole line there is no copy, not an empty one.
     if !to.exists() {
         let length = source.metadata()?.len();
@@ -223,6 +227,11 @@ pub(super) fn private(options: &mut OpenOptions) -> &mut OpenOptions {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
     options
+}
+
+/// Whether it is what was read that is wrong, and not the reading.
+fn is_damage(error: &io::Error) -> bool {
+    error.raw_os_error().is_none()
 }
 
 fn is_over(deadline: Instant) -> bool {

@@ -42,16 +42,19 @@ pub(super) fn pack(path: &Path) -> io::Result<()> {
     if plain.metadata()?.len() < WORTH_BYTES {
         return Ok(());
     }
-    write_packed(path, |frames| each_block(plain, |block| frames.add(block)))?;
+    // The plain form is removed next: what stands for it must be on the disk.
+    let is_settled = true;
+    write_packed(path, is_settled, |frames| each_block(plain, |block| frames.add(block)))?;
     fs::remove_file(path)
 }
 
-/// Packs what is in memory, as the file of that name; false, if it is not worth it.
+/// Packs what is in memory, as the file of that name; false, if it is not worth it. Whoever asked
+/// sees to it that it comes onto the disk.
 pub(super) fn pack_new(bytes: &[u8], path: &Path) -> io::Result<bool> {
     if (bytes.len() as u64) < WORTH_BYTES {
         return Ok(false);
     }
-    write_packed(path, |frames| {
+    write_packed(path, false, |frames| {
         crate::blocks::blocks(bytes).try_for_each(|block| frames.add(block))
     })?;
     Ok(true)
@@ -76,9 +79,10 @@ impl Frames<'_> {
 
 fn write_packed(
     path: &Path,
+    is_settled: bool,
     write: impl FnOnce(&mut Frames<'_>) -> io::Result<()>,
 ) -> io::Result<()> {
-    write_new(&packed(path), |out| {
+    write_new(&packed(path), is_settled, |out| {
         let mut compressor = zstd::bulk::Compressor::new(LEVEL)?;
         compressor.set_parameter(CParameter::WindowLog(WINDOW_LOG))?;
         let mut frames = Frames { compressor, out, written: 0, starts: Vec::new() };
@@ -184,20 +188,24 @@ pub(super) fn unpack(path: &Path) -> io::Result<()> {
     }
     let from = packed(path);
     let mut decoder = zstd::stream::read::Decoder::new(File::open(&from)?)?;
-    write_new(path, |out| io::copy(&mut decoder, out).map(drop))?;
+    write_new(path, true, |out| io::copy(&mut decoder, out).map(drop))?;
     fs::remove_file(&from)
 }
 
-/// Writes a file that is whole when it has its name.
+/// Writes a file that is whole when it has its name; `is_settled` says whether on the disk, too.
 #[expect(clippy::disallowed_methods, reason = "no log: there is one sync, and its failure is told")]
-fn write_new(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
+fn write_new(
+    path: &Path,
+    is_settled: bool,
+    write: impl FnOnce(&mut File) -> io::Result<()>,
+) -> io::Result<()> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}.new", std::process::id()));
     let new = path.with_file_name(name);
     let mut options = OpenOptions::new();
     let mut file = private(options.write(true).create(true).truncate(true)).open(&new)?;
-    // The plain form is removed next: what stands for it must be on the disk.
-    let written = write(&mut file).and_then(|()| file.sync_data());
+    let written = write(&mut file);
+    let written = written.and_then(|()| if is_settled { file.sync_data() } else { Ok(()) });
     let written = written.and_then(|()| fs::rename(&new, path));
     if written.is_err() {
         let _ = fs::remove_file(&new);

@@ -125,6 +125,52 @@ fn whatever_becomes_of_a_file_its_copy_stays_and_the_others_are_kept() {
     }
 }
 
+#[test]
+fn a_session_is_looked_at_again_until_its_copy_is_on_the_disk() {
+    let machine = Machine::new();
+    let ids: Vec<String> = (0..300).map(|n| format!("s{n}")).collect();
+    for id in &ids {
+        machine.write(&format!("{SHOP}/{id}.jsonl"), &line(id, "a").repeat(40));
+    }
+    // There is no place for this one's stamp.
+    fs::create_dir_all(machine.folder("claude-code", "s7").join(STAMP_FILE).join("x")).unwrap();
+    let failed: Vec<PathBuf> = machine.sync().failed.into_iter().map(|(path, _)| path).collect();
+    assert_eq!(failed, [machine.path(&format!("{SHOP}/s7.jsonl"))]);
+    assert_eq!(machine.counts(), [300, 1, 1]);
+    fs::remove_dir_all(machine.folder("claude-code", "s7").join(STAMP_FILE)).unwrap();
+    assert_eq!(machine.counts(), [300, 1, 0]);
+    assert_eq!(machine.counts(), [300, 0, 0]);
+    assert!(ids.iter().all(|id| machine.kept("claude-code", id) == line(id, "a").repeat(40)));
+}
+
+#[test]
+fn a_copy_that_did_not_reach_the_disk_is_made_again() {
+    let machine = Machine::new();
+    let text = |id: &str| (0..100).map(|n| line(id, &n.to_string())).collect::<String>();
+    for id in ["cut", "empty", "spoilt"] {
+        machine.write(&format!("{SHOP}/{id}.jsonl"), &text(id));
+    }
+    assert_eq!(machine.counts(), [3, 3, 0]);
+    for id in ["cut", "empty", "spoilt"] {
+        // As after a crash: no stamp, and not what was written.
+        let folder = machine.folder("claude-code", id);
+        fs::remove_file(folder.join(STAMP_FILE)).unwrap();
+        let copy = folder.join(format!("000001/{id}.jsonl.zst"));
+        let bytes = fs::read(&copy).unwrap();
+        let bytes = match id {
+            "cut" => bytes[..bytes.len() / 2].to_vec(),
+            "empty" => Vec::new(),
+            _ => vec![0; bytes.len()],
+        };
+        fs::write(&copy, bytes).unwrap();
+    }
+    assert_eq!(machine.counts(), [3, 3, 0]);
+    for id in ["cut", "empty", "spoilt"] {
+        assert!(machine.kept("claude-code", id) == text(id), "{id}");
+    }
+    assert_eq!(machine.counts(), [3, 0, 0]);
+}
+
 /// Puts something there that nobody can read; false where there is no such thing.
 fn lock(path: &Path) -> bool {
     fs::remove_file(path).unwrap();
