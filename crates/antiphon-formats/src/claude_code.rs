@@ -10,6 +10,8 @@ mod session;
 mod transcript;
 mod usage;
 
+use std::collections::BTreeSet;
+
 use crate::line::Object;
 use crate::merge::merge;
 use crate::{Format, Kept, Sink, Stream};
@@ -23,6 +25,7 @@ pub(crate) const FORMAT: Format = Format {
     detect,
     beside: &["agent-"],
     belongs,
+    owners: Some(owners),
     kept: Some(Kept {
         variable: "CLAUDE_CONFIG_DIR",
         folders: &[".claude"],
@@ -71,8 +74,15 @@ fn belongs(stem: &str, name: &str, head: &str) -> bool {
         return is_agent(file) && is_known;
     }
     // Of the files beside it, those whose lines name this session.
-    let names_session = || head.contains(&format!("\"sessionId\":\"{stem}\""));
+    let names_session = || owners(head).iter().any(|owner| owner == stem);
     is_agent(name) && !name.contains('/') && name.ends_with(".jsonl") && names_session()
+}
+
+/// The sessions that lines name as theirs. In what was said, quotation marks are written otherwise.
+fn owners(head: &str) -> Vec<String> {
+    let named = head.split("\"sessionId\":\"").skip(1).filter_map(|rest| rest.split_once('"'));
+    let named: BTreeSet<&str> = named.map(|(id, _)| id).collect();
+    named.into_iter().map(str::to_owned).collect()
 }
 
 fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {

@@ -123,6 +123,9 @@ pub struct Format {
     /// Whether a file belongs to the session whose main file is `stem`: by its name, relative to
     /// the folder of the main file, and by how it begins.
     pub belongs: fn(stem: &str, name: &str, head: &str) -> bool,
+    /// The sessions that a file which lies [`beside`](Self::beside) belongs to, by how it begins;
+    /// nothing, where that is not how they are told.
+    pub owners: Option<fn(head: &str) -> Vec<String>>,
     /// The ends of the names of files that a text names as made from it, whatever folder they lie
     /// in; [`belongs`](Self::belongs) still has to agree.
     pub names: fn(text: &str) -> Vec<String>,
@@ -204,6 +207,7 @@ const ONE_FILE: Format = Format {
     detect: |_| false,
     beside: &[],
     belongs: |_, _, _| false,
+    owners: None,
     names: |_| Vec::new(),
     above: |_| 0,
     leads: |_, _| Vec::new(),

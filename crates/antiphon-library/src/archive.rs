@@ -30,7 +30,7 @@ use std::time::{Duration, Instant, SystemTime};
 use antiphon_formats::FORMATS;
 use serde::{Deserialize, Serialize};
 
-use crate::bundle::{Beside, Bundle, Member, list, tree};
+use crate::bundle::{Beside, Bundle, Member, Near, list, tree};
 use crate::database::{Database, DatabaseError};
 use crate::store::make_folders;
 use crate::sync::stamp::{Sizes, size};
@@ -66,6 +66,8 @@ pub(crate) enum Known<'a> {
     Database(&'a Mutex<Database>),
     /// The main files of the sessions that it made, which lie beside its own.
     Children(&'a [PathBuf]),
+    /// What lies beside its main file.
+    Near(&'a Near),
 }
 
 /// What came of copying.
@@ -141,6 +143,9 @@ impl Store {
                 if !copying.copy(&mut done)? {
                     copying.want()?;
                     return Ok(Done { copied: Copied::Unfinished, files: None, ..done });
+                }
+                if !copying.takes_what_is_wanted() {
+                    break;
                 }
             }
             if packs {
@@ -305,13 +310,14 @@ impl Copying<'_> {
     /// Looking into all files takes its time. Where there is little, only those that changed since
     /// they were all looked into.
     fn beside(&self, looked_at: Option<SystemTime>) -> Beside<'_> {
-        if let Known::Children(paths) = self.known {
-            return Beside::Known(paths);
-        }
-        match (self.deadline, looked_at) {
-            (None, _) => Beside::All,
-            (Some(_), Some(time)) => Beside::ChangedSince(time),
-            (Some(_), None) => Beside::None,
+        match (self.known, self.deadline, looked_at) {
+            (Known::Children(paths), _, _) => Beside::Known(paths),
+            (Known::Near(near), _, _) => Beside::Near(near),
+            (Known::Nothing | Known::Database(_), None, _) => Beside::All,
+            (Known::Nothing | Known::Database(_), Some(_), Some(time)) => {
+                Beside::ChangedSince(time)
+            }
+            (Known::Nothing | Known::Database(_), Some(_), None) => Beside::None,
         }
     }
 

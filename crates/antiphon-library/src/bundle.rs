@@ -5,11 +5,11 @@
 //! where all sessions share some folders in those ([`tree`]), and, where sessions lie in folders by
 //! day, in those of later days.
 
+mod beside;
 pub(crate) mod tree;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 use antiphon_formats::{FORMATS, Format, Sink, Stream, detect};
 use antiphon_model::{Place, Problem};
@@ -17,6 +17,8 @@ use antiphon_model::{Place, Problem};
 use crate::Error;
 use crate::database::{self, Database, DatabaseError};
 use crate::file::{self, PACKED, Stopped, Text};
+use beside::companions;
+pub(crate) use beside::{Beside, Near};
 
 /// How much of a file decides what it is.
 pub(crate) const HEAD_BYTES: u64 = 64 << 10;
@@ -49,31 +51,6 @@ pub(crate) struct Member {
 impl Member {
     pub(crate) fn file(name: String, path: PathBuf) -> Self {
         Self { name, path, document: None }
-    }
-}
-
-/// Which of the files beside a main file are looked into. There may be many, most of other
-/// sessions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Beside<'a> {
-    All,
-    ChangedSince(SystemTime),
-    /// None, because these are known to be those that belong to it.
-    Known(&'a [PathBuf]),
-    None,
-}
-
-impl Beside<'_> {
-    fn wants(self, path: &Path) -> bool {
-        match self {
-            Self::All => true,
-            Self::ChangedSince(time) => {
-                let changed = fs::metadata(path).and_then(|metadata| metadata.modified());
-                changed.is_ok_and(|changed| changed >= time)
-            }
-            Self::Known(paths) => paths.iter().any(|known| known == path),
-            Self::None => false,
-        }
     }
 }
 
@@ -321,90 +298,6 @@ fn session_name(format: &Format, main: &Member) -> String {
     known.map_or_else(|| stem(&main.path), str::to_owned)
 }
 
-/// The files that belong to the session, by name: beside its main file, and in its own folder.
-fn companions(main: &Path, format: &Format, which: Beside<'_>) -> Vec<Member> {
-    if let Some(root) = tree::root(main, format) {
-        return tree::companions(main, &root, format, which);
-    }
-    let folder = main.parent().unwrap_or(Path::new(""));
-    let stem = stem(main);
-    let mut found = match which {
-        Beside::None => Vec::new(),
-        Beside::All | Beside::ChangedSince(_) | Beside::Known(_) => {
-            beside(folder, &stem, main, format, which)
-        }
-    };
-    let mut folders = vec![folder.join(&stem)];
-    let others = list(folder).into_iter().filter(|path| file_name(path) != stem);
-    folders.extend(others.filter(|path| {
-        let name = format!("{}/", file_name(path));
-        (format.belongs)(&stem, &name, "") && path.is_dir() && !path.is_symlink()
-    }));
-    while let Some(below) = folders.pop() {
-        for path in list(&below) {
-            if path.is_dir() && !path.is_symlink() {
-                folders.push(path);
-                continue;
-            }
-            let name = relative(&path, folder);
-            let name = name.strip_suffix(PACKED).map_or(name.clone(), str::to_owned);
-            if is_outdated(&path) {
-                continue;
-            }
-            if (format.belongs)(&stem, &name, "") {
-                found.push(Member::file(name, path));
-            }
-        }
-    }
-    found.sort();
-    found
-}
-
-/// The files beside the main file that belong to it, or to one that does.
-fn beside(
-    folder: &Path,
-    stem: &str,
-    main: &Path,
-    format: &Format,
-    which: Beside<'_>,
-) -> Vec<Member> {
-    let mut found: Vec<Member> = Vec::new();
-    // Most files beside it are other sessions; only a likely one is looked into.
-    let likely =
-        likely(folder, stem, format).into_iter().filter(|path| path != main && which.wants(path));
-    let mut others: Vec<(Member, String)> = likely
-        .filter_map(|path| Some((file::head(&path, HEAD_BYTES).ok()?, path)))
-        .map(|(head, path)| (Member::file(file_name(&path), path), head))
-        .collect();
-    let mut stems = vec![stem.to_owned()];
-    while let Some(stem) = stems.pop() {
-        let is_ours =
-            |(member, head): &mut (Member, String)| (format.belongs)(&stem, &member.name, head);
-        for (member, _) in others.extract_if(.., is_ours) {
-            stems.push(self::stem(&member.path));
-            found.push(member);
-        }
-    }
-    found
-}
-
-/// The files of a folder that may belong to a session in it. Where a file lies packed and
-/// unpacked, the unpacked one is the newer.
-fn likely(folder: &Path, stem: &str, format: &Format) -> Vec<PathBuf> {
-    if format.beside.is_empty() {
-        return Vec::new();
-    }
-    let beginnings = format.beside.iter().map(|beginning| beginning.replace("{}", stem));
-    let beginnings: Vec<String> = beginnings.collect();
-    let mut files = list(folder);
-    files.retain(|path| {
-        let name = file_name(path);
-        beginnings.iter().any(|beginning| name.starts_with(&**beginning)) && path.is_file()
-    });
-    files.retain(|path| !is_outdated(path));
-    files
-}
-
 /// Whether this is the packed copy of a file that lies unpacked beside it.
 pub fn is_outdated(path: &Path) -> bool {
     let name = path.to_string_lossy();
@@ -424,7 +317,10 @@ fn later_files(files: &[Member], format: &Format) -> Vec<PathBuf> {
     }
     folders.retain(|folder| day_of(folder).is_some_and(|day| day > today));
     folders.sort();
-    folders.iter().flat_map(|folder| likely(folder, "", format)).collect()
+    let likely = |folder: &PathBuf| -> Vec<PathBuf> {
+        Near::of(folder).likely("", format).cloned().collect()
+    };
+    folders.iter().flat_map(likely).collect()
 }
 
 /// Year, month and day of a folder that is named by them.

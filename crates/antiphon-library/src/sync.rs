@@ -18,7 +18,7 @@ use crate::catalog::{Change, WAITING, record_of};
 use crate::store::{archived, make_folders};
 use crate::{Environment, Error, Key, Store};
 use settle::{Settling, Waiting};
-use sources::{Wanted, one_of_each, sessions};
+use sources::{Nearby, Wanted, one_of_each, sessions};
 use stamp::Stamp;
 
 pub use sources::{SourceFolder, source_folders};
@@ -128,15 +128,15 @@ impl Store {
         let synced = Mutex::new(Synced { failed, ..Synced::default() });
         let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        let settling = Settling::new(self.root());
+        let (settling, nearby) = (Settling::new(self.root()), Nearby::default());
         std::thread::scope(|scope| {
             for _ in 0..threads.min(sources.len()) {
                 let sender = sender.clone();
                 let (sources, synced, next, done) = (&sources, &synced, &next, &done);
-                let settling = &settling;
+                let (settling, nearby) = (&settling, &nearby);
                 scope.spawn(move || {
                     while let Some(wanted) = sources.get(next.fetch_add(1, Ordering::Relaxed)) {
-                        let mut outcome = self.keep(wanted);
+                        let mut outcome = self.keep(wanted, nearby);
                         if let Ok(Outcome::Kept(kept)) = &mut outcome {
                             kept.record().into_iter().for_each(|it| drop(sender.send(Some(it))));
                             kept.waiting(&wanted.source.file)
@@ -164,7 +164,8 @@ impl Store {
     }
 
     /// Copies a session, unless it is as it was.
-    fn keep(&self, wanted @ Wanted { source, database, .. }: &Wanted) -> Result<Outcome, Error> {
+    fn keep(&self, wanted: &Wanted, nearby: &Nearby) -> Result<Outcome, Error> {
+        let Wanted { source, database, .. } = wanted;
         let key = Key::of(source.agent, &source.session_id);
         if self.is_forgotten(&key) {
             return Ok(Outcome::Same);
@@ -193,7 +194,8 @@ impl Store {
                 Some(_) | None => {}
             }
         }
-        let Done { copied, found, files } = self.archive_packed(source, wanted.known())?;
+        let near = nearby.of(&source.file);
+        let Done { copied, found, files } = self.archive_packed(source, wanted.known(&near))?;
         let write = |path: PathBuf, text: &str| {
             let written = archive::replace(&path, text.as_bytes());
             written.map_err(|error| Error::Write { path, source: error })

@@ -85,3 +85,21 @@ fn a_file_belongs_to_its_session() {
     assert!(!belongs("t", "agent-a.jsonl", beside));
     assert!(!belongs("s", "other.jsonl", beside));
 }
+
+#[test]
+fn a_file_beside_may_name_more_than_one_session() {
+    let head = concat!(
+        r#"{"sessionId":"s","message":{"content":"say {\"sessionId\":\"no\"}"}}"#,
+        "
+",
+        r#"{"sessionId":"t","agentId":"a"}"#,
+        "
+",
+        r#"{"sessionId":"s"}"#,
+        "
+",
+        r#"{"sessionId":"cut"#,
+    );
+    assert_eq!(owners(head), ["s", "t"]);
+    assert!(belongs("t", "agent-a.jsonl", head) && !belongs("no", "agent-a.jsonl", head));
+}

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use antiphon_formats::Format;
 
-use super::{Beside, HEAD_BYTES, Member, beside, file_name, is_outdated, list, relative, stem};
+use super::beside::beside;
+use super::{Beside, HEAD_BYTES, Member, Near, file_name, is_outdated, list, relative, stem};
 use crate::file::{self, PACKED};
 
 /// A session's root, where that is not its main file's folder.
@@ -39,8 +40,8 @@ pub(super) fn companions(
     let mut found: Vec<Member> = match which {
         Beside::None => Vec::new(),
         Beside::Known(paths) => paths.iter().cloned().map(named).collect(),
-        Beside::All | Beside::ChangedSince(_) => {
-            let others = beside(folder, &stem(&main), &main, format, which);
+        Beside::All | Beside::Near(_) | Beside::ChangedSince(_) => {
+            let others = beside(&Near::of(folder), &stem(&main), &main, format, which);
             others.into_iter().map(|member| named(member.path)).collect()
         }
     };

@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use antiphon_formats::{FORMATS, Format, Kept};
 
 use crate::archive::{Known, Source};
-use crate::bundle::{HEAD_BYTES, list, relative};
+use crate::bundle::{HEAD_BYTES, Near, list, relative};
 use crate::database::Database;
 use crate::file::{self, PACKED};
 use crate::{Environment, Error};
@@ -40,12 +40,26 @@ impl Wanted {
         self.children.as_deref().unwrap_or_default()
     }
 
-    pub(super) fn known(&self) -> Known<'_> {
+    pub(super) fn known<'a>(&'a self, nearby: &'a Near) -> Known<'a> {
         match (&self.database, &self.children) {
             (Some((database, _)), _) => Known::Database(database),
             (None, Some(children)) => Known::Children(children),
-            (None, None) => Known::Nothing,
+            (None, None) => Known::Near(nearby),
         }
+    }
+}
+
+/// The folders in which sessions lie, each read when it is first asked for.
+#[derive(Debug, Default)]
+pub(super) struct Nearby(Mutex<BTreeMap<PathBuf, Arc<Near>>>);
+
+impl Nearby {
+    /// What lies beside a main file.
+    pub(super) fn of(&self, main: &Path) -> Arc<Near> {
+        let folder = main.parent().unwrap_or(Path::new(""));
+        let mut folders = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let near = folders.entry(folder.to_owned());
+        Arc::clone(near.or_insert_with(|| Arc::new(Near::of(folder))))
     }
 }
 
