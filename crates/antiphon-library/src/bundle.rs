@@ -17,6 +17,7 @@ use antiphon_model::{Place, Problem};
 use crate::Error;
 use crate::database::{self, Database, DatabaseError};
 use crate::file::{self, PACKED, Stopped, Text};
+use crate::open::Tell;
 use beside::companions;
 pub(crate) use beside::{Beside, Near};
 
@@ -60,11 +61,8 @@ impl Bundle {
         Self::find_telling(path, &mut |_, _| {})
     }
 
-    /// The same, and hands on the bytes of each file with its name within the session.
-    pub(crate) fn find_telling(
-        path: &Path,
-        tell: crate::open::Tell<'_>,
-    ) -> Result<Option<Self>, Error> {
+    /// The same, and tells what files there are.
+    pub(crate) fn find_telling(path: &Path, tell: Tell<'_>) -> Result<Option<Self>, Error> {
         if let Some((database, id)) = database::named(path) {
             return Self::of_database(&database, id.as_deref(), tell).map(Some);
         }
@@ -73,30 +71,28 @@ impl Bundle {
         let mut bundle = Self::new(format, session_name(format, &main));
         let text = Text::read(path);
         let text = text.map_err(|source| Error::Read { path: path.to_owned(), source })?;
-        tell(&main.name, text.text.as_bytes());
-        bundle.add(main, text);
+        bundle.add(main, text, tell);
         for member in companions(path, format, Beside::All) {
             // One that cannot be read costs that one.
             let text = Text::read(&member.path).unwrap_or_else(|error| Text {
                 text: String::new(),
                 stopped: Some(Stopped::Unreadable(error)),
             });
-            tell(&member.name, text.text.as_bytes());
-            bundle.add(member, text);
+            bundle.add(member, text, tell);
         }
-        bundle.add_from_later_days();
+        bundle.add_from_later_days(tell);
         Ok(Some(bundle))
     }
 
     /// A session whose files are at hand, the main one first, with their names within it.
-    pub(crate) fn of(format: &str, files: Vec<(String, Vec<u8>)>) -> Option<Self> {
+    pub(crate) fn of(format: &str, files: Vec<(String, Vec<u8>)>, tell: Tell<'_>) -> Option<Self> {
         let format = FORMATS.iter().find(|it| it.name == format)?;
         let member =
             |name: &str| Member { name: name.to_owned(), path: name.into(), document: None };
         let (main, _) = files.first()?;
         let mut bundle = Self::new(format, session_name(format, &member(main)));
         for (name, bytes) in files {
-            bundle.add(member(&name), Text::of(bytes)?);
+            bundle.add(member(&name), Text::of(bytes)?, tell);
         }
         Some(bundle)
     }
@@ -114,11 +110,7 @@ impl Bundle {
     }
 
     /// A session of a database, and those that it made: that of an id, or the newest.
-    fn of_database(
-        path: &Path,
-        id: Option<&str>,
-        tell: crate::open::Tell<'_>,
-    ) -> Result<Self, Error> {
+    fn of_database(path: &Path, id: Option<&str>, tell: Tell<'_>) -> Result<Self, Error> {
         let (database, members) = out_of_database(path, id)?;
         let agent = database.agent();
         let Some(format) = FORMATS.iter().find(|format| format.name == agent) else {
@@ -130,8 +122,7 @@ impl Bundle {
         bundle.database = Some((path.to_owned(), session));
         for mut member in members {
             let text = member.document.take().unwrap_or_default();
-            tell(&member.name, text.as_bytes());
-            bundle.add(member, Text { text, stopped: None });
+            bundle.add(member, Text { text, stopped: None }, tell);
         }
         Ok(bundle)
     }
@@ -152,7 +143,8 @@ impl Bundle {
         self.note.as_deref()
     }
 
-    fn add(&mut self, member: Member, Text { mut text, stopped }: Text) {
+    fn add(&mut self, member: Member, Text { mut text, stopped }: Text, tell: Tell<'_>) {
+        tell(&member.name, self.format.lines.map(|_| text.as_bytes()));
         let number = u32::try_from(self.files.len()).unwrap_or(u32::MAX);
         if let Some(lines) = self.format.lines {
             let lines = lines(&text);
@@ -169,7 +161,7 @@ impl Bundle {
     }
 
     /// Files that those at hand name, and that lie in the folders of later days.
-    fn add_from_later_days(&mut self) {
+    fn add_from_later_days(&mut self, tell: Tell<'_>) {
         let mut later = None;
         let mut at = 0;
         while let (Some(text), Some(member)) = (self.texts.get(at), self.files.get(at)) {
@@ -191,7 +183,7 @@ impl Bundle {
                 if (self.format.belongs)(&maker, &name, &head)
                     && let Ok(text) = Text::read(&path)
                 {
-                    self.add(Member::file(name, path), text);
+                    self.add(Member::file(name, path), text, tell);
                 }
             }
         }

@@ -11,6 +11,7 @@
 mod filter;
 mod index;
 mod refresh;
+mod searched;
 mod sqlite;
 mod sum;
 
@@ -27,6 +28,7 @@ pub(crate) use filter::{FilterMaker, SEGMENTS, may_hold};
 pub(crate) use index::record_of;
 pub(crate) use refresh::WAITING;
 pub use refresh::{Catalogue, Progress, Refreshed};
+pub(crate) use searched::{SHORT_BYTES, names, places, says_more};
 pub use sqlite::Sqlite;
 
 /// The state of a session when it was read, and what read it. Two that are equal are the same.

@@ -56,8 +56,9 @@ pub enum Error {
     Write { path: PathBuf, source: io::Error },
 }
 
-/// Is told the name of a file within its session, and its bytes.
-pub(crate) type Tell<'a> = &'a mut dyn FnMut(&str, &[u8]);
+/// Is told the name of each file within its session, in the order of their streams, and its bytes,
+/// if they are others than the stream's.
+pub(crate) type Tell<'a> = &'a mut dyn FnMut(&str, Option<&[u8]>);
 
 /// Reads the session at `path`: a log, or a file of any known format with the files that belong to
 /// it. What is of no known format is read as a log, and found wanting as one.
@@ -65,7 +66,7 @@ pub fn open(path: &Path) -> Result<Opened, Error> {
     open_for(path, false, None)
 }
 
-/// The same, and hands on the bytes of each file with its name within the session.
+/// The same, and tells what files there are.
 pub(crate) fn open_telling(path: &Path, tell: Tell<'_>) -> Result<Opened, Error> {
     open_for(path, false, Some(tell))
 }
@@ -89,7 +90,7 @@ fn open_for(path: &Path, only_usage: bool, tell: Option<Tell<'_>>) -> Result<Ope
     if let Some(tell) = tell {
         for segment in log.segments() {
             let name = segment.file_name().unwrap_or_default().to_string_lossy();
-            tell(&name, &std::fs::read(&segment).unwrap_or_default());
+            tell(&name, Some(&std::fs::read(&segment).unwrap_or_default()));
         }
     }
     let (session, summary) = log.fold()?;

@@ -113,9 +113,14 @@ impl Search<'_> {
         catalogue: &mut Catalogue<'_>,
         all: bool,
     ) -> Result<Candidates, CatalogError> {
-        let mut pieces: Vec<Pieces> = self.words.iter().map(|word| Pieces::of(word)).collect();
+        // What was done to a file is looked for in all that a tool gave back, and filters do not
+        // tell of all.
+        let of_file = self.query.file.is_some();
+        let telling = |word: &'_ String| Pieces::of(if of_file { "" } else { word });
+        let mut pieces: Vec<Pieces> = self.words.iter().map(telling).collect();
+        let all = all || of_file;
         if all {
-            // The names of tools and files stand in the agent's own bytes, too.
+            // The names of tools and files stand where their calls do.
             let names = [&self.query.tool, &self.query.file];
             pieces.extend(names.into_iter().flatten().map(|name| Pieces::of(name)));
         }

@@ -34,6 +34,11 @@ pub struct Body<'a> {
 /// Gives the bytes of a place back, as text. Implementations replace what is not UTF-8.
 pub trait Bodies {
     fn read(&self, place: Place) -> Result<String, BodyError>;
+
+    /// All bytes of a stream, where they are at hand.
+    fn stream(&self, _number: u32) -> Option<&[u8]> {
+        None
+    }
 }
 
 #[derive(Debug, Error)]
@@ -73,5 +78,9 @@ impl Bodies for MemoryBodies {
             .and_then(|(start, end)| stream.get(start..end))
             .ok_or(BodyError::Gone { offset: place.offset, end })?;
         Ok(String::from_utf8_lossy(bytes).into_owned())
+    }
+
+    fn stream(&self, number: u32) -> Option<&[u8]> {
+        self.streams.get(number as usize).map(Vec::as_slice)
     }
 }

@@ -87,7 +87,7 @@ fn with_requests(id: &str, requests: Vec<RequestRow>) -> Record {
 
 fn with_file(id: &str, name: &str, blocks: &[&str]) -> Record {
     let mut maker = FilterMaker::new();
-    let blocks = blocks.iter().map(|block| vec![maker.make(block.as_bytes())]).collect();
+    let blocks = blocks.iter().map(|block| vec![maker.make(&[block.as_bytes()])]).collect();
     Record { files: vec![FileBlocks { name: name.to_owned(), blocks }], ..record(id) }
 }
 

@@ -79,16 +79,19 @@ impl FilterMaker {
         Self { seen: Box::new([0; PIECES]), letters }
     }
 
-    pub(crate) fn make(&mut self, block: &[u8]) -> Filter {
+    /// Of the texts of a block; no word stands half in one and half in another.
+    pub(crate) fn make(&mut self, texts: &[&[u8]]) -> Filter {
         self.seen.fill(0);
-        // Eight letters at once: what one adds does not have to wait for the one before it.
-        let (eights, rest) = block.as_chunks::<8>();
-        let mut before = 0;
-        for eight in eights {
-            before = self.see(before, eight);
-        }
-        for byte in rest {
-            before = self.see(before, &[*byte]);
+        for text in texts {
+            // Eight letters at once: what one adds does not have to wait for the one before it.
+            let (eights, rest) = text.as_chunks::<8>();
+            let mut before = 0;
+            for eight in eights {
+                before = self.see(before, eight);
+            }
+            for byte in rest {
+                before = self.see(before, &[*byte]);
+            }
         }
         Filter::of(&self.pieces())
     }
@@ -232,7 +235,7 @@ mod tests {
         let mut maker = FilterMaker::new();
         for len in [0, 2, 3, 50, 5_000, 300_000] {
             let block = text(len as u64 + 7, len);
-            let filter = maker.make(block.as_bytes());
+            let filter = maker.make(&[block.as_bytes()]);
             for start in (0..len.saturating_sub(12)).step_by(len / 40 + 1) {
                 let word = &block[start..start + 12];
                 assert!(may_hold(&filter, &Pieces::of(word)), "{word:?} in {len}");
@@ -245,7 +248,7 @@ mod tests {
     fn a_word_that_is_nowhere_is_mostly_known_to_be_nowhere() {
         let mut maker = FilterMaker::new();
         let blocks: Vec<Filter> = (0..200)
-            .map(|seed| maker.make(format!("{{\"text\":\"plain words {seed}\"}}").as_bytes()))
+            .map(|seed| maker.make(&[format!("{{\"text\":\"plain words {seed}\"}}").as_bytes()]))
             .collect();
         let word = Pieces::of("zqneedle4110e914");
         let wrong = blocks.iter().filter(|filter| may_hold(filter, &word)).count();
@@ -255,9 +258,9 @@ mod tests {
     #[test]
     fn a_small_block_has_a_small_filter() {
         let mut maker = FilterMaker::new();
-        assert!(maker.make(b"few words").bits.len() <= 4);
-        assert_eq!(maker.make(b"").bits.len(), 0);
-        assert!(maker.make(text(3, 1 << 20).as_bytes()).bits.len() < 50_000);
+        assert!(maker.make(&[b"few words"]).bits.len() <= 4);
+        assert_eq!(maker.make(&[]).bits.len(), 0);
+        assert!(maker.make(&[text(3, 1 << 20).as_bytes()]).bits.len() < 50_000);
     }
 
     #[test]
@@ -269,7 +272,7 @@ mod tests {
     #[test]
     fn what_may_be_written_otherwise_is_not_asked_for() {
         let mut maker = FilterMaker::new();
-        let filter = maker.make(br#"{"text":"caf\u00e9 au\nlait https:\/\/example.org"}"#);
+        let filter = maker.make(&[br#"{"text":"caf\u00e9 au\nlait https:\/\/example.org"}"#]);
         for word in ["café au", "au\nlait", "https://example.org", "é"] {
             assert!(may_hold(&filter, &Pieces::of(word)), "{word}");
         }

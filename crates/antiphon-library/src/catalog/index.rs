@@ -3,7 +3,10 @@
 use antiphon_model::{Detail, Entry, EntryKind, Role, Session};
 use antiphon_views::{Reading, sub_agent};
 
-use super::{EventRow, FileBlocks, FilterMaker, LineAt, Record, RequestId, RequestRow, Row};
+use super::searched::searched;
+use super::{
+    EventRow, FileBlocks, Filter, FilterMaker, LineAt, Record, RequestId, RequestRow, Row,
+};
 use crate::blocks::{blocks, parts};
 use crate::open::{Opened, open_foreign, open_telling};
 use crate::store::Place;
@@ -16,39 +19,73 @@ const PROSE_BYTES_MAX: usize = 256 << 10;
 /// Reads a session whole. One in which nothing was said yet has a record without events, so that it
 /// is not read again before it changes.
 pub(super) fn record(place: &Place) -> Result<Record, Error> {
-    let mut filters = Filters { maker: FilterMaker::new(), files: Vec::new() };
+    let mut filters = Filters::new();
     let opened = open_telling(&place.main_file(), &mut |name, bytes| filters.add(name, bytes))?;
-    Ok(assemble(place, &opened, filters.files))
+    Ok(assemble(place, &opened, filters))
 }
 
 /// The same of a copy whose files are at hand; nothing, for a format of which that is not enough.
 pub(crate) fn record_of(place: &Place, files: Vec<(String, Vec<u8>)>) -> Option<Record> {
-    let mut filters = Filters { maker: FilterMaker::new(), files: Vec::new() };
-    files.iter().for_each(|(name, bytes)| filters.add(name, bytes));
-    let bundle = Bundle::of(place.agent.as_deref()?, files)?;
-    Some(assemble(place, &open_foreign(bundle, false), filters.files))
+    let mut filters = Filters::new();
+    let mut tell = |name: &str, bytes: Option<&[u8]>| filters.add(name, bytes);
+    let bundle = Bundle::of(place.agent.as_deref()?, files, &mut tell)?;
+    Some(assemble(place, &open_foreign(bundle, false), filters))
 }
 
+/// The filters of a session's files, by the numbers of their streams.
 struct Filters {
     maker: FilterMaker,
     files: Vec<FileBlocks>,
+    /// Whether the filters are made of all bytes, for each file; otherwise they are still to be
+    /// made.
+    are_made: Vec<bool>,
 }
 
 impl Filters {
-    fn add(&mut self, name: &str, bytes: &[u8]) {
-        let filters = |block| parts(block).map(|part| self.maker.make(part)).collect();
-        let blocks = blocks(bytes).map(filters).collect();
-        self.files.push(FileBlocks { name: name.to_owned(), blocks });
+    fn new() -> Self {
+        Self { maker: FilterMaker::new(), files: Vec::new(), are_made: Vec::new() }
+    }
+
+    /// Takes a file. If its bytes are not those of a stream, its filters are of all that it holds.
+    fn add(&mut self, name: &str, bytes: Option<&[u8]>) {
+        let made = bytes.map(|bytes| filters(&mut self.maker, bytes, |part| vec![part]));
+        self.are_made.push(made.is_some());
+        self.files.push(FileBlocks { name: name.to_owned(), blocks: made.unwrap_or_default() });
+    }
+
+    /// Makes those that are still to be made, of what is searched.
+    fn finish(mut self, opened: &Opened) -> Vec<FileBlocks> {
+        let numbers = 0..u32::try_from(self.files.len()).unwrap_or(u32::MAX);
+        let streams = numbers.map(|number| opened.bodies.stream(number).unwrap_or_default());
+        let streams: Vec<&[u8]> = streams.collect();
+        let searched = searched(&opened.session, &streams);
+        let files = self.files.iter_mut().zip(self.are_made).zip(streams.iter().zip(&searched));
+        for ((file, is_made), (bytes, searched)) in files {
+            if !is_made {
+                file.blocks = filters(&mut self.maker, bytes, searched.of_parts());
+            }
+        }
+        self.files
     }
 }
 
-fn assemble(place: &Place, opened: &Opened, files: Vec<FileBlocks>) -> Record {
+/// The filters of every part of every block of a file, made of the texts of each.
+fn filters<'a>(
+    maker: &mut FilterMaker,
+    bytes: &'a [u8],
+    mut texts: impl FnMut(&'a [u8]) -> Vec<&'a [u8]>,
+) -> Vec<Vec<Filter>> {
+    let mut of_block = |block| parts(block).map(|part| maker.make(&texts(part))).collect();
+    blocks(bytes).map(&mut of_block).collect()
+}
+
+fn assemble(place: &Place, opened: &Opened, filters: Filters) -> Record {
     let reading = Reading { session: &opened.session, bodies: &*opened.bodies };
     Record {
         row: Row::of(place, &opened.session, opened.format),
         events: opened.session.entries().map(|entry| event(&reading, entry)).collect(),
         requests: requests(&opened.session, &place.key),
-        files,
+        files: filters.finish(opened),
     }
 }
 

@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
-use antiphon_model::{CallIx, Detail, Entry, EntryKind, Role};
+use antiphon_model::{CallIx, Detail, Entry, EntryKind, Place, Role};
 use antiphon_views::Reading;
 
 use super::{Hit, Query};
 use crate::StoredSession;
+use crate::catalog::{SHORT_BYTES, says_more};
 
 /// An entry that was looked for.
 pub(super) struct Found<'a> {
@@ -82,10 +83,10 @@ pub(super) fn text_of(reading: &Reading<'_>, entry: Entry<'_>, query: &Query) ->
             text.push_str(&reading.place_text(call.arguments).ok()?);
         }
     }
-    // The structured twin says more only where the result itself is short of words.
-    if let Some(twin) =
-        entry.detail(Detail::Result).filter(|_| text.len() < 256 || query.file.is_some())
-    {
+    // Most structured twins say once more what the result says.
+    let is_searched =
+        |twin: &Place| text.len() < SHORT_BYTES || query.file.is_some() || says_more(entry, *twin);
+    if let Some(twin) = entry.detail(Detail::Result).filter(is_searched) {
         text.push('\n');
         text.push_str(&reading.bodies.read(twin).ok()?);
     }

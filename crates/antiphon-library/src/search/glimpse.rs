@@ -85,7 +85,8 @@ pub(super) fn hits(
     let mut hits = Vec::new();
     for Line { at, name, bytes } in lines {
         let own: Vec<&EventAt> = events.iter().filter(|event| event.line == at).collect();
-        let opened = open_foreign(Bundle::of(session.format, vec![(name, bytes)])?, false);
+        let bundle = Bundle::of(session.format, vec![(name, bytes)], &mut |_, _| {})?;
+        let opened = open_foreign(bundle, false);
         let reading = Reading { session: &opened.session, bodies: &*opened.bodies };
         let entries: Vec<Entry<'_>> = opened.session.entries().collect();
         // The first line of what is read also begins a session; most lines do not.

@@ -1,9 +1,10 @@
 //! Where words stand in the bytes of a session, so that entries without them need not be decoded.
 
 use aho_corasick::AhoCorasick;
-use antiphon_model::{Detail, Entry, Place, Session};
+use antiphon_model::{Entry, Place, Session};
 
 use crate::Bundle;
+use crate::catalog::{names, places};
 
 /// A word that stands in more places is in most entries anyway.
 const MOST: usize = 100_000;
@@ -36,25 +37,15 @@ impl Marks {
         words: &[String],
         all: bool,
     ) -> bool {
-        let places = places(entry);
-        let tools = || entry.calls().map(|(ix, _)| session.tool_name(ix).to_lowercase());
+        let places: Vec<Place> = places(entry).chain([entry.line()]).collect();
+        let names = || names(session, entry).map(str::to_lowercase);
         let mut has = self.0.iter().zip(words).map(|(streams, word)| {
             let Some(streams) = streams else { return true };
             places.iter().any(|place| is_within(streams, *place))
-                || tools().any(|name| name.contains(word))
+                || names().any(|name| name.contains(word))
         });
         if all { has.all(|it| it) } else { has.any(|it| it) }
     }
-}
-
-/// All that an entry may have its words from.
-fn places(entry: Entry<'_>) -> Vec<Place> {
-    let mut places = vec![entry.line()];
-    places.extend(entry.contents());
-    places.extend(entry.calls().map(|(_, call)| call.arguments));
-    let details = [Detail::Reasoning, Detail::Result, Detail::Payload];
-    places.extend(details.into_iter().filter_map(|detail| entry.detail(detail)));
-    places
 }
 
 fn is_within(streams: &[Vec<u64>], place: Place) -> bool {

@@ -1,17 +1,21 @@
-//! What is seen at a glimpse is what is found by reading everything.
+//! What is found at a glimpse, or passed over, is what reading everything would find or not.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use antiphon_formats::{FORMATS, Format};
+
 use super::*;
 
-/// A store with all sessions of the fixtures whose lines stand alone.
-fn store(folder: &Path) -> Store {
+/// A store with all sessions of the fixtures of some formats.
+fn store(folder: &Path, is_wanted: fn(&Format) -> bool) -> Store {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../antiphon-formats/fixtures");
     let store = Store::at(folder.join("store"));
-    for format in antiphon_formats::FORMATS.iter().filter(|format| format.stands_alone) {
+    for format in FORMATS.iter().filter(|format| is_wanted(format)) {
         for fixture in crate::bundle::list(&fixtures.join(format.name)) {
-            let file = fixture.join("input.jsonl");
+            let endings = ["jsonl", "json", "md", "log", "txt"].into_iter();
+            let mut files = endings.map(|ending| fixture.join("input").with_extension(ending));
+            let Some(file) = files.find(|file| file.is_file()) else { continue };
             let session_id = fixture.file_name().unwrap().to_string_lossy().into_owned();
             let source = crate::Source { agent: format.name, session_id, file };
             store.archive_packed(&source, crate::archive::Known::Nothing).unwrap();
@@ -34,6 +38,13 @@ fn words(session: &StoredSession) -> BTreeSet<String> {
     texts.flat_map(split).collect()
 }
 
+/// The names of all tools that a session calls.
+fn tools(session: &StoredSession) -> String {
+    let opened = open(&session.path()).unwrap();
+    let calls = opened.session.entries().flat_map(Entry::calls);
+    calls.map(|(ix, _)| opened.session.tool_name(ix).to_lowercase() + "\n").collect()
+}
+
 /// A hit without its words, which may be fewer where a line is read alone.
 fn place(hit: &Hit) -> (String, String, Option<String>, &'static str, Option<String>) {
     let Hit { session, message_id, agent_id, role, tool, .. } = hit.clone();
@@ -41,9 +52,41 @@ fn place(hit: &Hit) -> (String, String, Option<String>, &'static str, Option<Str
 }
 
 #[test]
+fn no_session_that_has_a_word_is_passed_over() {
+    let folder = tempfile::tempdir().unwrap();
+    // Of a document that is made into lines, some words are made with them.
+    let store = store(folder.path(), |format| format.lines.is_none());
+    let mut catalogue = store.catalogue(&|_, _| {}).unwrap();
+    let sessions = catalogue.sessions().unwrap();
+    let formats: BTreeSet<&str> = sessions.iter().map(|session| session.format).collect();
+    assert!(formats.len() > 10, "{formats:?}");
+    let mut having: BTreeMap<String, Vec<&StoredSession>> = BTreeMap::new();
+    for session in &sessions {
+        words(session).into_iter().for_each(|word| having.entry(word).or_default().push(session));
+    }
+    let mut passed_over = 0;
+    for (word, having) in &having {
+        let query = Query { words: vec![word.clone()], ..Query::default() };
+        let search = Search { query: &query, words: &query.words, limit: 1000 };
+        let candidates = search.candidates(&mut catalogue, true).unwrap();
+        passed_over += sessions.len() - candidates.len();
+        for session in having {
+            let place = format!("{word} in {} of {}", session.session_id, session.format);
+            let candidate = candidates.get(&session.key);
+            let candidate = candidate.unwrap_or_else(|| panic!("{place} is ruled out"));
+            // The name of a tool need not stand in the file as it is.
+            let is_named = tools(session).contains(word.as_str());
+            let may_hold = || may_hold(session, candidate, finder(word).as_ref());
+            assert!(is_named || may_hold(), "{place} is in another block");
+        }
+    }
+    assert!(passed_over > having.len(), "filters rule something out");
+}
+
+#[test]
 fn a_glimpse_finds_what_reading_everything_finds() {
     let folder = tempfile::tempdir().unwrap();
-    let store = store(folder.path());
+    let store = store(folder.path(), |format| format.stands_alone);
     let mut catalogue = store.catalogue(&|_, _| {}).unwrap();
     let sessions = catalogue.sessions().unwrap();
     assert!(sessions.len() > 20, "{} sessions", sessions.len());

@@ -116,6 +116,45 @@ fn words_are_found_wherever_they_stand() {
 }
 
 #[test]
+fn a_structured_twin_is_searched_where_it_says_more_than_its_result() {
+    let folder = folder();
+    let projects = folder.path().join("home/.claude/projects/shop");
+    std::fs::create_dir_all(&projects).unwrap();
+    let long = "as it was ".repeat(300);
+    let call = |id: &str| {
+        format!(
+            r#"{{"type":"assistant","sessionId":"s","uuid":"a-{id}","timestamp":"2026-05-01T10:00:00Z","message":{{"id":"m-{id}","role":"assistant","content":[{{"type":"tool_use","id":"{id}","name":"Edit","input":{{"file_path":"/srv/x.rs"}}}}]}}}}"#
+        )
+    };
+    let result = |id: &str, text: &str, twin: &str| {
+        format!(
+            r#"{{"type":"user","sessionId":"s","uuid":"r-{id}","timestamp":"2026-05-01T10:00:01Z","message":{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"{id}","content":"{text}"}}]}},"toolUseResult":{{"text":"{twin}"}}}}"#
+        )
+    };
+    let lines = [
+        call("t1"),
+        result("t1", &long, &format!("{long} quixotry")),
+        call("t2"),
+        result("t2", &long, &format!("{long}{long} rigmarole")),
+        call("t3"),
+        result("t3", "done", "taradiddle"),
+    ];
+    std::fs::write(projects.join("s.jsonl"), lines.join("\n") + "\n").unwrap();
+    antiphon(folder.path(), &["sync"]);
+    let found = |query: &str| {
+        let hits = antiphon(folder.path(), &["search", query, "--json"]);
+        let hits: Value = serde_json::from_str(&hits.out).unwrap();
+        hits.as_array().unwrap().len()
+    };
+    assert_eq!(found("rigmarole"), 1, "it is much longer than its result");
+    assert_eq!(found("taradiddle"), 1, "its result says next to nothing");
+    assert_eq!(found("quixotry"), 0, "it says once more what the result says");
+    assert_eq!(found("quixotry file:x.rs"), 1, "but all that was done to a file is searched");
+    assert_eq!(found("quixotry nowhere file:x.rs"), 1, "with any of the words, too");
+    assert_eq!(found("quixotry file:y.rs"), 0);
+}
+
+#[test]
 fn what_is_no_session_is_counted_and_named_once() {
     let folder = folder();
     let main = home(folder.path());

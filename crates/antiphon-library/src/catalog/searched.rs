@@ -1,0 +1,142 @@
+//! What of a session is searched: what was said and thought, asked of tools and given back.
+//!
+//! That is less than half of what an agent writes down. The rest is ids and times, and the
+//! structured twins of results, which mostly say once more what the results say. Filters are made
+//! of what is searched alone, so that they are small, and say something.
+
+use std::ops::Range;
+
+use antiphon_model::{Detail, Entry, Place, Session};
+
+/// The structured twin of a result that says less than this is searched, whatever it says.
+pub(crate) const SHORT_BYTES: usize = 256;
+/// How many bytes of JSON stand for one of a text, at most.
+const ESCAPED_BYTES: usize = "\\u0000".len();
+
+/// All places that an entry may have its words from.
+pub(crate) fn places(entry: Entry<'_>) -> impl Iterator<Item = Place> {
+    let arguments = entry.calls().map(|(_, call)| call.arguments);
+    let details = [Detail::Reasoning, Detail::Payload, Detail::Result];
+    let details = details.into_iter().filter_map(move |detail| entry.detail(detail));
+    entry.contents().chain(arguments).chain(details).filter(|place| !place.is_none())
+}
+
+/// The words of an entry that need not stand at any of its places as they are.
+pub(crate) fn names<'s>(session: &'s Session, entry: Entry<'s>) -> impl Iterator<Item = &'s str> {
+    entry.calls().map(|(ix, _)| session.tool_name(ix)).chain(entry.message_type())
+}
+
+/// Whether the structured twin of a result says something that the result does not: one that is
+/// hardly longer says the same in other words.
+pub(crate) fn says_more(entry: Entry<'_>, twin: Place) -> bool {
+    let said: u64 = entry.contents().map(|place| u64::from(place.len)).sum();
+    u64::from(twin.len) > said + said / 2
+}
+
+/// What is searched of one file.
+#[derive(Debug, Default)]
+pub(super) struct Searched<'s> {
+    /// In order, and none within another.
+    ranges: Vec<Range<usize>>,
+    /// What counts for the line that begins there.
+    names: Vec<(usize, &'s str)>,
+}
+
+/// What is searched of each file of a session, by the numbers of their streams. Of every file all
+/// bytes must be at hand.
+pub(super) fn searched<'s>(session: &'s Session, streams: &[&[u8]]) -> Vec<Searched<'s>> {
+    let mut files: Vec<Searched<'s>> = streams.iter().map(|_| Searched::default()).collect();
+    let file = |place: Place| usize::try_from(place.stream).ok();
+    for entry in session.entries() {
+        let twin = entry.detail(Detail::Result);
+        let twin = twin.filter(|twin| is_long(entry, streams) && !says_more(entry, *twin));
+        for place in places(entry).filter(|place| Some(*place) != twin) {
+            let Some(file) = file(place).and_then(|at| files.get_mut(at)) else { continue };
+            file.ranges.push(range(place));
+        }
+        let line = Some(entry.line()).filter(|place| !place.is_none());
+        let Some(line) = line.or_else(|| places(entry).next()) else { continue };
+        let Some(file) = file(line).and_then(|at| files.get_mut(at)) else { continue };
+        file.names.extend(names(session, entry).map(|name| (range(line).start, name)));
+    }
+    for file in &mut files {
+        file.names.sort_unstable();
+        file.names.dedup();
+        file.ranges.sort_unstable_by_key(|range| range.start);
+        file.ranges.dedup_by(|next, before| {
+            let is_one = next.start <= before.end;
+            if is_one {
+                before.end = before.end.max(next.end);
+            }
+            is_one
+        });
+    }
+    files
+}
+
+fn range(place: Place) -> Range<usize> {
+    let start = usize::try_from(place.offset).unwrap_or(usize::MAX);
+    start..start.saturating_add(place.len as usize)
+}
+
+/// Whether what an entry says is certainly not short. Of lists that cannot be told: they may hold a
+/// picture.
+fn is_long(entry: Entry<'_>, streams: &[&[u8]]) -> bool {
+    let is_text = |place: &Place| {
+        let stream = streams.get(place.stream as usize);
+        stream.and_then(|bytes| bytes.get(range(*place).start)) == Some(&b'"')
+    };
+    let texts = entry.contents().filter(is_text);
+    let least = |place: Place| (place.len as usize).saturating_sub(2) / ESCAPED_BYTES;
+    texts.map(least).sum::<usize>() >= SHORT_BYTES
+}
+
+impl Searched<'_> {
+    /// What is searched of each part of the file, where the parts follow one another.
+    pub(super) fn of_parts<'a>(&'a self) -> impl FnMut(&'a [u8]) -> Vec<&'a [u8]> {
+        let (mut ranges, mut names) = (&*self.ranges, &*self.names);
+        let mut start = 0;
+        move |part| {
+            let end = start + part.len();
+            let mut texts = Vec::new();
+            while let Some((range, rest)) = ranges.split_first().filter(|it| it.0.start < end) {
+                let within =
+                    range.start.saturating_sub(start)..range.end.min(end).saturating_sub(start);
+                texts.extend(part.get(within));
+                if range.end > end {
+                    break;
+                }
+                ranges = rest;
+            }
+            while let Some(((_, name), rest)) = names.split_first().filter(|it| it.0.0 < end) {
+                texts.push(name.as_bytes());
+                names = rest;
+            }
+            start = end;
+            texts
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_have_what_is_searched_of_them_and_no_more() {
+        let bytes = b"0123456789abcdefghij";
+        let searched = Searched {
+            ranges: vec![1..3, 4..6, 8..17, 19..30],
+            names: vec![(0, "one"), (6, "two"), (19, "three")],
+        };
+        let mut of_part = searched.of_parts();
+        let mut texts = |range: Range<usize>| -> Vec<String> {
+            let texts = of_part(&bytes[range]).into_iter();
+            texts.map(|text| String::from_utf8(text.to_vec()).unwrap()).collect()
+        };
+        assert_eq!(texts(0..5), ["12", "4", "one"]);
+        assert_eq!(texts(5..10), ["5", "89", "two"]);
+        assert_eq!(texts(10..13), ["abc"]);
+        assert_eq!(texts(13..20), ["defg", "j", "three"], "what is beyond the end is not there");
+    }
+}
