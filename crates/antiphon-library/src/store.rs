@@ -143,7 +143,12 @@ impl Store {
         sessions_of(self.places(), self.known_rows())
     }
 
-    /// The same, with a row for each copy and each recording. What the catalogue knows need not be
+    /// Whether no session is kept.
+    pub fn is_empty(&self) -> bool {
+        self.places().is_empty()
+    }
+
+    /// The same as [`sessions`](Self::sessions), with a row for each copy and each recording. What the catalogue knows need not be
     /// read.
     pub(crate) fn rows(&self) -> Vec<StoredSession> {
         let mut rows: Vec<StoredSession> = listed(self.places(), self.known_rows()).collect();

@@ -32,6 +32,9 @@ use crate::cli::{Cli, Command};
 use crate::failure::Outcome;
 pub(crate) use record::duration;
 
+/// What to do about an empty store.
+const NOTHING_KEPT: &str = "No session is kept yet: `antiphon sync` takes in those of your agents.";
+
 pub(crate) fn run(cli: Cli) -> anyhow::Result<Outcome> {
     match cli.command {
         None => welcome::run(),

@@ -160,7 +160,7 @@ pub(crate) fn locate(named: &Path) -> anyhow::Result<PathBuf> {
         Found::Nothing if named.extension().is_some() => Ok(named.to_owned()),
         Found::Nothing if word == "latest" => {
             let none = UserError::not_found("no session is kept yet");
-            Err(none.hint("`antiphon install claude-code` keeps them from now on").into())
+            Err(none.hint("`antiphon sync` takes in those of your agents").into())
         }
         Found::Nothing => Err(UserError::failed(format!("there is no file or session `{word}`"))
             .hint("`antiphon ls` lists the sessions; four digits of an id are enough")

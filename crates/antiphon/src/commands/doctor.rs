@@ -1,5 +1,7 @@
 //! `antiphon doctor`: what is where, and what agents will delete.
 
+use std::path::Path;
+
 use antiphon_journal::{Clock, SystemClock};
 use antiphon_library::{Environment, SourceReport, Store, Trouble, source_reports, troubles};
 use antiphon_model::Timestamp;
@@ -25,6 +27,8 @@ struct Source {
     agent: &'static str,
     path: String,
     sessions: usize,
+    /// Files that lie among them and are none.
+    other_files: usize,
     /// After how many days without a change the agent deletes one.
     deletes_after_days: Option<u32>,
     /// How many of those will be gone within a week.
@@ -36,9 +40,10 @@ struct Source {
 pub(crate) fn run(args: &cli::Doctor) -> anyhow::Result<Outcome> {
     let environment = Environment::of_process();
     let store = Store::open_default(&environment)?;
-    let sources = source_reports(&environment, SystemClock.now()).iter().map(Source::of).collect();
     let kept = store.sessions().len();
     let problems = troubles(&environment, &store);
+    let reports = source_reports(&environment, SystemClock.now());
+    let sources = reports.iter().map(|report| Source::of(report, &problems)).collect();
     let report = Report { store: store.root().display().to_string(), kept, sources, problems };
     if args.json {
         terminal::json(&report)?;
@@ -50,6 +55,9 @@ pub(crate) fn run(args: &cli::Doctor) -> anyhow::Result<Outcome> {
     for source in &report.sources {
         page.add(Style::Head, source.agent).plain(&format!("  {}", source.path)).end()?;
         page.plain(&format!("  {}", count(source.sessions, "session")));
+        if source.other_files > 0 {
+            page.plain(&format!(", {}", count(source.other_files, "other file")));
+        }
         if let Some(days) = source.deletes_after_days {
             page.plain(&format!("; deleted {days} days after the last change"));
         }
@@ -77,11 +85,14 @@ pub(crate) fn run(args: &cli::Doctor) -> anyhow::Result<Outcome> {
 }
 
 impl Source {
-    fn of(report: &SourceReport) -> Self {
+    fn of(report: &SourceReport, problems: &[Trouble]) -> Self {
+        let below = problems.iter().filter(|it| Path::new(&it.at) != report.path);
+        let other_files = below.filter(|it| Path::new(&it.at).starts_with(&report.path)).count();
         Self {
             agent: report.agent,
             path: report.path.display().to_string(),
-            sessions: report.sessions,
+            sessions: report.sessions.saturating_sub(other_files),
+            other_files,
             deletes_after_days: report.deletes_after_days,
             soon_deleted: report.soon_deleted,
             first_goes_at: report.first_goes_at,

@@ -8,6 +8,7 @@ use antiphon_model::Timestamp;
 use antiphon_views::{Totals, Usd};
 use serde::Serialize;
 
+use super::NOTHING_KEPT;
 use crate::cli;
 use crate::failure::Outcome;
 use crate::terminal::{self, Bar, Page, Style, before_now, clip, count};
@@ -48,7 +49,7 @@ pub(crate) fn run(args: &cli::Ls) -> anyhow::Result<Outcome> {
     let mut page = Page::new();
     if sessions.is_empty() {
         page.plain(match query == SessionQuery::default() {
-            true => "No session is kept yet: `antiphon sync` takes in those of your agents.",
+            true => NOTHING_KEPT,
             false => "No session that is kept is like that.",
         });
         page.end()?;

@@ -2,6 +2,7 @@
 
 use antiphon_library::{Environment, Query, Sort, Store, search};
 
+use super::NOTHING_KEPT;
 use crate::cli;
 use crate::failure::{Outcome, UserError};
 use crate::terminal::{self, Bar, Page, Style, complain};
@@ -39,7 +40,7 @@ pub(crate) fn run(args: &cli::Search) -> anyhow::Result<Outcome> {
         complain(&format!("there may be more: `--limit {}`", args.limit * 2));
     }
     if answer.hits.is_empty() {
-        complain("nothing found");
+        complain(if store.is_empty() { NOTHING_KEPT } else { "nothing found" });
         return Ok(Outcome::No);
     }
     Ok(Outcome::Done)

@@ -8,6 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use antiphon_library::{Environment, Store};
 use antiphon_views::{Group, Prices, SessionRequests, Stats, Totals};
 
+use super::NOTHING_KEPT;
 use crate::cli;
 use crate::failure::{Outcome, UserError};
 use crate::price_table;
@@ -48,6 +49,10 @@ fn count_kept(group: Group, prices: Option<&Path>) -> anyhow::Result<Counted> {
     let bar = Bar::new("sessions read");
     let prices = price_table::own(prices)?;
     let stats = store.stats(group, prices.as_ref(), &|done, of| bar.show(done, of))?;
+    drop(bar);
+    if stats.sessions == 0 {
+        complain(NOTHING_KEPT);
+    }
     Ok(Counted { stats, bad: 0 })
 }
 

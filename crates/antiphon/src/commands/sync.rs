@@ -46,9 +46,13 @@ pub(crate) fn run(args: &cli::Sync) -> anyhow::Result<Outcome> {
             let agents = source_folders(&environment);
             let mut names: Vec<&str> = agents.iter().map(|folder| folder.agent).collect();
             names.dedup();
-            let of = if names.is_empty() { "no agent".to_owned() } else { names.join(", ") };
-            page.plain(&format!("{} of {of}", count(synced.found, "session")));
-            page.plain(&format!(": {} with something new", synced.copied));
+            if names.is_empty() {
+                page.plain("No agent's sessions were found on this machine.");
+            } else {
+                let sessions = count(synced.found, "session");
+                page.plain(&format!("{sessions} of {}", names.join(", ")));
+                page.plain(&format!(": {} with something new", synced.copied));
+            }
             if synced.busy > 0 {
                 page.plain(&format!(", {} being copied by another process", synced.busy));
             }

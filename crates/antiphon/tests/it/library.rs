@@ -155,6 +155,18 @@ fn a_structured_twin_is_searched_where_it_says_more_than_its_result() {
 }
 
 #[test]
+fn an_empty_store_says_how_to_fill_it() {
+    let folder = folder();
+    std::fs::create_dir_all(folder.path().join("home")).unwrap();
+    for words in [&["search", "word"][..], &["stats"], &["ls"], &["show", "latest"]] {
+        let told = antiphon(folder.path(), words);
+        assert!(told.to_string().contains("`antiphon sync` takes in"), "{words:?}: {told}");
+    }
+    let synced = antiphon(folder.path(), &["sync"]);
+    assert_eq!(synced.out, "No agent's sessions were found on this machine.\n");
+}
+
+#[test]
 fn what_is_no_session_is_counted_and_named_once() {
     let folder = folder();
     let main = home(folder.path());
@@ -294,6 +306,8 @@ fn the_doctor_says_what_is_wrong() {
     antiphon(folder.path(), &["sync"]);
     std::fs::write(folder.path().join("store/catalog.sqlite.damaged"), "").unwrap();
     let report = json(folder.path(), &["doctor", "--json"]);
+    let source = &report["sources"][0];
+    assert_eq!((&source["sessions"], &source["other_files"]), (&1.into(), &1.into()));
     let problems = report["problems"].as_array().unwrap();
     let whats: Vec<&str> = problems.iter().map(|it| it["what"].as_str().unwrap()).collect();
     assert_eq!(
@@ -304,7 +318,11 @@ fn the_doctor_says_what_is_wrong() {
             "a damaged catalogue, set aside; it was made again and can be deleted",
         ]
     );
-    assert!(antiphon(folder.path(), &["doctor"]).out.contains("\n3 problems\n"));
+    let told = antiphon(folder.path(), &["doctor"]).out;
+    assert!(
+        told.contains("\n3 problems\n") && told.contains("  1 session, 1 other file"),
+        "{told}"
+    );
 }
 
 #[test]

@@ -41,7 +41,7 @@ fn an_empty_store_says_what_to_do_and_stays_unmade() {
     insta::assert_snapshot!(latest, @r"
     --- stderr
     error: no session is kept yet
-    hint: `antiphon install claude-code` keeps them from now on
+    hint: `antiphon sync` takes in those of your agents
     --- exit 1
     ");
     assert!(!home.path("store").exists());
