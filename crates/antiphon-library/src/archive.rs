@@ -16,7 +16,8 @@
 //! A copy of lines is always a beginning of its source, so its own length says where to go on, and
 //! after a crash nothing can disagree with it. A document is as it last was, unless it had been
 //! longer before: then another generation begins, and no copy ever shrinks. What nobody adds to is
-//! packed ([`pack`]). A session of a database is kept as a document.
+//! packed ([`pack`]): at once when it is new, and after a while when it has grown. A session of a
+//! database is kept as a document.
 
 mod copy;
 pub(crate) mod pack;
@@ -28,6 +29,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use antiphon_formats::FORMATS;
+use antiphon_journal::{Clock as _, SystemClock};
 use serde::{Deserialize, Serialize};
 
 use crate::bundle::{Beside, Bundle, Member, Near, list, tree};
@@ -46,6 +48,9 @@ const PACKED_ENDINGS: [&str; 3] = ["jsonl", "json", "md"];
 
 /// How exact the times of files are, with room to spare.
 const SLACK: Duration = Duration::from_secs(2);
+/// A session that has grown stays unpacked until nothing has come for so long: to unpack and pack it
+/// with every line would cost its length each time.
+const QUIET: Duration = Duration::from_secs(600);
 
 /// A session whose files are to be kept.
 #[derive(Debug, Clone)]
@@ -89,6 +94,8 @@ pub(crate) struct Done {
     pub(crate) copied: Copied,
     /// What the files were like before they were copied.
     pub(crate) found: Sizes,
+    /// Whether more may come soon, so that the copies are not packed.
+    pub(crate) is_open: bool,
     /// Their names and bytes, the main one first, if all of them are at hand.
     pub(crate) files: Option<Vec<(String, Vec<u8>)>>,
 }
@@ -126,7 +133,8 @@ impl Store {
         deadline: Option<Instant>,
         packs: bool,
     ) -> Result<Done, Error> {
-        let mut done = Done { copied: Copied::All, found: Sizes::new(), files: None };
+        let mut done =
+            Done { copied: Copied::All, found: Sizes::new(), is_open: false, files: None };
         let key = Key::of(source.agent, &source.session_id);
         if self.is_forgotten(&key) {
             return Ok(done);
@@ -149,7 +157,7 @@ impl Store {
                 }
             }
             if packs {
-                copying.pack()?;
+                copying.pack(done.is_open)?;
             }
             drop(lock);
             if !copying.is_wanted() {
@@ -212,6 +220,13 @@ fn sizes(members: &[Member], agent: &str) -> Sizes {
     files.chain(folders).map(|path| (size(&path), path)).map(|(size, path)| (path, size)).collect()
 }
 
+/// Whether one of these files has changed so lately that it may go on.
+pub(crate) fn is_fresh(files: &Sizes) -> bool {
+    let now = u128::try_from(SystemClock.now().as_millis()).unwrap_or_default();
+    let ages = files.values().filter_map(|(_, nanos)| now.checked_sub(nanos / 1_000_000));
+    ages.min().is_some_and(|age| age < QUIET.as_millis())
+}
+
 /// The folder of the newest copy: names of files are relative to it.
 pub(crate) fn newest_copy(folder: &Path) -> PathBuf {
     let main = main_file(folder).unwrap_or_default();
@@ -250,6 +265,7 @@ impl Copying<'_> {
             return Ok(true);
         };
         done.found = sizes(&members, format);
+        done.is_open = known.is_some() && is_fresh(&done.found);
         // A name that is not text could come out as another's.
         members.retain(|member| !member.name.contains(char::REPLACEMENT_CHARACTER));
         let own = self.source.file.file_name().map(|name| plain(Path::new(name)));
@@ -288,10 +304,13 @@ impl Copying<'_> {
         Ok((!members.is_empty()).then_some((database.agent(), members)))
     }
 
-    /// Packs every file of every generation.
-    fn pack(&self) -> Result<(), Error> {
+    /// Packs every file of every generation, but of the newest only if it is not open.
+    fn pack(&self, is_open: bool) -> Result<(), Error> {
+        let mut numbers = generations(self.folder);
+        let newest = numbers.iter().max().copied();
+        numbers.retain(|number| !is_open || Some(*number) != newest);
         let mut folders: Vec<PathBuf> =
-            generations(self.folder).into_iter().map(|it| generation(self.folder, it)).collect();
+            numbers.into_iter().map(|it| generation(self.folder, it)).collect();
         while let Some(folder) = folders.pop() {
             for path in list(&folder) {
                 if path.is_dir() {

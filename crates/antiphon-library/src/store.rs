@@ -148,8 +148,7 @@ impl Store {
         self.places().is_empty()
     }
 
-    /// The same as [`sessions`](Self::sessions), with a row for each copy and each recording. What the catalogue knows need not be
-    /// read.
+    /// Every copy and every recording, in the same order. What the catalogue knows need not be read.
     pub(crate) fn rows(&self) -> Vec<StoredSession> {
         let mut rows: Vec<StoredSession> = listed(self.places(), self.known_rows()).collect();
         newest_first(&mut rows);

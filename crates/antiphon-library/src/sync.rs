@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::sync::{Mutex, PoisonError};
 
-use crate::archive::{self, Copied, Done};
+use crate::archive::{self, Copied, Done, is_fresh};
 use crate::catalog::{Change, WAITING, record_of};
 use crate::store::{archived, make_folders};
 use crate::{Environment, Error, Key, Store};
@@ -45,8 +45,10 @@ pub struct Synced {
     pub failed: Vec<(PathBuf, Error)>,
 }
 
-/// A session of which something was new.
+/// A session that was copied.
 struct Kept {
+    /// Whether anything of it was new; otherwise it was packed.
+    is_new: bool,
     copied: Copied,
     folder: PathBuf,
     /// What says that it need not be looked at again, once it is on the disk.
@@ -75,7 +77,7 @@ impl Synced {
                 self.newly_unread.extend(is_new.then(|| (file(), wanted.source.agent)));
                 return;
             }
-            Ok(Outcome::Kept(_)) => self.copied += 1,
+            Ok(Outcome::Kept(kept)) => self.copied += usize::from(kept.is_new),
             Ok(Outcome::Same) => {}
             Ok(Outcome::Busy) => self.busy += 1,
             Err(error) => self.failed.push((file(), error)),
@@ -174,9 +176,10 @@ impl Store {
         let stamp_file = folder.join(STAMP_FILE);
         let own = stamp::own(&source.file);
         let known = Stamp::read(&stamp_file);
+        let others = known.others();
         let now = match database {
             Some((_, stamp)) => Stamp::of_text(stamp),
-            None => known.now(&own),
+            None => known.now(&own, &others),
         };
         // Of a kept session the file may be anything now.
         let unread_file = folder.join(UNREAD_FILE);
@@ -185,23 +188,25 @@ impl Store {
             false => fs::read_to_string(&unread_file).ok(),
         };
         let was_unread = unread_by.as_deref() == Some(&*readers());
-        if known == now {
-            let has_all = wanted.children().iter().all(|child| known.has(child));
-            match unread_by {
-                _ if was_unread => return Ok(Outcome::Unread { is_new: false }),
-                None if has_all => return Ok(Outcome::Same),
-                // Newer readers may know what those before did not.
-                Some(_) | None => {}
-            }
+        if known == now && was_unread {
+            return Ok(Outcome::Unread { is_new: false });
+        }
+        // Newer readers may know what those before did not.
+        let has_all = wanted.children().iter().all(|child| known.has(child));
+        let is_new = known != now || !has_all || unread_by.is_some();
+        if !is_new && (!known.is_open || [&own, &others].into_iter().any(is_fresh)) {
+            return Ok(Outcome::Same);
         }
         let near = nearby.of(&source.file);
-        let Done { copied, found, files } = self.archive_packed(source, wanted.known(&near))?;
+        let Done { copied, found, is_open, files } =
+            self.archive_packed(source, wanted.known(&near))?;
         let write = |path: PathBuf, text: &str| {
             let written = archive::replace(&path, text.as_bytes());
             written.map_err(|error| Error::Write { path, source: error })
         };
         // What has changed meanwhile has another stamp, and is looked at next time.
         let stamp = if database.is_some() { now } else { Stamp::of(&own, &found) };
+        let stamp = stamp.of_open(is_open);
         let is_kept = archive::is_kept(&folder);
         Ok(match copied {
             Copied::Busy => Outcome::Busy,
@@ -219,8 +224,12 @@ impl Store {
                 let _ = fs::remove_file(unread_file);
                 Outcome::Same
             }
-            Copied::All => Outcome::Kept(Kept { copied, folder, stamp: Some(stamp), files }),
-            Copied::Unfinished => Outcome::Kept(Kept { copied, folder, stamp: None, files }),
+            Copied::All => {
+                Outcome::Kept(Kept { is_new, copied, folder, stamp: Some(stamp), files })
+            }
+            Copied::Unfinished => {
+                Outcome::Kept(Kept { is_new, copied, folder, stamp: None, files })
+            }
         })
     }
 }

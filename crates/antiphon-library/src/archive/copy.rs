@@ -77,6 +77,9 @@ fn lines(from: &Path, to: &Path, deadline: Option<Instant>, packs: bool) -> io::
     if deadline.is_some() && super::pack::is_packed(to) {
         return Ok(Step::OutOfTime);
     }
+    if super::pack::is_packed(to) && is_all_packed(&mut source, to).unwrap_or(false) {
+        return Ok(Step::Done);
+    }
     match super::pack::unpack(to) {
         // The machine went down before it was on the disk.
         Err(error) if is_damage(&error) => return Ok(Step::Rewritten),
@@ -113,6 +116,23 @@ fn lines(from: &Path, to: &Path, deadline: Option<Instant>, packs: bool) -> io::
             return Ok(Step::OutOfTime);
         }
     }
+}
+
+/// Whether a packed copy has every whole line of the source.
+fn is_all_packed(source: &mut File, to: &Path) -> io::Result<bool> {
+    let Some((len, end)) = super::pack::len_and_end(&super::pack::packed(to))? else {
+        return Ok(false);
+    };
+    let there = source.metadata()?.len();
+    let compared = end.len().min(usize::try_from(COMPARED_BYTES).unwrap_or(usize::MAX));
+    let end = end.get(end.len() - compared..).unwrap_or_default();
+    if there < len || end_of_lines(source, len, there)? > len {
+        return Ok(false);
+    }
+    let mut bytes = Vec::new();
+    source.seek(SeekFrom::Start(len - compared as u64))?;
+    Read::by_ref(source).take(compared as u64).read_to_end(&mut bytes)?;
+    Ok(bytes == end)
 }
 
 /// Packs a copy at once, of which nothing was there.

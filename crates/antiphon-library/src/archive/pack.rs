@@ -213,6 +213,21 @@ fn write_new(
     written
 }
 
+/// How long a packed file is unpacked, and its last block; nothing, if it was not packed here.
+pub(super) fn len_and_end(path: &Path) -> io::Result<Option<(u64, Vec<u8>)>> {
+    let mut file = File::open(path)?;
+    let Some(starts) = starts(&mut file)? else { return Ok(None) };
+    let mut len = 0;
+    for start in starts {
+        let mut header = Vec::new();
+        file.seek(SeekFrom::Start(start))?;
+        Read::by_ref(&mut file).take(FRAME_HEADER_BYTES).read_to_end(&mut header)?;
+        len += unpacked_len(&header);
+    }
+    let end = end(path)?;
+    Ok(Some((len, end)).filter(|(len, end)| *len >= end.len() as u64))
+}
+
 /// The last block of a packed file; all, if it was not packed here.
 pub(crate) fn end(path: &Path) -> io::Result<Vec<u8>> {
     let mut file = File::open(path)?;

@@ -1,7 +1,8 @@
 //! What a session's files were like when it was last copied.
 //!
 //! A stamp is a line with a hash over sizes and times, and one for each file that is not the main
-//! one, nor in the session's own folder, but was found to belong to it.
+//! one, nor in the session's own folder, but was found to belong to it. The first line ends in
+//! `open`, if the copy was not packed because more may come.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -19,19 +20,26 @@ pub(super) struct Stamp {
     hash: String,
     /// Where else to look.
     elsewhere: Vec<PathBuf>,
+    /// Whether the copy is still to be packed.
+    pub(super) is_open: bool,
 }
+
+const OPEN: &str = " open";
 
 impl Stamp {
     /// Of a session in a database, which knows itself what it is like.
     pub(super) fn of_text(text: &str) -> Self {
-        Self { hash: blake3::hash(text.as_bytes()).to_hex().to_string(), elsewhere: Vec::new() }
+        let hash = blake3::hash(text.as_bytes()).to_hex().to_string();
+        Self { hash, ..Self::default() }
     }
 
     pub(super) fn read(path: &Path) -> Self {
         let text = fs::read_to_string(path).unwrap_or_default();
         let mut lines = text.lines();
-        let hash = lines.next().unwrap_or_default().to_owned();
-        Self { hash, elsewhere: lines.map(PathBuf::from).collect() }
+        let first = lines.next().unwrap_or_default();
+        let hash = first.strip_suffix(OPEN).unwrap_or(first).to_owned();
+        let elsewhere = lines.map(PathBuf::from).collect();
+        Self { hash, elsewhere, is_open: first.ends_with(OPEN) }
     }
 
     /// Whether it tells of this file, which is not the session's own.
@@ -39,8 +47,13 @@ impl Stamp {
         self.elsewhere.iter().any(|known| known == path)
     }
 
+    /// The same of a copy that is packed, or still to be.
+    pub(super) fn of_open(self, is_open: bool) -> Self {
+        Self { is_open, ..self }
+    }
+
     pub(super) fn to_text(&self) -> String {
-        let mut text = self.hash.clone();
+        let mut text = self.hash.clone() + if self.is_open { OPEN } else { "" };
         for path in &self.elsewhere {
             text.push('\n');
             text.push_str(&path.to_string_lossy());
@@ -48,10 +61,15 @@ impl Stamp {
         text
     }
 
+    /// The files elsewhere, as they are now.
+    pub(super) fn others(&self) -> Sizes {
+        self.elsewhere.iter().map(|path| (path.clone(), size(path))).collect()
+    }
+
     /// The same files as they are now.
-    pub(super) fn now(&self, own: &Sizes) -> Self {
-        let others = self.elsewhere.iter().map(|path| (path.clone(), size(path))).collect();
-        Self { hash: hash(own, &others), elsewhere: self.elsewhere.clone() }
+    pub(super) fn now(&self, own: &Sizes, others: &Sizes) -> Self {
+        let elsewhere = self.elsewhere.clone();
+        Self { hash: hash(own, others), elsewhere, is_open: self.is_open }
     }
 
     /// Of a session's own files, and of those that were found to belong to it.
@@ -62,7 +80,7 @@ impl Stamp {
             found.keys().filter(|path| !own.contains_key(*path) && is_plain(path)).cloned();
         let elsewhere: Vec<PathBuf> = elsewhere.collect();
         let others = elsewhere.iter().filter_map(|path| Some((path.clone(), *found.get(path)?)));
-        Self { hash: hash(own, &others.collect()), elsewhere }
+        Self { hash: hash(own, &others.collect()), elsewhere, is_open: false }
     }
 }
 

@@ -1,5 +1,6 @@
-use std::fs;
+use std::fs::{self, File};
 use std::path::Path;
+use std::time::Duration;
 
 use super::*;
 use crate::Bundle;
@@ -30,6 +31,13 @@ impl Machine {
         let path = self.path(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
+    }
+
+    /// As if nothing had come for ten minutes and more.
+    fn age(&self, name: &str) {
+        let file = File::options().write(true).open(self.path(name)).unwrap();
+        let now = file.metadata().unwrap().modified().unwrap();
+        file.set_modified(now - Duration::from_secs(700)).unwrap();
     }
 
     fn sync(&self) -> Synced {
@@ -144,6 +152,61 @@ fn a_session_is_looked_at_again_until_its_copy_is_on_the_disk() {
 }
 
 #[test]
+fn what_grows_stays_unpacked_until_it_is_quiet() {
+    let machine = Machine::new();
+    let (main, agent) =
+        (format!("{SHOP}/one.jsonl"), format!("{SHOP}/one/subagents/agent-a.jsonl"));
+    let text = |lines: usize| (0..lines).map(|n| line("one", &n.to_string())).collect::<String>();
+    let copies = machine.folder("claude-code", "one").join("000001");
+    let is_packed = |name: &str| {
+        let (plain, packed) = (copies.join(name), copies.join(name.to_owned() + ".zst"));
+        assert!(plain.exists() != packed.exists(), "in one form");
+        packed.exists()
+    };
+    let are_packed = || (is_packed("one.jsonl"), is_packed("one/subagents/agent-a.jsonl"));
+    machine.write(&main, &text(100));
+    machine.write(&agent, &text(100));
+    assert_eq!(machine.counts(), [1, 1, 0]);
+    assert_eq!(are_packed(), (true, true), "what is new is packed, however fresh it is");
+    machine.write(&main, &text(101));
+    assert_eq!(machine.counts(), [1, 1, 0]);
+    assert_eq!(are_packed(), (false, true), "what has not grown is left as it is");
+    assert_eq!(machine.counts(), [1, 0, 0]);
+    machine.write(&main, &text(102));
+    assert_eq!(machine.counts(), [1, 1, 0]);
+    machine.age(&main);
+    assert_eq!(machine.counts(), [1, 1, 0], "another time may be another file");
+    assert_eq!(are_packed(), (false, true), "the other one is fresh");
+    machine.age(&agent);
+    assert_eq!(machine.counts(), [1, 1, 0]);
+    assert_eq!(are_packed(), (true, true));
+    assert_eq!(machine.counts(), [1, 0, 0]);
+    assert!(machine.kept("claude-code", "one") == text(102));
+}
+
+#[test]
+fn what_has_become_quiet_is_packed_though_nothing_is_new() {
+    let machine = Machine::new();
+    let text = |lines: usize| (0..lines).map(|n| line("one", &n.to_string())).collect::<String>();
+    let main = format!("{SHOP}/one.jsonl");
+    for lines in [100, 101] {
+        machine.write(&main, &text(lines));
+        assert_eq!(machine.counts(), [1, 1, 0]);
+    }
+    // As after some time: the stamp is what it would have been.
+    machine.age(&main);
+    let stamp = Stamp::default().now(&stamp::own(&machine.path(&main)), &Default::default());
+    let stamp_file = machine.folder("claude-code", "one").join(STAMP_FILE);
+    assert!(Stamp::read(&stamp_file).is_open);
+    fs::write(&stamp_file, stamp.of_open(true).to_text()).unwrap();
+    let packed = machine.folder("claude-code", "one").join("000001/one.jsonl.zst");
+    assert!(!packed.exists());
+    assert_eq!(machine.counts(), [1, 0, 0], "nothing is new");
+    assert!(packed.exists() && !Stamp::read(&stamp_file).is_open);
+    assert!(machine.kept("claude-code", "one") == text(101));
+}
+
+#[test]
 fn a_copy_that_did_not_reach_the_disk_is_made_again() {
     let machine = Machine::new();
     let text = |id: &str| (0..100).map(|n| line(id, &n.to_string())).collect::<String>();
@@ -216,6 +279,7 @@ fn a_document_is_kept_as_it_last_was_and_never_shrinks() {
     let long = chat(40_000, "a document of more than a megabyte");
     assert!(long.len() > 1 << 20);
     machine.write(name, &long);
+    machine.age(name);
     assert_eq!(machine.counts(), [1, 1, 0]);
     assert!(kept() == long);
     let packed = machine.main("gemini", id);
