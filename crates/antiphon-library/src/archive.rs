@@ -48,8 +48,8 @@ const PACKED_ENDINGS: [&str; 3] = ["jsonl", "json", "md"];
 
 /// How exact the times of files are, with room to spare.
 const SLACK: Duration = Duration::from_secs(2);
-/// A session that has grown stays unpacked until nothing has come for so long: to unpack and pack it
-/// with every line would cost its length each time.
+/// A session that has grown stays unpacked until nothing has come for so long: to unpack and pack
+/// it with every line would cost its length each time.
 const QUIET: Duration = Duration::from_secs(600);
 
 /// A session whose files are to be kept.

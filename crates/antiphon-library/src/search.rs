@@ -194,7 +194,9 @@ impl Search<'_> {
         finders: &[Option<AhoCorasick>],
         all: bool,
     ) -> Seen {
-        let finder = candidate.word.and_then(|word| finders.get(word)?.as_ref());
+        // Which of them it is that a session has is not known, where any is enough.
+        let word = candidate.word.filter(|_| all);
+        let finder = word.and_then(|word| finders.get(word)?.as_ref());
         if let Some(finder) = finder
             && glimpse::is_enough(self.query, self.words)
             && glimpse::is_readable(session)
@@ -305,7 +307,7 @@ fn in_parallel<T: Sync, O: Send>(
     (seen, next.into_inner().min(things.len()))
 }
 
-/// Leaves those sessions whose bytes hold a word.
+/// Leaves those sessions that hold a word in what is searched.
 pub(crate) fn retain_holding(
     catalogue: &mut Catalogue<'_>,
     sessions: &mut Vec<StoredSession>,

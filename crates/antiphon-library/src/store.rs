@@ -148,7 +148,8 @@ impl Store {
         self.places().is_empty()
     }
 
-    /// Every copy and every recording, in the same order. What the catalogue knows need not be read.
+    /// Every copy and every recording, in the same order. What the catalogue knows need not be
+    /// read.
     pub(crate) fn rows(&self) -> Vec<StoredSession> {
         let mut rows: Vec<StoredSession> = listed(self.places(), self.known_rows()).collect();
         newest_first(&mut rows);

@@ -120,18 +120,26 @@ fn lines(from: &Path, to: &Path, deadline: Option<Instant>, packs: bool) -> io::
 
 /// Whether a packed copy has every whole line of the source.
 fn is_all_packed(source: &mut File, to: &Path) -> io::Result<bool> {
-    let Some((len, end)) = super::pack::len_and_end(&super::pack::packed(to))? else {
-        return Ok(false);
-    };
     let there = source.metadata()?.len();
-    let compared = end.len().min(usize::try_from(COMPARED_BYTES).unwrap_or(usize::MAX));
-    let end = end.get(end.len() - compared..).unwrap_or_default();
+    // Unpacked whole: a copy that is spoilt anywhere must not pass for one.
+    let packed = File::open(super::pack::packed(to))?;
+    let mut unpacked = zstd::stream::read::Decoder::new(packed)?;
+    let (mut len, mut end, mut chunk) = (0, Vec::new(), vec![0; CHUNK_BYTES]);
+    loop {
+        let read = unpacked.read(&mut chunk)?;
+        if read == 0 {
+            break;
+        }
+        len += read as u64;
+        end.extend_from_slice(chunk.get(..read).unwrap_or_default());
+        end.drain(..end.len().saturating_sub(COMPARED_BYTES as usize));
+    }
     if there < len || end_of_lines(source, len, there)? > len {
         return Ok(false);
     }
     let mut bytes = Vec::new();
-    source.seek(SeekFrom::Start(len - compared as u64))?;
-    Read::by_ref(source).take(compared as u64).read_to_end(&mut bytes)?;
+    source.seek(SeekFrom::Start(len - end.len() as u64))?;
+    source.take(end.len() as u64).read_to_end(&mut bytes)?;
     Ok(bytes == end)
 }
 
@@ -159,7 +167,9 @@ fn whole(from: &Path, to: &Path) -> io::Result<Step> {
     let Ok(there) = crate::read_bytes(from) else { return Ok(Step::Done) };
     match crate::read_bytes(if to.exists() { to } else { &packed }) {
         Ok(known) if known.len() > there.len() => return Ok(Step::Rewritten),
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        Err(error) if error.kind() != io::ErrorKind::NotFound && !is_damage(&error) => {
+            return Err(error);
+        }
         Ok(_) | Err(_) => replace(&packed, &bytes)?,
     }
     // Where both forms are there, the plain one would count.

@@ -85,6 +85,8 @@ fn write_packed(
     write_new(&packed(path), is_settled, |out| {
         let mut compressor = zstd::bulk::Compressor::new(LEVEL)?;
         compressor.set_parameter(CParameter::WindowLog(WINDOW_LOG))?;
+        // What was spoilt on the disk is an error, and not another text.
+        compressor.set_parameter(CParameter::ChecksumFlag(true))?;
         let mut frames = Frames { compressor, out, written: 0, starts: Vec::new() };
         write(&mut frames)?;
         let table = table(&frames.starts)?;
@@ -211,21 +213,6 @@ fn write_new(
         let _ = fs::remove_file(&new);
     }
     written
-}
-
-/// How long a packed file is unpacked, and its last block; nothing, if it was not packed here.
-pub(super) fn len_and_end(path: &Path) -> io::Result<Option<(u64, Vec<u8>)>> {
-    let mut file = File::open(path)?;
-    let Some(starts) = starts(&mut file)? else { return Ok(None) };
-    let mut len = 0;
-    for start in starts {
-        let mut header = Vec::new();
-        file.seek(SeekFrom::Start(start))?;
-        Read::by_ref(&mut file).take(FRAME_HEADER_BYTES).read_to_end(&mut header)?;
-        len += unpacked_len(&header);
-    }
-    let end = end(path)?;
-    Ok(Some((len, end)).filter(|(len, end)| *len >= end.len() as u64))
 }
 
 /// The last block of a packed file; all, if it was not packed here.

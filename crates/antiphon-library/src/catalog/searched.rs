@@ -15,15 +15,28 @@ const ESCAPED_BYTES: usize = "\\u0000".len();
 
 /// All places that an entry may have its words from.
 pub(crate) fn places(entry: Entry<'_>) -> impl Iterator<Item = Place> {
+    said(entry).chain(entry.detail(Detail::Result))
+}
+
+/// The same but for the structured twin.
+fn said(entry: Entry<'_>) -> impl Iterator<Item = Place> {
     let arguments = entry.calls().map(|(_, call)| call.arguments);
-    let details = [Detail::Reasoning, Detail::Payload, Detail::Result];
+    let details = [Detail::Reasoning, Detail::Payload];
     let details = details.into_iter().filter_map(move |detail| entry.detail(detail));
     entry.contents().chain(arguments).chain(details).filter(|place| !place.is_none())
 }
 
-/// The words of an entry that need not stand at any of its places as they are.
-pub(crate) fn names<'s>(session: &'s Session, entry: Entry<'s>) -> impl Iterator<Item = &'s str> {
-    entry.calls().map(|(ix, _)| session.tool_name(ix)).chain(entry.message_type())
+/// The words of an entry that stand at none of its places, or not as they are, and the place beside
+/// which they do.
+pub(crate) fn names<'s>(
+    session: &'s Session,
+    entry: Entry<'s>,
+) -> impl Iterator<Item = (&'s str, Place)> {
+    let tools = entry.calls().map(move |(ix, call)| (session.tool_name(ix), call.arguments));
+    let kind = entry.message_type().map(|kind| (kind, Place::NONE));
+    // A message may have begun on another line than that of its call.
+    let beside = move |place: Place| if place.is_none() { entry.line() } else { place };
+    tools.chain(kind).map(move |(name, place)| (name, beside(place)))
 }
 
 /// Whether the structured twin of a result says something that the result does not: one that is
@@ -38,7 +51,7 @@ pub(crate) fn says_more(entry: Entry<'_>, twin: Place) -> bool {
 pub(super) struct Searched<'s> {
     /// In order, and none within another.
     ranges: Vec<Range<usize>>,
-    /// What counts for the line that begins there.
+    /// What stands near that byte.
     names: Vec<(usize, &'s str)>,
 }
 
@@ -49,15 +62,15 @@ pub(super) fn searched<'s>(session: &'s Session, streams: &[&[u8]]) -> Vec<Searc
     let file = |place: Place| usize::try_from(place.stream).ok();
     for entry in session.entries() {
         let twin = entry.detail(Detail::Result);
-        let twin = twin.filter(|twin| is_long(entry, streams) && !says_more(entry, *twin));
-        for place in places(entry).filter(|place| Some(*place) != twin) {
+        let twin = twin.filter(|twin| says_more(entry, *twin) || !is_long(entry, streams));
+        for place in said(entry).chain(twin) {
             let Some(file) = file(place).and_then(|at| files.get_mut(at)) else { continue };
             file.ranges.push(range(place));
         }
-        let line = Some(entry.line()).filter(|place| !place.is_none());
-        let Some(line) = line.or_else(|| places(entry).next()) else { continue };
-        let Some(file) = file(line).and_then(|at| files.get_mut(at)) else { continue };
-        file.names.extend(names(session, entry).map(|name| (range(line).start, name)));
+        for (name, place) in names(session, entry) {
+            let Some(file) = file(place).and_then(|at| files.get_mut(at)) else { continue };
+            file.names.push((range(place).start, name));
+        }
     }
     for file in &mut files {
         file.names.sort_unstable();

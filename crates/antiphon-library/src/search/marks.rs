@@ -38,7 +38,7 @@ impl Marks {
         all: bool,
     ) -> bool {
         let places: Vec<Place> = places(entry).chain([entry.line()]).collect();
-        let names = || names(session, entry).map(str::to_lowercase);
+        let names = || names(session, entry).map(|(name, _)| name.to_lowercase());
         let mut has = self.0.iter().zip(words).map(|(streams, word)| {
             let Some(streams) = streams else { return true };
             places.iter().any(|place| is_within(streams, *place))

@@ -30,7 +30,7 @@ pub(crate) struct Ls {
     /// Used this tool
     #[arg(long, value_name = "NAME")]
     pub(crate) tool: Option<String>,
-    /// Names this file: a part of its path
+    /// Names this file in what was said or done: a part of its path
     #[arg(long, value_name = "PATH")]
     pub(crate) file: Option<String>,
     /// Cost this much at least, in dollars

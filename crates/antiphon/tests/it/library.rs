@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::run::{Done, command, folder, workspace};
 
 /// A home in which Claude Code has kept a session with sub-agents.
-fn home(folder: &Path) -> PathBuf {
+pub(crate) fn home(folder: &Path) -> PathBuf {
     let project = folder.join("home/.claude/projects/-repo");
     std::fs::create_dir_all(&project).unwrap();
     crate::agents::family(&project)
@@ -23,7 +23,7 @@ fn at_home(folder: &Path, words: &[&str]) -> Command {
     asked
 }
 
-fn antiphon(folder: &Path, words: &[&str]) -> Done {
+pub(crate) fn antiphon(folder: &Path, words: &[&str]) -> Done {
     let done = at_home(folder, words).output().unwrap();
     Done {
         out: String::from_utf8(done.stdout).unwrap(),
@@ -32,7 +32,7 @@ fn antiphon(folder: &Path, words: &[&str]) -> Done {
     }
 }
 
-fn json(folder: &Path, words: &[&str]) -> Value {
+pub(crate) fn json(folder: &Path, words: &[&str]) -> Value {
     let done = antiphon(folder, words);
     serde_json::from_str(&done.out).unwrap()
 }
@@ -84,74 +84,6 @@ fn what_is_new_is_added_and_what_was_rewritten_is_another_generation() {
     let unpacked = zstd::decode_all(std::fs::File::open(packed).unwrap()).unwrap();
     assert_eq!(String::from_utf8(unpacked).unwrap(), more);
     assert_eq!(std::fs::read_to_string(session.join("000002").join(name)).unwrap(), cut);
-}
-
-#[test]
-fn words_are_found_wherever_they_stand() {
-    let folder = folder();
-    home(folder.path());
-    antiphon(folder.path(), &["sync"]);
-    let found = |query: &str| -> Vec<String> {
-        let hits = json(folder.path(), &["search", query, "--json"]);
-        hits.as_array()
-            .unwrap()
-            .iter()
-            .map(|hit| hit["message_id"].as_str().unwrap().to_owned())
-            .collect()
-    };
-    assert_eq!(found("\"build it\""), ["u1"], "a prompt");
-    assert_eq!(
-        found("FOUND"),
-        ["b3", "c2"],
-        "a sub-agent's words and a tool's output, newest first"
-    );
-    assert_eq!(found("\"fn main\""), ["r1"], "a phrase");
-    assert_eq!(found("x.rs tool:read"), ["a1"], "a tool's input");
-    assert_eq!(found("is:error interrupted"), ["r3"]);
-    assert!(found("where did the agents say interrupted").contains(&"r3".to_owned()), "a question");
-    let none = antiphon(folder.path(), &["search", "zqnowhere", "--json"]);
-    assert_eq!((none.exit, none.out.trim()), (1, "[]"));
-    let wrong = antiphon(folder.path(), &["search", "since:soon"]);
-    assert_eq!(wrong.exit, 2, "{wrong}");
-}
-
-#[test]
-fn a_structured_twin_is_searched_where_it_says_more_than_its_result() {
-    let folder = folder();
-    let projects = folder.path().join("home/.claude/projects/shop");
-    std::fs::create_dir_all(&projects).unwrap();
-    let long = "as it was ".repeat(300);
-    let call = |id: &str| {
-        format!(
-            r#"{{"type":"assistant","sessionId":"s","uuid":"a-{id}","timestamp":"2026-05-01T10:00:00Z","message":{{"id":"m-{id}","role":"assistant","content":[{{"type":"tool_use","id":"{id}","name":"Edit","input":{{"file_path":"/srv/x.rs"}}}}]}}}}"#
-        )
-    };
-    let result = |id: &str, text: &str, twin: &str| {
-        format!(
-            r#"{{"type":"user","sessionId":"s","uuid":"r-{id}","timestamp":"2026-05-01T10:00:01Z","message":{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"{id}","content":"{text}"}}]}},"toolUseResult":{{"text":"{twin}"}}}}"#
-        )
-    };
-    let lines = [
-        call("t1"),
-        result("t1", &long, &format!("{long} quixotry")),
-        call("t2"),
-        result("t2", &long, &format!("{long}{long} rigmarole")),
-        call("t3"),
-        result("t3", "done", "taradiddle"),
-    ];
-    std::fs::write(projects.join("s.jsonl"), lines.join("\n") + "\n").unwrap();
-    antiphon(folder.path(), &["sync"]);
-    let found = |query: &str| {
-        let hits = antiphon(folder.path(), &["search", query, "--json"]);
-        let hits: Value = serde_json::from_str(&hits.out).unwrap();
-        hits.as_array().unwrap().len()
-    };
-    assert_eq!(found("rigmarole"), 1, "it is much longer than its result");
-    assert_eq!(found("taradiddle"), 1, "its result says next to nothing");
-    assert_eq!(found("quixotry"), 0, "it says once more what the result says");
-    assert_eq!(found("quixotry file:x.rs"), 1, "but all that was done to a file is searched");
-    assert_eq!(found("quixotry nowhere file:x.rs"), 1, "with any of the words, too");
-    assert_eq!(found("quixotry file:y.rs"), 0);
 }
 
 #[test]

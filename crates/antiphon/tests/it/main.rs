@@ -26,6 +26,7 @@ mod record;
 mod redact;
 mod run;
 mod samples;
+mod search;
 mod store;
 mod tail;
 mod validate;
