@@ -124,7 +124,7 @@ pub struct Format {
     /// the folder of the main file, and by how it begins.
     pub belongs: fn(stem: &str, name: &str, head: &str) -> bool,
     /// The sessions that a file which lies [`beside`](Self::beside) belongs to, by how it begins;
-    /// nothing, where that is not how they are told.
+    /// nothing, where that is not how they are told. Their names do not depend on the session's.
     pub owners: Option<fn(head: &str) -> Vec<String>>,
     /// The ends of the names of files that a text names as made from it, whatever folder they lie
     /// in; [`belongs`](Self::belongs) still has to agree.

@@ -222,9 +222,14 @@ fn sizes(members: &[Member], agent: &str) -> Sizes {
 
 /// Whether one of these files has changed so lately that it may go on.
 pub(crate) fn is_fresh(files: &Sizes) -> bool {
+    files.values().any(|(_, nanos)| has_changed_lately(*nanos))
+}
+
+/// Whether what was changed then may go on. The time is that of a file.
+pub(crate) fn has_changed_lately(nanos: u128) -> bool {
     let now = u128::try_from(SystemClock.now().as_millis()).unwrap_or_default();
-    let ages = files.values().filter_map(|(_, nanos)| now.checked_sub(nanos / 1_000_000));
-    ages.min().is_some_and(|age| age < QUIET.as_millis())
+    let age = now.checked_sub(nanos / 1_000_000);
+    age.is_some_and(|age| age < QUIET.as_millis())
 }
 
 /// The folder of the newest copy: names of files are relative to it.

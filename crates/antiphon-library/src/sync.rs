@@ -3,6 +3,7 @@
 //! Where an agent keeps its sessions is the format's to say ([`antiphon_formats::Kept`]). A session
 //! whose files have the sizes and times that they had when it was last copied is not opened.
 
+mod disks;
 mod settle;
 mod sources;
 pub(crate) mod stamp;
@@ -130,7 +131,7 @@ impl Store {
         let synced = Mutex::new(Synced { failed, ..Synced::default() });
         let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        let (settling, nearby) = (Settling::new(self.root()), Nearby::default());
+        let (settling, nearby) = (Settling::default(), Nearby::default());
         std::thread::scope(|scope| {
             for _ in 0..threads.min(sources.len()) {
                 let sender = sender.clone();

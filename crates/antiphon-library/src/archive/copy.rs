@@ -23,7 +23,7 @@ pub(super) enum Step {
 }
 
 /// How much before the end of a copy must be the same in the source.
-const COMPARED_BYTES: u64 = 4 << 10;
+const COMPARED_BYTES: usize = 4 << 10;
 /// How much is copied between two looks at the clock.
 const CHUNK_BYTES: usize = 256 << 10;
 /// What is longer is not held in memory.
@@ -132,7 +132,7 @@ fn is_all_packed(source: &mut File, to: &Path) -> io::Result<bool> {
         }
         len += read as u64;
         end.extend_from_slice(chunk.get(..read).unwrap_or_default());
-        end.drain(..end.len().saturating_sub(COMPARED_BYTES as usize));
+        end.drain(..end.len().saturating_sub(COMPARED_BYTES));
     }
     if there < len || end_of_lines(source, len, there)? > len {
         return Ok(false);
@@ -215,8 +215,8 @@ fn open(path: &Path) -> io::Result<Option<File>> {
 fn ends_alike(source: &mut File, copy: &mut File, copied: u64) -> io::Result<bool> {
     let read = |file: &mut File| {
         let mut bytes = Vec::new();
-        file.seek(SeekFrom::Start(copied.saturating_sub(COMPARED_BYTES)))?;
-        file.take(copied.min(COMPARED_BYTES)).read_to_end(&mut bytes)?;
+        file.seek(SeekFrom::Start(copied.saturating_sub(COMPARED_BYTES as u64)))?;
+        file.take(copied.min(COMPARED_BYTES as u64)).read_to_end(&mut bytes)?;
         io::Result::Ok(bytes)
     };
     Ok(read(source)? == read(copy)?)
@@ -226,7 +226,7 @@ fn ends_alike(source: &mut File, copy: &mut File, copied: u64) -> io::Result<boo
 fn end_of_lines(source: &mut File, from: u64, to: u64) -> io::Result<u64> {
     let mut end = to;
     while end > from {
-        let start = end.saturating_sub(COMPARED_BYTES).max(from);
+        let start = end.saturating_sub(COMPARED_BYTES as u64).max(from);
         let mut block = Vec::new();
         source.seek(SeekFrom::Start(start))?;
         Read::by_ref(source).take(end - start).read_to_end(&mut block)?;

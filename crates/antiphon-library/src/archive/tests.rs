@@ -254,4 +254,7 @@ fn what_an_agent_has_packed_never_replaces_more_than_it_holds() {
     assert!(kept() == text, "half of it");
     assert_eq!(copy(&zstd::encode_all(&text.as_bytes()[..5000], 3).unwrap()), Step::Rewritten);
     assert!(kept() == text);
+    fs::write(pack::packed(&to), &packed[..packed.len() / 2]).unwrap();
+    assert_eq!(copy(&packed), Step::Done);
+    assert!(kept() == text, "after a crash had cut the copy");
 }

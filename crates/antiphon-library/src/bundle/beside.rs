@@ -27,6 +27,8 @@ pub(crate) enum Beside<'a> {
 /// What lies in a folder, read once for all the sessions in it.
 #[derive(Debug)]
 pub(crate) struct Near {
+    /// When something last came or went.
+    changed: Option<SystemTime>,
     /// By their names. Where a file lies packed and unpacked, both are here.
     files: BTreeMap<String, PathBuf>,
     /// By their names, with a `/` at the end.
@@ -38,6 +40,8 @@ pub(crate) struct Near {
 impl Near {
     pub(crate) fn of(folder: &Path) -> Self {
         let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+        // First the time, then what is there: what comes meanwhile makes it another one.
+        let changed = changed(folder);
         let (mut files, mut folders) = (BTreeMap::new(), Vec::new());
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
             let name = entry.file_name().to_string_lossy().into_owned();
@@ -47,7 +51,12 @@ impl Near {
                 Err(_) => {}
             }
         }
-        Self { files, folders, owned: OnceLock::new() }
+        Self { changed, files, folders, owned: OnceLock::new() }
+    }
+
+    /// Whether this is still what lies in the folder.
+    pub(crate) fn is_current(&self, folder: &Path) -> bool {
+        self.changed == changed(folder)
     }
 
     /// The files that may belong to a session in the folder.
@@ -64,7 +73,8 @@ impl Near {
         files.map(|(_, path)| path).filter(|path| path.is_file() && !is_outdated(path))
     }
 
-    /// The same, and of those that say whose they are only its own. They are asked once.
+    /// The same, and of those that say whose they are only its own, and none of a companion's. They
+    /// are asked once.
     fn likely_own(&self, stem: &str, format: &Format) -> Vec<PathBuf> {
         let Some(owners) = format.owners else {
             return self.likely(stem, format).cloned().collect();
@@ -81,6 +91,10 @@ impl Near {
         });
         owned.get(stem).cloned().unwrap_or_default()
     }
+}
+
+fn changed(folder: &Path) -> Option<SystemTime> {
+    fs::metadata(folder).and_then(|metadata| metadata.modified()).ok()
 }
 
 /// The files that belong to the session, by name: beside its main file, and in its own folder.
@@ -131,17 +145,14 @@ pub(super) fn beside(
     format: &Format,
     which: Beside<'_>,
 ) -> Vec<Member> {
-    let has_changed = |path: &Path, time: SystemTime| {
-        let changed = fs::metadata(path).and_then(|metadata| metadata.modified());
-        changed.is_ok_and(|changed| changed >= time)
-    };
     // Most files beside it are other sessions; only a likely one is looked into.
     let likely: Vec<PathBuf> = match which {
         Beside::All => near.likely(stem, format).cloned().collect(),
         Beside::Near(_) => near.likely_own(stem, format),
         Beside::ChangedSince(time) => {
             let likely = near.likely(stem, format);
-            likely.filter(|path| has_changed(path, time)).cloned().collect()
+            let has_changed = |path: &Path| changed(path).is_some_and(|changed| changed >= time);
+            likely.filter(|path| has_changed(path)).cloned().collect()
         }
         Beside::Known(paths) => {
             let likely = near.likely(stem, format);

@@ -4,17 +4,19 @@
 //! the disk. To wait for each file takes most disks longer than everything else that `sync` does:
 //! where there are many they are waited for together.
 
-use std::fs::{File, OpenOptions};
+use std::fs::OpenOptions;
 use std::io;
 use std::mem;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use super::disks::Disks;
+use super::stamp::size;
 use crate::Error;
-use crate::archive::replace;
+use crate::archive::{has_changed_lately, replace};
 use crate::bundle::list;
 
-/// After a crash so many sessions, and no more, are looked at again.
+/// When so many sessions wait, they are settled.
 const WAITING_MAX: usize = 256;
 /// For fewer, whatever else the disk has to write is not waited for.
 const TOGETHER_MIN: usize = 16;
@@ -28,18 +30,16 @@ pub(super) struct Waiting {
 }
 
 /// Sessions that wait for the disk.
-pub(super) struct Settling<'a> {
-    store: &'a Path,
+#[derive(Default)]
+pub(super) struct Settling {
     waiting: Mutex<Vec<Waiting>>,
+    disks: Disks,
     failed: Mutex<Vec<(PathBuf, Error)>>,
 }
 
-impl<'a> Settling<'a> {
-    pub(super) fn new(store: &'a Path) -> Self {
-        Self { store, waiting: Mutex::default(), failed: Mutex::default() }
-    }
-
+impl Settling {
     pub(super) fn add(&self, session: Waiting) {
+        self.disks.note(&session.folder);
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         waiting.push(session);
         if waiting.len() >= WAITING_MAX {
@@ -57,8 +57,12 @@ impl<'a> Settling<'a> {
     }
 
     fn settle(&self, sessions: Vec<Waiting>) {
-        let are_written = sessions.len() >= TOGETHER_MIN && write_back_all(self.store);
+        let are_written = sessions.len() >= TOGETHER_MIN && self.disks.write_back();
         for Waiting { source, folder, stamp_file, stamp } in sessions {
+            // It may have been forgotten meanwhile.
+            if !folder.is_dir() {
+                continue;
+            }
             let written = if are_written { Ok(()) } else { write_back(folder) };
             let stamped = written.and_then(|()| {
                 let stamped = replace(&stamp_file, stamp.as_bytes());
@@ -72,25 +76,14 @@ impl<'a> Settling<'a> {
     }
 }
 
-/// Waits for everything that the disk of a folder has to write; false, where that cannot be asked.
-#[cfg(any(target_os = "linux", target_os = "android"))]
-fn write_back_all(folder: &Path) -> bool {
-    File::open(folder).is_ok_and(|folder| rustix::fs::syncfs(folder).is_ok())
-}
-
-#[cfg(not(any(target_os = "linux", target_os = "android")))]
-fn write_back_all(_: &Path) -> bool {
-    false
-}
-
-/// Waits for every file in a session's folder.
+/// Waits for the files in a session's folder; others have long been written by themselves.
 fn write_back(folder: PathBuf) -> Result<(), Error> {
     let mut folders = vec![folder];
     while let Some(folder) = folders.pop() {
         for path in list(&folder) {
             if path.is_dir() {
                 folders.push(path);
-            } else {
+            } else if has_changed_lately(size(&path).1) {
                 sync(&path).map_err(|source| Error::Write { path, source })?;
             }
         }
@@ -101,7 +94,7 @@ fn write_back(folder: PathBuf) -> Result<(), Error> {
 #[expect(clippy::disallowed_methods, reason = "no log: a failure is told, and no stamp written")]
 fn sync(path: &Path) -> io::Result<()> {
     match OpenOptions::new().write(true).open(path) {
-        // Another process has replaced it, and waits for what it wrote.
+        // Another process has replaced it. What that one adds is another one's to settle.
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         file => file?.sync_data(),
     }

@@ -49,7 +49,8 @@ impl Wanted {
     }
 }
 
-/// The folders in which sessions lie, each read when it is first asked for.
+/// The folders in which sessions lie, each read when it is first asked for and when it has
+/// changed.
 #[derive(Debug, Default)]
 pub(super) struct Nearby(Mutex<BTreeMap<PathBuf, Arc<Near>>>);
 
@@ -58,8 +59,12 @@ impl Nearby {
     pub(super) fn of(&self, main: &Path) -> Arc<Near> {
         let folder = main.parent().unwrap_or(Path::new(""));
         let mut folders = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let near = folders.entry(folder.to_owned());
-        Arc::clone(near.or_insert_with(|| Arc::new(Near::of(folder))))
+        if let Some(near) = folders.get(folder).filter(|near| near.is_current(folder)) {
+            return Arc::clone(near);
+        }
+        let near = Arc::new(Near::of(folder));
+        folders.insert(folder.to_owned(), Arc::clone(&near));
+        near
     }
 }
 
@@ -263,4 +268,24 @@ pub(crate) fn files(folder: &SourceFolder) -> Result<Vec<PathBuf>, Error> {
 pub(crate) fn main_files(folder: &SourceFolder) -> Vec<PathBuf> {
     let found = sessions(folder).unwrap_or_default();
     found.into_iter().map(|wanted| wanted.source.file).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_read_again_when_something_came() {
+        let folder = tempfile::tempdir().unwrap();
+        let main = folder.path().join("s.jsonl");
+        let nearby = Nearby::default();
+        let first = nearby.of(&main);
+        assert!(Arc::ptr_eq(&first, &nearby.of(&main)));
+        let long_ago = std::fs::File::open(folder.path()).unwrap();
+        long_ago.set_modified(SystemTime::UNIX_EPOCH).unwrap();
+        let second = nearby.of(&main);
+        assert!(!Arc::ptr_eq(&first, &second));
+        std::fs::write(folder.path().join("agent-a.jsonl"), "").unwrap();
+        assert!(!Arc::ptr_eq(&second, &nearby.of(&main)));
+    }
 }
