@@ -28,18 +28,20 @@ pub(crate) fn run(root: &Path) -> Outcome {
     }
     let sizes = std::env::var_os("ANTIPHON_BENCH_MB");
     let sizes = sizes.and_then(|it| it.into_string().ok()).unwrap_or_else(|| "100,1000".to_owned());
-    for size in sizes.split(',') {
-        let folder = std::env::temp_dir().join(format!("antiphon-library-{}", std::process::id()));
-        let mut make = Command::new("python3");
-        make.arg(&generator).arg(folder.join("home")).arg(size).stdout(Stdio::null());
-        if !make.status()?.success() {
-            return Err("the generator failed".into());
-        }
-        let measured =
-            Bench { folder: &folder, binary: root.join("target/release/antiphon") }.run();
-        fs::remove_dir_all(&folder)?;
-        measured?;
-    }
+    // All are removed in the end: where many files have just gone, new ones are made slowly.
+    let all = std::env::temp_dir().join(format!("antiphon-library-{}", std::process::id()));
+    let measured =
+        sizes.split(',').try_for_each(|size| -> Result<(), Box<dyn std::error::Error>> {
+            let folder = all.join(size);
+            let mut make = Command::new("python3");
+            make.arg(&generator).arg(folder.join("home")).arg(size).stdout(Stdio::null());
+            if !make.status()?.success() {
+                return Err("the generator failed".into());
+            }
+            Bench { folder: &folder, binary: root.join("target/release/antiphon") }.run()
+        });
+    fs::remove_dir_all(&all)?;
+    measured?;
     Ok(ExitCode::SUCCESS)
 }
 
