@@ -7,11 +7,13 @@
 //! │   ├── <id>.jsonl
 //! │   └── <id>/subagents/…
 //! ├── 000002/              begun when a file had been cut or rewritten; the one before stays
-//! ├── lock                 held by the one process that copies
 //! ├── wanted               somebody asked for a copy since the last one began
 //! ├── stamp                what the files were like when `sync` last copied them
 //! └── unread               nothing was copied: these readers do not know what it is
 //! ```
+//!
+//! The folder is locked by the one process that copies. Where folders cannot be locked, a file
+//! `lock` in it is.
 //!
 //! A copy of lines is always a beginning of its source, so its own length says where to go on, and
 //! after a crash nothing can disagree with it. A document is as it last was, unless it had been
@@ -402,13 +404,10 @@ impl Copying<'_> {
 
     fn lock(&self) -> Result<Option<File>, Error> {
         let path = self.folder.join("lock");
-        let file = copy::private(OpenOptions::new().write(true).create(true)).open(&path);
-        let file = file.map_err(|error| cannot_write(&path, error))?;
-        match file.try_lock() {
-            Ok(()) => Ok(Some(file)),
-            Err(TryLockError::WouldBlock) => Ok(None),
-            Err(TryLockError::Error(error)) => Err(cannot_write(&path, error)),
-        }
+        locked(File::open(self.folder)).or_else(|_| {
+            let file = copy::private(OpenOptions::new().write(true).create(true)).open(&path);
+            locked(file).map_err(|error| cannot_write(&path, error))
+        })
     }
 
     /// The lock; nothing, if another process has it and was asked to look again.
@@ -451,6 +450,16 @@ fn generations(folder: &Path) -> Vec<u32> {
     let number =
         |path: &PathBuf| path.file_name()?.to_str().filter(|name| name.len() == 6)?.parse().ok();
     list(folder).iter().filter_map(number).collect()
+}
+
+/// The same, locked; nothing, if another process has locked it.
+fn locked(file: io::Result<File>) -> io::Result<Option<File>> {
+    let file = file?;
+    match file.try_lock() {
+        Ok(()) => Ok(Some(file)),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
 }
 
 fn cannot_write(path: &Path, source: io::Error) -> Error {

@@ -156,7 +156,7 @@ fn who_finds_another_at_it_leaves_and_is_not_forgotten() {
     scene.main(&line(1));
     scene.archive();
     let folder = scene.store.archive_folder("claude-code", &Key::of("claude-code", ID));
-    let other = File::options().write(true).open(folder.join("lock")).unwrap();
+    let other = File::open(&folder).unwrap();
     other.lock().unwrap();
     scene.main(&line(2));
     assert_eq!(scene.archive(), Copied::Busy);

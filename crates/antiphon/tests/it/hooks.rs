@@ -286,7 +286,7 @@ fn hooks_at_once_lose_no_line_and_write_none_twice() {
         home.wait_for("all lines", |home| copy(home).len() >= written.len());
         keeps(&home, &written);
     }
-    let left = |home: &Home| home.list(&archive(home)) == ["000001", "lock", "session.json"];
+    let left = |home: &Home| home.list(&archive(home)) == ["000001", "session.json"];
     home.wait_for("nothing to be left over", left);
 }
 
