@@ -322,6 +322,9 @@ impl Copying<'_> {
             for path in list(&folder) {
                 if path.is_dir() {
                     folders.push(path);
+                } else if copy::is_half_written(&path) {
+                    // By a process that was killed: whoever writes here has the lock.
+                    let _ = fs::remove_file(&path);
                 } else if path
                     .extension()
                     .is_some_and(|it| PACKED_ENDINGS.iter().any(|known| it == *known))

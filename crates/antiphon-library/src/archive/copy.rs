@@ -2,7 +2,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process;
 use std::time::Instant;
 
@@ -238,11 +238,23 @@ fn end_of_lines(source: &mut File, from: u64, to: u64) -> io::Result<u64> {
     Ok(from)
 }
 
-/// Writes a file so that it is there whole, or as it was before.
-pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+/// What a file is called until it is whole.
+pub(super) fn half_written(path: &Path) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}.new", process::id()));
-    let new = path.with_file_name(name);
+    path.with_file_name(name)
+}
+
+/// Whether some process called a file so.
+pub(super) fn is_half_written(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let process = name.strip_suffix(".new").and_then(|name| name.rsplit_once('.'));
+    process.is_some_and(|(_, id)| !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// Writes a file so that it is there whole, or as it was before.
+pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let new = half_written(path);
     let mut options = OpenOptions::new();
     let mut file = private(options.write(true).create(true).truncate(true)).open(&new)?;
     let written = file.write_all(bytes).and_then(|()| fs::rename(&new, path));

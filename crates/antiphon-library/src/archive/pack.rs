@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use zstd::zstd_safe::CParameter;
 
-use super::copy::private;
+use super::copy::{half_written, private};
 use crate::blocks::{LINE_BYTES_MAX, each_block};
 use crate::file::PACKED;
 
@@ -201,9 +201,7 @@ fn write_new(
     is_settled: bool,
     write: impl FnOnce(&mut File) -> io::Result<()>,
 ) -> io::Result<()> {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.new", std::process::id()));
-    let new = path.with_file_name(name);
+    let new = half_written(path);
     let mut options = OpenOptions::new();
     let mut file = private(options.write(true).create(true).truncate(true)).open(&new)?;
     let written = write(&mut file);

@@ -207,6 +207,21 @@ fn what_has_become_quiet_is_packed_though_nothing_is_new() {
 }
 
 #[test]
+fn what_a_killed_process_has_left_is_removed() {
+    let machine = Machine::new();
+    machine.write(&format!("{SHOP}/one.jsonl"), &line("one", "a"));
+    machine.counts();
+    let copies = machine.folder("claude-code", "one").join("000001");
+    let half = copies.join("one.jsonl.zst.4711.new");
+    fs::write(&half, "half").unwrap();
+    machine.write(&format!("{SHOP}/one.jsonl"), &line("one", "a").repeat(2));
+    machine.age(&format!("{SHOP}/one.jsonl"));
+    assert_eq!(machine.counts(), [1, 1, 0]);
+    let left: Vec<PathBuf> = crate::bundle::list(&copies);
+    assert_eq!(left, [copies.join("one.jsonl")]);
+}
+
+#[test]
 fn a_copy_that_did_not_reach_the_disk_is_made_again() {
     let machine = Machine::new();
     let text = |id: &str| (0..100).map(|n| line(id, &n.to_string())).collect::<String>();
