@@ -116,7 +116,7 @@ impl Search<'_> {
         // What was done to a file is looked for in all that a tool gave back, and filters do not
         // tell of all.
         let of_file = self.query.file.is_some();
-        let telling = |word: &'_ String| Pieces::of(if of_file { "" } else { word });
+        let telling = |word: &String| Pieces::of(if of_file { "" } else { word });
         let mut pieces: Vec<Pieces> = self.words.iter().map(telling).collect();
         let all = all || of_file;
         if all {

@@ -4,8 +4,9 @@ use rusqlite::Connection;
 
 use super::CatalogError;
 
-/// Raised whenever a table changes. A catalogue of another version is emptied.
-const VERSION: i64 = 5;
+/// Raised whenever a table changes, or what is put into it. A catalogue of another version is
+/// emptied.
+const VERSION: i64 = 6;
 
 const TABLES: &str = "
 CREATE TABLE fact (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
