@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
+use antiphon_formats::FORMATS;
 use antiphon_library::{Environment, Store, source_folders};
 use serde::Serialize;
 
 use crate::cli;
-use crate::failure::Outcome;
+use crate::failure::{Outcome, UserError};
 use crate::terminal::{self, Bar, Page, complain, count};
 
 /// How often a watching `sync` looks.
@@ -15,6 +16,11 @@ const LOOK: Duration = Duration::from_secs(2);
 pub(crate) fn run(args: &cli::Sync) -> anyhow::Result<Outcome> {
     let environment = Environment::of_process();
     let store = Store::open_default(&environment)?;
+    let is_known = |agent: &str| FORMATS.iter().any(|it| it.name == agent && it.kept.is_some());
+    if let Some(agent) = args.agent.as_deref().filter(|agent| !is_known(agent)) {
+        let unknown = UserError::usage(format!("no agent `{agent}` keeps sessions that are known"));
+        return Err(unknown.hint("`antiphon formats` lists them").into());
+    }
     loop {
         let bar = Bar::new("sessions kept");
         let synced =
@@ -45,6 +51,7 @@ pub(crate) fn run(args: &cli::Sync) -> anyhow::Result<Outcome> {
             let mut page = Page::live();
             let agents = source_folders(&environment);
             let mut names: Vec<&str> = agents.iter().map(|folder| folder.agent).collect();
+            names.retain(|name| args.agent.as_deref().is_none_or(|agent| agent == *name));
             names.dedup();
             if names.is_empty() {
                 page.plain("No agent's sessions were found on this machine.");

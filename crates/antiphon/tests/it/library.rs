@@ -96,6 +96,8 @@ fn an_empty_store_says_how_to_fill_it() {
     }
     let synced = antiphon(folder.path(), &["sync"]);
     assert_eq!(synced.out, "No agent's sessions were found on this machine.\n");
+    let unknown = antiphon(folder.path(), &["sync", "--agent", "nobody"]);
+    assert_eq!(unknown.exit, 2, "{unknown}");
 }
 
 #[test]
