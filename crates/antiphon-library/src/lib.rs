@@ -16,6 +16,7 @@ mod machine;
 mod open;
 mod recorded;
 mod redacted;
+pub mod regular;
 mod search;
 mod stats;
 mod store;

@@ -1,0 +1,115 @@
+//! Opening regular files, and nothing else.
+//!
+//! Among an agent's files there may be a named pipe, a socket, or a link to a device. Opening a
+//! pipe waits for a writer, and a device may never end. So a file is opened without waiting, and
+//! what was opened, not what the name said before, decides whether it is read.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// Opens a regular file for reading. A link is followed; anything but a regular file at its end is
+/// an error of the kind [`io::ErrorKind::InvalidInput`].
+pub fn open(path: &Path) -> io::Result<File> {
+    open_with(path, false)
+}
+
+/// The same, if no link has to be followed at the end of the path.
+fn open_no_link(path: &Path) -> io::Result<File> {
+    open_with(path, true)
+}
+
+/// All bytes of a regular file.
+pub fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    open(path)?.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Opens a regular file that lies in a folder. A link is followed where its target lies in that
+/// folder too; any other link is an error of the kind [`io::ErrorKind::PermissionDenied`].
+pub fn open_within(path: &Path, folder: &Path) -> io::Result<File> {
+    match resolve_within(path, folder)? {
+        Some(resolved) => open_no_link(&resolved),
+        None => Err(io::Error::new(
+            io::ErrorKind::PermissionDenied,
+            format!("a link that leads out of `{}`", folder.display()),
+        )),
+    }
+}
+
+/// Where a path leads to, if that lies in the folder.
+fn resolve_within(path: &Path, folder: &Path) -> io::Result<Option<PathBuf>> {
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let (path, folder) = (path.canonicalize()?, folder.canonicalize()?);
+    Ok(path.starts_with(&folder).then_some(path))
+}
+
+fn open_with(path: &Path, refuses_links: bool) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        use rustix::fs::OFlags;
+        use std::os::unix::fs::OpenOptionsExt as _;
+        let mut flags = OFlags::NONBLOCK | OFlags::NOCTTY;
+        flags.set(OFlags::NOFOLLOW, refuses_links);
+        options.custom_flags(i32::try_from(flags.bits()).unwrap_or_default());
+    }
+    #[cfg(not(unix))]
+    let _ = refuses_links;
+    let file = options.open(path)?;
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file")),
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    fn only_regular_files_are_opened_and_nothing_is_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::write(at("file"), "words").unwrap();
+        fs::create_dir(at("folder")).unwrap();
+        assert!(Command::new("mkfifo").arg(at("pipe")).status().unwrap().success());
+        let _socket = std::os::unix::net::UnixListener::bind(at("socket")).unwrap();
+        symlink(at("file"), at("link")).unwrap();
+        symlink(at("pipe"), at("link to a pipe")).unwrap();
+        symlink("/dev/zero", at("link to a device")).unwrap();
+        assert_eq!(read(&at("file")).unwrap(), b"words");
+        assert_eq!(read(&at("link")).unwrap(), b"words");
+        for name in ["folder", "pipe", "socket", "link to a pipe", "link to a device", "absent"] {
+            assert!(open(&at(name)).is_err(), "{name}");
+        }
+        assert_eq!(open(&at("absent")).unwrap_err().kind(), io::ErrorKind::NotFound);
+        assert_eq!(open(&at("pipe")).unwrap_err().kind(), io::ErrorKind::InvalidInput);
+    }
+
+    #[test]
+    fn a_link_is_followed_only_within_its_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::create_dir_all(at("agent/sub")).unwrap();
+        fs::write(at("agent/file"), "own").unwrap();
+        fs::write(at("secret"), "secret").unwrap();
+        symlink(at("secret"), at("agent/out")).unwrap();
+        symlink("../file", at("agent/sub/in")).unwrap();
+        symlink(folder.path(), at("agent/above")).unwrap();
+        symlink(at("agent"), at("other name")).unwrap();
+        let opened = |path: &str, within: &str| open_within(&at(path), &at(within)).is_ok();
+        assert!(opened("agent/file", "agent"));
+        assert!(opened("agent/sub/in", "agent"));
+        assert!(opened("other name/file", "other name"), "the folder itself may be a link");
+        assert!(!opened("agent/out", "agent"));
+        assert!(!opened("agent/above/secret", "agent"));
+        assert!(!opened("agent/sub/in", "agent/sub"));
+    }
+}
