@@ -16,6 +16,7 @@ mod machine;
 mod open;
 mod recorded;
 mod redacted;
+mod redacted_bodies;
 pub mod regular;
 mod search;
 mod stats;

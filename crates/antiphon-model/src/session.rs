@@ -142,6 +142,14 @@ impl Session {
         }
     }
 
+    /// Changes the texts that the fold keeps itself (title, prompt, names of agents) instead of
+    /// reading them through [`Bodies`](crate::Bodies): so that nothing can be shown or cut that was
+    /// not changed. `change` gives nothing where a text stays as it is.
+    pub fn change_texts(&mut self, change: &dyn Fn(&str) -> Option<String>) {
+        self.info.change_texts(change);
+        self.agents.iter_mut().for_each(|agent| agent.change_texts(change));
+    }
+
     /// Notes what a reader could not decode.
     pub fn add_problem(&mut self, problem: Problem) {
         self.problems.push(problem);

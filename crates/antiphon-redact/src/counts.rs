@@ -3,6 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use crate::keywords::{MARKER, marker_end};
+use crate::{ENVIRONMENT_RULE, rule_names};
+
 /// Findings, counted by rule.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Counts(BTreeMap<&'static str, u64>);
@@ -10,6 +13,20 @@ pub struct Counts(BTreeMap<&'static str, u64>);
 impl Counts {
     pub fn add(&mut self, rule: &'static str) {
         *self.0.entry(rule).or_default() += 1;
+    }
+
+    /// The markers in a text, by rule.
+    pub fn of_markers(text: &str) -> Self {
+        let mut counts = Self::default();
+        for (at, _) in text.match_indices(MARKER) {
+            let marker = text.get(at..).unwrap_or_default();
+            let name = marker_end(marker).and_then(|end| marker.get(MARKER.len()..end - 1));
+            let is_it = |rule: &&str| name == Some(*rule);
+            rule_names().chain([ENVIRONMENT_RULE]).find(is_it).into_iter().for_each(|rule| {
+                counts.add(rule);
+            });
+        }
+        counts
     }
 
     pub fn merge(&mut self, other: &Self) {

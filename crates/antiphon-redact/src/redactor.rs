@@ -37,6 +37,15 @@ impl Redactor {
         replace(raw, &self.find_json(raw), counts)
     }
 
+    /// A value of any kind without its secrets: as JSON where it is JSON, a string in quotes
+    /// included, and as text where it is not.
+    pub fn redact_value<'t>(&self, raw: &'t str, counts: &mut Counts) -> Cow<'t, str> {
+        match antiphon_model::json::check(raw).is_ok() {
+            true => self.redact_json(raw, counts),
+            false => self.redact(raw, counts),
+        }
+    }
+
     /// The secrets of a text, in order, none within another.
     pub fn find(&self, text: &str) -> Vec<Finding> {
         let (values, _) = self.secrets.find(text, true);

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use antiphon_journal::{Error, Log};
 use antiphon_library::{Environment, Found, Store, StoredSession};
 use antiphon_model::{Agent, AgentIx, EventIx};
+use antiphon_redact::Redactor;
 use antiphon_views::{AgentNotFound, Reading};
 
 use crate::failure::{Outcome, UserError, report_problems};
@@ -44,6 +45,11 @@ impl Opened {
             return Err(UserError::failed(what).hint("`antiphon formats` lists them").into());
         }
         Ok(Self { inner, path: shown.to_string() })
+    }
+
+    /// The same session without its secrets.
+    pub(crate) fn redacted(self, redactor: &Redactor) -> Self {
+        Self { inner: self.inner.redacted(redactor), ..self }
     }
 
     pub(crate) fn reading(&self) -> Reading<'_> {

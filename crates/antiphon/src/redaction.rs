@@ -1,10 +1,22 @@
 //! Redaction as commands use it: with the values of this program's environment, and counted.
 
+#[cfg(test)]
+mod tests;
+
+use std::path::Path;
+
+use antiphon_model::Timestamp;
+use antiphon_recorder::Redact;
 use antiphon_redact::{Counts, Redactor, Secrets};
 
+use crate::opened::{Opened, locate};
 use crate::terminal::complain;
 
-/// What is replaced, and how often it was; nothing, where the user wants all.
+/// What is replaced, and how often it was; nothing, where the user wants everything.
+///
+/// Whatever leaves this machine is opened here, so that it is redacted before a writer cuts it, and
+/// goes through [`Redaction::json`] or [`Redaction::text`] once more when it is written: a secret
+/// may also come together from parts.
 #[derive(Debug, Default)]
 pub(crate) struct Redaction {
     redactor: Option<Redactor>,
@@ -21,20 +33,46 @@ impl Redaction {
         self.redactor.as_ref().map(|redactor| (redactor, &mut self.counts))
     }
 
+    /// Reads the session that a person names, in order to export it.
+    pub(crate) fn open(&self, named: &Path) -> anyhow::Result<Opened> {
+        let opened = Opened::read(named)?;
+        Ok(match &self.redactor {
+            Some(redactor) => opened.redacted(redactor),
+            None => opened,
+        })
+    }
+
+    /// What the command of a recording printed, with the times; nothing, if it is no recording.
+    pub(crate) fn printed(&self, named: &Path) -> anyhow::Result<Option<Vec<(Timestamp, String)>>> {
+        let Some(lines) = antiphon_library::printed(&locate(named)?)? else { return Ok(None) };
+        let clean = |line: String| match &self.redactor {
+            Some(redactor) => redactor.redact_value(&line, &mut Counts::default()).into_owned(),
+            None => line,
+        };
+        let lines = lines.into_iter().filter_map(|line| Some((line.at?, clean(line.line))));
+        Ok(Some(lines.collect()))
+    }
+
     /// A JSON text without its secrets.
     pub(crate) fn json(&mut self, text: String) -> String {
-        match self.parts() {
-            Some((redactor, counts)) => redactor.redact_json(&text, counts).into_owned(),
-            None => text,
-        }
+        self.clean(text, |redactor, text| {
+            redactor.redact_json(text, &mut Counts::default()).into_owned()
+        })
     }
 
     /// A text without its secrets.
     pub(crate) fn text(&mut self, text: String) -> String {
-        match self.parts() {
-            Some((redactor, counts)) => redactor.redact(&text, counts).into_owned(),
-            None => text,
-        }
+        self.clean(text, |redactor, text| {
+            redactor.redact(text, &mut Counts::default()).into_owned()
+        })
+    }
+
+    /// Counts what is left out of the text as it is written, wherever that was found.
+    fn clean(&mut self, text: String, redact: impl Fn(&Redactor, &str) -> String) -> String {
+        let Some(redactor) = &self.redactor else { return text };
+        let clean = redact(redactor, &text);
+        self.counts.merge(&Counts::of_markers(&clean));
+        clean
     }
 
     /// Says what was replaced, if anything was.
@@ -52,4 +90,25 @@ pub(crate) fn redactor() -> Redactor {
     let variables = variables
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
     Redactor::new(Secrets::from_env(variables))
+}
+
+/// Redacts the lines that a recorded command prints, one after the other, before anything is made
+/// of them: nothing reaches the disk with a secret in it that a rule knows.
+pub(crate) fn line_redactor() -> Redact {
+    let redactor = redactor();
+    let mut counts = Counts::default();
+    let mut is_in_key = false;
+    Box::new(move |line, is_json| {
+        if is_json {
+            return redactor.redact_json(line, &mut counts).into_owned();
+        }
+        // A key that is printed as text goes over many lines, none of which looks like one.
+        let begins = line.contains("-----BEGIN ") && line.contains("PRIVATE KEY-----");
+        let ends = line.contains("-----END ") && line.contains("PRIVATE KEY-----");
+        if begins || is_in_key {
+            is_in_key = !ends;
+            return "[redacted:private-key]".to_owned();
+        }
+        redactor.redact(line, &mut counts).into_owned()
+    })
 }

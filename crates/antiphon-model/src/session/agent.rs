@@ -1,6 +1,7 @@
 //! Agents: those that were created, and those that merely spoke.
 
 use super::column::push_tight;
+use super::info::change_text;
 use super::strings::StrIx;
 use super::{EntryKind, Row, Session};
 use crate::{AgentCreated, AgentEnded, AgentIx, CallIx, EventIx, Rule};
@@ -81,6 +82,12 @@ impl Agent {
     /// Its transcript: messages, and edits of its context, in order.
     pub fn transcript(&self) -> impl DoubleEndedIterator<Item = EventIx> + ExactSizeIterator {
         self.transcript.iter().map(|&event| EventIx(event))
+    }
+
+    /// Changes the words that somebody wrote about the agent.
+    pub(super) fn change_texts(&mut self, change: &dyn Fn(&str) -> Option<String>) {
+        let texts = [&mut self.name, &mut self.agent_type, &mut self.status];
+        texts.into_iter().for_each(|text| change_text(text, change));
     }
 
     pub(super) fn heap_bytes(&self) -> usize {

@@ -56,11 +56,32 @@ impl Info {
         self.ended = false;
     }
 
+    /// Changes the words that somebody wrote, of whatever length. Ids and paths stay.
+    pub(super) fn change_texts(&mut self, change: &dyn Fn(&str) -> Option<String>) {
+        let texts = [
+            &mut self.title,
+            &mut self.prompt,
+            &mut self.description,
+            &mut self.program,
+            &mut self.outcome,
+            &mut self.reason,
+            &mut self.error,
+        ];
+        texts.into_iter().for_each(|text| change_text(text, change));
+    }
+
     pub(super) fn end(&mut self, ended: &SessionEnded<'_>) {
         let own = |value: &Option<Text<'_>>| value.as_deref().map(Into::into);
         self.ended = true;
         self.outcome = own(&ended.outcome);
         self.reason = own(&ended.reason);
         self.error = own(&ended.error);
+    }
+}
+
+/// Replaces a text by what `change` gives for it, if it gives anything.
+pub(super) fn change_text(text: &mut Option<Box<str>>, change: &dyn Fn(&str) -> Option<String>) {
+    if let Some(changed) = text.as_deref().and_then(change) {
+        *text = Some(changed.into());
     }
 }

@@ -38,9 +38,9 @@ pub(crate) fn run(args: &cli::Export) -> anyhow::Result<Outcome> {
         cli::PhaseDetail::Always => PhaseDetail::Always,
         cli::PhaseDetail::Never => PhaseDetail::Never,
     };
-    let opened = Opened::read(&args.session)?;
-    let options = WriteOptions { standard, phases };
     let mut redaction = Redaction::unless(args.no_redact);
+    let opened = redaction.open(&args.session)?;
+    let options = WriteOptions { standard, phases };
     let outcome =
         super::document::export(&opened, options, args.output.as_deref(), &mut redaction)?;
     redaction.report();
@@ -73,13 +73,10 @@ fn native(args: &cli::Export) -> anyhow::Result<Outcome> {
 }
 
 fn transcript(args: &cli::Export) -> anyhow::Result<Outcome> {
-    let opened = Opened::read(&args.session)?;
-    let form = Transcript { policy: super::record::policy(args.tools) };
     let mut redaction = Redaction::unless(args.no_redact);
-    let printed = antiphon_library::printed(&locate(&args.session)?)?;
-    let printed: Option<Vec<_>> = printed.map(|lines| {
-        lines.into_iter().filter_map(|printed| Some((printed.at?, printed.line))).collect()
-    });
+    let opened = redaction.open(&args.session)?;
+    let form = Transcript { policy: super::record::policy(args.tools) };
+    let printed = redaction.printed(&args.session)?;
     let text =
         antiphon_recorder::export(&opened.reading(), &opened.id(), printed.as_deref(), form)?;
     let text = redaction.text(text);
@@ -96,13 +93,13 @@ fn interchange(
     args: &cli::Export,
     write: impl Fn(&Opened) -> anyhow::Result<String>,
 ) -> anyhow::Result<Outcome> {
-    let opened = Opened::read(&args.session)?;
+    let mut redaction = Redaction::unless(args.no_redact);
+    let opened = redaction.open(&args.session)?;
     let text = write(&opened)?;
     if text.is_empty() {
         let what = format!("nobody says anything in `{}`", args.session.display());
         return Err(UserError::failed(what).into());
     }
-    let mut redaction = Redaction::unless(args.no_redact);
     // A document over many lines, or one on each.
     let is_one = antiphon_model::json::check(&text).is_ok();
     let mut text = match is_one {

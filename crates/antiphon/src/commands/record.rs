@@ -9,13 +9,12 @@ use std::time::Duration;
 use antiphon_journal::{Level, Options};
 use antiphon_library::{Config, Environment, Store};
 use antiphon_recorder::{
-    Assignment, Ended, LogTarget, Policy, RecordError, Recorder, Redact, RoleEvent, Sinks, record,
+    Assignment, Ended, LogTarget, Policy, RecordError, Recorder, RoleEvent, Sinks, record,
 };
-use antiphon_redact::Counts;
 
 use crate::cli;
 use crate::failure::{Outcome, UserError};
-use crate::redaction::redactor;
+use crate::redaction::line_redactor;
 use crate::terminal::complain;
 
 pub(crate) fn run(args: &cli::Record) -> anyhow::Result<Outcome> {
@@ -43,7 +42,7 @@ pub(crate) fn run(args: &cli::Record) -> anyhow::Result<Outcome> {
             logs_dir,
             policy: policy(args.tools),
             events: args.events.as_deref().map(teller),
-            redact: (!args.no_redact && config.redaction.enabled).then(redact),
+            redact: (!args.no_redact && config.redaction.enabled).then(line_redactor),
         },
     };
     match record(recorder) {
@@ -62,26 +61,6 @@ pub(crate) fn run(args: &cli::Record) -> anyhow::Result<Outcome> {
 fn leader() -> Vec<OsString> {
     let words = |program: PathBuf| vec![program.into(), "lead".into(), "--".into()];
     std::env::current_exe().map(words).unwrap_or_default()
-}
-
-/// Nothing that the agent prints reaches the disk with a secret in it that a rule knows.
-fn redact() -> Redact {
-    let redactor = redactor();
-    let mut counts = Counts::default();
-    let mut is_in_key = false;
-    Box::new(move |line, is_json| {
-        if is_json {
-            return redactor.redact_json(line, &mut counts).into_owned();
-        }
-        // A key that is printed as text goes over many lines, none of which looks like one.
-        let begins = line.contains("-----BEGIN ") && line.contains("PRIVATE KEY-----");
-        let ends = line.contains("-----END ") && line.contains("PRIVATE KEY-----");
-        if begins || is_in_key {
-            is_in_key = !ends;
-            return "[redacted:private-key]".to_owned();
-        }
-        redactor.redact(line, &mut counts).into_owned()
-    })
 }
 
 fn target(environment: Environment) -> LogTarget {

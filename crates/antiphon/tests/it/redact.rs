@@ -139,3 +139,40 @@ fn a_session_of_another_program_is_exported_without_secrets() {
     assert!(done.out.contains("use [redacted:github-token]"), "{done}");
     assert!(done.err.starts_with("redacted: ") && done.err.contains("github-token"), "{done}");
 }
+
+/// A text of which a title, a summary or a transcript shows only the beginning, which ends within
+/// the secret.
+#[test]
+fn a_text_is_redacted_before_it_is_cut() {
+    let folder = folder();
+    let [github, anthropic, _] = secrets();
+    let log = folder.path().join("cut.jsonl").to_str().unwrap().to_owned();
+    let pad = |len: usize, secret: &str| format!("{} {secret} and more", "x".repeat(len));
+    let mut events = vec![
+        serde_json::json!({"event_type": "agent_created", "agent_id": "a", "name": "Ann"}),
+        serde_json::json!({"agent_id": "a", "role": "user", "content": pad(90, &github)}),
+    ];
+    for (number, len) in [20, 30, 70, 90].into_iter().enumerate() {
+        let id = format!("c{number}");
+        let command = serde_json::json!({"command": pad(len, &anthropic)}).to_string();
+        let call = serde_json::json!({"id": id, "type": "function",
+            "function": {"name": "Bash", "arguments": command}});
+        events
+            .push(serde_json::json!({"agent_id": "a", "role": "assistant", "tool_calls": [call]}));
+        events.push(serde_json::json!({"agent_id": "a", "role": "tool", "tool_call_id": id,
+            "content": pad(len, &github)}));
+    }
+    append(&log, &events.iter().map(|event| format!("{event}\n")).collect::<String>());
+    let forms = ["std-001", "std-008", "atif", "openai", "otlp", "antiphon", "transcript"];
+    let forms = forms.map(|form| vec!["export", &log, "--as", form]);
+    let summary = vec!["export", &log, "--as", "transcript", "--tools", "summary"];
+    for args in forms.into_iter().chain([summary]) {
+        let done = run_with(&args, b"");
+        assert_eq!(done.exit, 0, "{done}");
+        for secret in [&github, &anthropic] {
+            let parts = secret.as_bytes()[13..].windows(8).map(|it| str::from_utf8(it).unwrap());
+            let leaked = parts.into_iter().find(|part| done.out.contains(part));
+            assert_eq!(leaked, None, "{args:?}: {}", done.out);
+        }
+    }
+}

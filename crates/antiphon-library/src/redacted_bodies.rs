@@ -1,0 +1,39 @@
+//! A session without its secrets, before anybody reads it.
+//!
+//! Titles, summaries and transcripts show the beginning of a text. Whoever cuts first and redacts
+//! then leaves half of a secret that no rule knows any more. So what is to leave this machine is
+//! redacted where it is read: no writer sees a secret, and none can forget to look for one.
+
+use antiphon_model::{Bodies, BodyError, Place};
+use antiphon_redact::{Counts, Redactor};
+
+use crate::Opened;
+
+/// Bodies that are given out without their secrets.
+struct RedactedBodies {
+    bodies: Box<dyn Bodies>,
+    redactor: Redactor,
+}
+
+impl Bodies for RedactedBodies {
+    fn read(&self, place: Place) -> Result<String, BodyError> {
+        let raw = self.bodies.read(place)?;
+        Ok(self.redactor.redact_value(&raw, &mut Counts::default()).into_owned())
+    }
+
+    // `stream` gives nothing: the bytes of a whole stream are not redacted.
+}
+
+impl Opened {
+    /// The same session without its secrets, in what was said and in what the session says of
+    /// itself.
+    pub fn redacted(mut self, redactor: &Redactor) -> Self {
+        self.session.change_texts(&|text| {
+            let mut counts = Counts::default();
+            let clean = redactor.redact_value(text, &mut counts);
+            (!counts.is_empty()).then(|| clean.into_owned())
+        });
+        self.bodies = Box::new(RedactedBodies { bodies: self.bodies, redactor: redactor.clone() });
+        self
+    }
+}

@@ -1,0 +1,158 @@
+//! Whatever is cut was redacted before: secrets around every length at which a text is cut.
+
+#![allow(clippy::indexing_slicing, reason = "a test that cannot go on should say where")]
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use antiphon_documents::interchange::{atif, openai, otlp};
+use antiphon_documents::{PhaseDetail, Standard, WriteOptions};
+use antiphon_journal::{Level, Options};
+use antiphon_library::export_log;
+use antiphon_model::Timestamp;
+use antiphon_recorder::{Policy, Transcript};
+use antiphon_redact::{Counts, Redactor};
+use serde_json::json;
+
+use super::Redaction;
+use kinds::{Chance, Instance};
+
+#[path = "../../../antiphon-redact/tests/it/kinds.rs"]
+#[allow(clippy::indexing_slicing, clippy::unreachable, dead_code, reason = "it is a test's")]
+mod kinds;
+
+/// Some characters behind the longest text that is cut: wherever a secret begins before that, a cut
+/// may fall into it.
+const CUT_MAX: usize = 125;
+/// How far apart secrets begin. Eight characters of a secret are too many: wherever a cut falls,
+/// one of the secrets would have between eight and fifteen before it.
+const STEP: usize = 7;
+
+/// A text in which the secret begins at that place.
+fn padded(instance: &Instance, place: usize) -> String {
+    let filler =
+        "some words that stand before it, and tell of nothing that anybody hides ".repeat(2);
+    let filler = &filler[..place.saturating_sub(1)];
+    let space = if place > 0 { " " } else { "" };
+    format!("{filler}{space}{}\nand more", instance.text)
+}
+
+/// A session that holds the secret in its title, its prompt, a task, in arguments and in results.
+fn session(instance: &Instance, number: usize) -> String {
+    let text = padded(instance, number * STEP % CUT_MAX);
+    let mut events = vec![
+        json!({"event_type": "session_started", "session_id": "s", "title": text, "prompt": text,
+            "description": text, "timestamp": "2026-01-01T00:00:00Z"}),
+        json!({"event_type": "agent_created", "agent_id": "a", "name": "Ann"}),
+        json!({"agent_id": "a", "role": "user", "content": text, "timestamp": "2026-01-01T00:00:01Z"}),
+    ];
+    for (ix, place) in (number % STEP..CUT_MAX).step_by(STEP).enumerate() {
+        let text = padded(instance, place);
+        let arguments = json!({"command": text, "description": text}).to_string();
+        let call = json!({"id": format!("c{ix}"), "type": "function",
+            "function": {"name": "Bash", "arguments": arguments}});
+        events.push(json!({"agent_id": "a", "role": "assistant", "content": text,
+            "tool_calls": [call]}));
+        events.push(json!({"agent_id": "a", "role": "tool", "tool_call_id": format!("c{ix}"),
+            "content": text}));
+    }
+    let task = json!({"name": "Bob", "prompt": text, "description": text}).to_string();
+    let call = json!({"id": "t", "type": "function",
+        "function": {"name": "task", "arguments": task}});
+    events.extend([
+        json!({"agent_id": "a", "role": "assistant", "tool_calls": [call]}),
+        json!({"event_type": "agent_created", "agent_id": "b", "name": text, "created_by": "a",
+            "tool_call_id": "t", "task": text}),
+        json!({"agent_id": "b", "role": "user", "content": text}),
+        json!({"agent_id": "b", "role": "assistant", "content": text}),
+        json!({"agent_id": "a", "role": "tool", "tool_call_id": "t", "content": text}),
+        json!({"event_type": "session_ended", "outcome": "failed", "error": text}),
+    ]);
+    events.iter().map(|event| format!("{event}\n")).collect()
+}
+
+/// The session in every form that it can be exported in, as its writer makes it: what is done to
+/// the whole text afterwards has nothing left to find.
+fn exports(path: &Path, folder: &Path, number: usize) -> Vec<(&'static str, String)> {
+    let mut redaction = Redaction::unless(false);
+    let opened = redaction.open(path).unwrap();
+    let reading = opened.reading();
+    let document = |standard| {
+        let phases = PhaseDetail::Always;
+        let options = WriteOptions { standard: Some(standard), phases };
+        let written = antiphon_documents::write(&reading, options).unwrap();
+        format!("{}\n{}", written.name.stem(), written.to_json())
+    };
+    let transcript =
+        |policy| antiphon_recorder::export(&reading, "s", None, Transcript { policy }).unwrap();
+    let log = folder.join(format!("{number}.export.jsonl"));
+    let options = Options { level: Level::Os, ..Options::default() };
+    export_log(path, &log, options, redaction.parts()).unwrap();
+    vec![
+        ("antiphon", std::fs::read_to_string(log).unwrap()),
+        ("std-001", document(Standard::Std001)),
+        ("std-008", document(Standard::Std008)),
+        ("transcript", transcript(Policy::Seed)),
+        ("transcript, summary", transcript(Policy::Summary)),
+        ("transcript, full", transcript(Policy::Full)),
+        ("atif", atif::write(&reading).unwrap().unwrap()),
+        ("openai", openai::write(&reading).unwrap()),
+        ("otlp", otlp::write(&reading, "s").unwrap()),
+        ("recorded", recorded(path)),
+    ]
+}
+
+/// What `record` would have written beside its log, had an agent said the same.
+fn recorded(path: &Path) -> String {
+    let mut redact = super::line_redactor();
+    let mut out = String::new();
+    for line in std::fs::read_to_string(path).unwrap().lines() {
+        let event: serde_json::Value = serde_json::from_str(line).unwrap();
+        let text = event["content"].as_str().unwrap_or_default();
+        let blocks = json!([
+            {"type": "tool_use", "id": "c", "name": "Bash", "input": {"command": text}},
+            {"type": "tool_result", "tool_use_id": "c", "content": text},
+        ]);
+        let message = json!({"type": "assistant", "message": {"content": blocks}}).to_string();
+        let clean = redact(&message, true);
+        let message = serde_json::from_str(&clean).unwrap();
+        let at = Timestamp::from_millis(0);
+        let form = Transcript { policy: Policy::Summary };
+        let _ = writeln!(out, "{}", form.message(&message, &clean, at));
+    }
+    out
+}
+
+#[test]
+fn no_cut_leaves_a_part_of_a_secret() {
+    let folder = tempfile::tempdir().unwrap();
+    let redactor = Redactor::default();
+    let mut tried = 0;
+    for (seed, kind) in (1..).zip(kinds::all()) {
+        let mut chance = Chance(seed);
+        let is_found = |instance: &Instance| {
+            let texts = [0, 40].map(|place| padded(instance, place));
+            texts.iter().all(|text| {
+                let clean = redactor.redact(text, &mut Counts::default()).into_owned();
+                instance.leaked_in(&clean).is_none()
+            })
+        };
+        // One that is found where nothing is cut.
+        let mut instances = (0..20).map(|_| kind.make(&mut chance));
+        let Some(instance) = instances.find(|it| is_found(it)) else { continue };
+        tried += 1;
+        let number = usize::try_from(seed).unwrap();
+        let path = folder.path().join(format!("{number}.jsonl"));
+        std::fs::write(&path, session(&instance, number)).unwrap();
+        for (name, text) in exports(&path, folder.path(), number) {
+            if let Some(part) = instance.leaked_in(&text) {
+                let at = text.find(part).unwrap_or_default();
+                let around = text.get(text.floor_char_boundary(at.saturating_sub(200))..).unwrap();
+                let around: String = around.chars().take(400).collect();
+                panic!("{} in {name}: `{part}` of {:?} in\n{around}", kind.name, instance.text);
+            }
+        }
+    }
+    println!("{tried} kinds");
+    assert!(tried > 100, "{tried} kinds are too few");
+}
