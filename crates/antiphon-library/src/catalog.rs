@@ -10,6 +10,7 @@
 
 mod filter;
 mod index;
+mod parts;
 mod refresh;
 mod searched;
 mod sqlite;
@@ -18,7 +19,7 @@ mod sum;
 use std::path::PathBuf;
 
 use antiphon_model::{Timestamp, Usage};
-use antiphon_views::{Prices, Totals};
+use antiphon_views::{Prices, Totals, Usd};
 use thiserror::Error;
 
 use crate::{Key, Origin};
@@ -71,6 +72,13 @@ pub struct Row {
     pub agents: u64,
     pub calls: u64,
     pub problems: u64,
+    /// What its agent calls it, where a session that made others may hold their files.
+    pub main: Option<String>,
+    /// The names of those others whose main files are among its own.
+    pub parts: Vec<String>,
+    /// Whether another session holds it, so that it does not count by itself. The catalogue says so
+    /// of what it has; whoever puts a session in need not know.
+    pub is_part: bool,
 }
 
 /// An event. It is known by its session and its id; where it stands is derived, and may change.
@@ -121,9 +129,13 @@ pub struct RequestRow {
     /// The name of the sub-agent that made it; nothing, for the session's own.
     pub sub_agent: Option<String>,
     pub usage: Usage,
+    /// What the source itself says that it cost.
+    pub declared: Option<Usd>,
+    /// Whether the source tells only a part of its tokens.
+    pub is_partial: bool,
 }
 
-/// A hash of a request's ids, or of session and event where it has none.
+/// A hash of what a request is known by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RequestId(pub(crate) [u8; 16]);
 
@@ -187,7 +199,8 @@ pub enum CatalogError {
 ///
 /// A request that several sessions hold counts for one of them: for the one in which it has the
 /// earliest time, then for the one whose id comes first. A recording does not count beside the
-/// agent's own file of the same session.
+/// agent's own file of the same session, and a session that another one holds among its files
+/// does not count beside that one.
 pub trait Catalog {
     /// Every session that it holds.
     fn rows(&self) -> Result<Vec<Row>, CatalogError>;

@@ -96,13 +96,13 @@ impl Store {
         };
         let mut sessions: Vec<Listed> = sessions.into_iter().map(listed).collect();
         if let Some(least) = query.min_cost_usd {
-            sessions.retain(|it| it.totals.priced.as_f64() >= least);
+            sessions.retain(|it| it.totals.known().as_f64() >= least);
         }
         match sort {
             // That is how they come.
             SessionSort::Changed => {}
             SessionSort::Started => sessions.sort_by_key(|it| Reverse(it.session.started_at)),
-            SessionSort::Cost => sessions.sort_by_key(|it| Reverse(it.totals.priced)),
+            SessionSort::Cost => sessions.sort_by_key(|it| Reverse(it.totals.known())),
             SessionSort::Events => sessions.sort_by_key(|it| Reverse(it.session.events)),
         }
         Ok(sessions)

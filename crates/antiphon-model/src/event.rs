@@ -110,6 +110,9 @@ pub struct Message<'a> {
     pub model: Option<Text<'a>>,
     pub request_id: Option<Text<'a>>,
     pub usage: Option<Usage>,
+    /// Whether the source tells only a part of what the request used.
+    pub usage_partial: bool,
+    /// What the source itself says that the request cost.
     pub cost_usd: Option<f64>,
     pub reasoning: Option<Body<'a>>,
     pub cause: Vec<Text<'a>>,
@@ -144,6 +147,7 @@ impl Message<'_> {
             model: None,
             request_id: None,
             usage: None,
+            usage_partial: false,
             cost_usd: None,
             reasoning: None,
             cause: Vec::new(),

@@ -60,6 +60,10 @@ pub struct Session {
     previous: Sparse<RawRef>,
     durations: Sparse<u64>,
     usages: Sparse<(Usage, Option<StrIx>)>,
+    /// What requests cost by their own declaration, in dollars.
+    declared_costs: Sparse<f64>,
+    /// Requests of which only a part of the tokens is told.
+    partial_usages: Sparse<()>,
     details: Sparse<(Detail, Place)>,
     event_words: Sparse<(detail::Word, StrIx)>,
     /// By call.
@@ -200,7 +204,8 @@ impl Session {
         Some(self.entry(EventIx(latest)))
     }
 
-    /// Every message that spent tokens, in the order of the log, with the model that was asked.
+    /// Every message that spent tokens or money, in the order of the log, with the model that was
+    /// asked.
     pub fn requests(&self) -> impl Iterator<Item = (Entry<'_>, Usage, Option<&str>)> {
         self.usages.iter().map(|(event, (usage, model))| {
             let model = model.map(|model| self.words.get(model));
@@ -253,6 +258,8 @@ impl Session {
             + self.previous.heap_bytes()
             + self.durations.heap_bytes()
             + self.usages.heap_bytes()
+            + self.declared_costs.heap_bytes()
+            + self.partial_usages.heap_bytes()
             + self.details.heap_bytes()
             + self.event_words.heap_bytes()
             + self.call_words.heap_bytes()
@@ -381,12 +388,20 @@ impl Session {
         if let Some(duration) = message.duration_ms {
             self.durations.push(ix.0, duration);
         }
-        if let Some(usage) = message.usage {
+        let cost = message.cost_usd.filter(|cost| cost.is_finite() && *cost >= 0.0);
+        if message.usage.is_some() || cost.is_some() {
             let model = match &message.model {
                 Some(model) => Some(self.words.intern(model)?),
                 None => None,
             };
-            self.usages.push(ix.0, (usage, model));
+            // Whoever declares a cost has made a request, even where nobody counted its tokens.
+            self.usages.push(ix.0, (message.usage.unwrap_or_default(), model));
+            if let Some(cost) = cost {
+                self.declared_costs.push(ix.0, cost);
+            }
+            if message.usage_partial {
+                self.partial_usages.push(ix.0, ());
+            }
         }
         Some(())
     }

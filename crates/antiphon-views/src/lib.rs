@@ -62,6 +62,7 @@ pub use phases::{
 };
 pub use prices::{ModelPrices, Prices, PricesError};
 pub use reading::{AgentNotFound, Reading};
+pub use request::{Basis, Cost, Identity, Pricing, Request, requests};
 pub use resume::{OpenCall, Point, Resume, resume};
 pub use spans::{Flavor, Span, SpanKind, SpanNode, SpanStatus, SpanUsage, span_tree, spans};
 pub use stats::{DAY_MILLIS, Facts, Group, SessionRequests, Stats, StatsKey, sub_agent};

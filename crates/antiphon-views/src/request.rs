@@ -1,47 +1,152 @@
-//! The requests of a session, each with what it cost.
+//! The requests of a session, each with what it cost and by what it is known.
+//!
+//! This is the one place where it is decided which model a request asked, what it cost, and whether
+//! two requests are the same. Whoever counts (a session's cost, sums over files, the catalogue of
+//! the library) counts these.
 
 use std::collections::BTreeMap;
 
-use antiphon_model::{Entry, Session, Usage};
+use antiphon_model::{Entry, Session, Timestamp, Usage};
+use serde::Serialize;
 
-use crate::{Prices, Usd};
+use crate::{ModelPrices, Prices, Usd};
 
-/// A counted request.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Request<'s> {
-    pub(crate) entry: Entry<'s>,
-    pub(crate) usage: Usage,
-    pub(crate) model: Option<&'s str>,
-    /// `None` where no price is known.
-    pub(crate) cost: Option<Usd>,
+/// A request, before it is priced.
+#[derive(Debug, Clone)]
+pub struct Request<'s> {
+    pub entry: Entry<'s>,
+    pub usage: Usage,
+    /// The model that it names, or else its agent's.
+    pub model: Option<&'s str>,
+    /// What the source itself says that it cost.
+    pub declared: Option<Usd>,
+    /// Whether the source tells only a part of its tokens.
+    pub is_partial: bool,
+    pub identity: Identity<'s>,
 }
 
-impl<'s> Request<'s> {
-    /// What to list as unpriced, if it is.
-    pub(crate) fn unpriced(&self) -> Option<&'s str> {
-        self.cost.is_none().then(|| self.model.unwrap_or(NO_MODEL))
+/// By what a request is known in every session that holds it, as forks and copies do.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Identity<'s> {
+    /// The id that the service gave it. Several messages of a session may share it, where one
+    /// request was answered in parts that were counted apart: the first is 0.
+    Service { id: &'s str, part: u32 },
+    /// It has none: what the session calls itself, its message, and when that was.
+    Message { session: &'s str, message: &'s str, at: Option<Timestamp>, part: u32 },
+    /// Neither has: it is known in this session alone, by its position.
+    Position(usize),
+}
+
+/// What a request cost.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Cost {
+    /// By the table of prices; `None` where it has none.
+    pub priced: Option<Usd>,
+    /// By the source's own declaration.
+    pub declared: Option<Usd>,
+}
+
+/// What an amount of money rests on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Basis {
+    /// Tokens, and a table of prices.
+    Priced,
+    /// What the source itself says.
+    Declared,
+    /// A sum of both kinds.
+    Mixed,
+}
+
+impl Cost {
+    /// The price, or else what was declared.
+    pub fn amount(self) -> Option<Usd> {
+        self.priced.or(self.declared)
+    }
+
+    pub fn basis(self) -> Option<Basis> {
+        match (self.priced, self.declared) {
+            (Some(_), _) => Some(Basis::Priced),
+            (None, Some(_)) => Some(Basis::Declared),
+            (None, None) => None,
+        }
     }
 }
 
 /// How a request is listed of which the log does not say whom it asked.
 pub(crate) const NO_MODEL: &str = "unknown";
 
-/// Every request, in the order of the log. One that names no model asked its agent's.
-pub(crate) fn requests<'s>(
-    session: &'s Session,
-    prices: &'s Prices,
-) -> impl Iterator<Item = Request<'s>> {
-    let mut known = BTreeMap::new();
+/// Every request, in the order of the log.
+pub fn requests(session: &Session) -> impl Iterator<Item = Request<'_>> {
+    let own_id = session.info().session_id.as_deref();
+    let mut parts: BTreeMap<&str, u32> = BTreeMap::new();
     session.requests().map(move |(entry, usage, model)| {
-        let model = model.or_else(|| entry.agent_info()?.language_model());
-        let cost = if usage.is_zero() {
-            // Nothing at any price: an answer that a program made up counts nobody as unpriced.
-            Some(Usd::ZERO)
-        } else {
-            model
-                .and_then(|model| *known.entry(model).or_insert_with(|| prices.model(model)))
-                .and_then(|prices| prices.price(entry.at(), usage))
+        let named = entry.request_id();
+        let count = parts.entry(named.unwrap_or_else(|| entry.id())).or_default();
+        let part = *count;
+        *count += 1;
+        let identity = match (named, own_id) {
+            (Some(id), _) => Identity::Service { id, part },
+            (None, Some(session)) => {
+                Identity::Message { session, message: entry.id(), at: entry.at(), part }
+            }
+            (None, None) => Identity::Position(entry.ix().index()),
         };
-        Request { entry, usage, model, cost }
+        Request {
+            entry,
+            usage,
+            model: model.or_else(|| entry.agent_info()?.language_model()),
+            declared: entry.declared_cost_usd().and_then(Usd::from_f64),
+            is_partial: entry.is_usage_partial(),
+            identity,
+        }
     })
 }
+
+/// Prices requests. Looking a model up takes longer than multiplying, so each is looked up once.
+#[derive(Debug)]
+pub struct Pricing<'p> {
+    prices: &'p Prices,
+    known: BTreeMap<String, Option<&'p ModelPrices>>,
+}
+
+impl<'p> Pricing<'p> {
+    pub fn new(prices: &'p Prices) -> Self {
+        Self { prices, known: BTreeMap::new() }
+    }
+
+    /// What a request cost that asked this model at this time.
+    pub fn cost(
+        &mut self,
+        model: Option<&str>,
+        at: Option<Timestamp>,
+        usage: Usage,
+        declared: Option<Usd>,
+    ) -> Cost {
+        if usage.is_zero() {
+            // Without tokens there is nothing to price, and nothing unpriced: an answer that a
+            // program made up is free, unless somebody says otherwise.
+            let priced = declared.is_none().then_some(Usd::ZERO);
+            return Cost { priced, declared };
+        }
+        let priced = model.and_then(|model| self.model(model)?.price(at, usage));
+        Cost { priced, declared }
+    }
+
+    /// The cost of one request of a session.
+    pub(crate) fn of(&mut self, request: &Request<'_>) -> Cost {
+        self.cost(request.model, request.entry.at(), request.usage, request.declared)
+    }
+
+    fn model(&mut self, name: &str) -> Option<&'p ModelPrices> {
+        if let Some(known) = self.known.get(name) {
+            return *known;
+        }
+        let found = self.prices.model(name);
+        self.known.insert(name.to_owned(), found);
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -14,6 +14,7 @@ use crate::Reading;
 use crate::calls::{call_duration, has_failed};
 use crate::outline::{Node, nest};
 use crate::prices::Prices;
+use crate::request::{Pricing, requests};
 use crate::usd::Usd;
 
 /// One unit of an agent's work.
@@ -213,12 +214,13 @@ impl<'r, 'a> Builder<'r, 'a> {
     fn new(reading: &'r Reading<'a>, session_id: &'r str, prices: &Prices) -> Self {
         let session = reading.session;
         let mut own: BTreeMap<AgentIx, (Usage, Option<Usd>)> = BTreeMap::new();
-        for (entry, usage, model) in session.requests() {
-            let Some(agent) = entry.agent() else { continue };
+        let mut pricing = Pricing::new(prices);
+        for request in requests(session) {
+            let Some(agent) = request.entry.agent() else { continue };
             let (total, cost) = own.entry(agent).or_default();
-            *total += usage;
-            if let Some(price) = model.and_then(|model| prices.price(model, entry.at(), usage)) {
-                *cost.get_or_insert_default() += price;
+            *total += request.usage;
+            if let Some(amount) = pricing.of(&request).amount() {
+                *cost.get_or_insert_default() += amount;
             }
         }
         let made = session.agents().filter_map(|(agent, _)| Some((maker(session, agent)?, agent)));

@@ -6,8 +6,8 @@ use antiphon_model::{AgentIx, Session, Timestamp, Usage};
 use serde::Serialize;
 use serde::ser::{SerializeSeq, Serializer};
 
-use crate::request::{NO_MODEL, Request, requests};
-use crate::{Prices, Totals, Usd};
+use crate::request::{Cost, Identity, NO_MODEL, Pricing, Request, requests};
+use crate::{Prices, Totals};
 
 /// What rows are made by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,7 +84,7 @@ impl Stats {
                     continue;
                 }
                 let mut totals = Totals::default();
-                totals.add(request.usage, request.cost);
+                totals.add(request.usage, request.cost, request.is_partial);
                 stats.totals += totals;
                 *stats.rows.entry(request.row.clone()).or_default() += totals;
                 stats.unpriced.extend(request.unpriced.clone());
@@ -118,35 +118,48 @@ pub struct SessionRequests {
 
 #[derive(Debug)]
 struct Counted {
+    /// The same in every session that holds the request; `None`, if no other can.
     id: Option<Box<str>>,
     at: Option<Timestamp>,
     row: StatsKey,
     usage: Usage,
-    cost: Option<Usd>,
+    cost: Cost,
+    is_partial: bool,
     unpriced: Option<String>,
 }
 
 impl SessionRequests {
     pub fn read(session: &Session, session_id: &str, group: Group, prices: &Prices) -> Self {
-        let mut seen = BTreeSet::new();
-        let mut counted = Vec::new();
-        for request in requests(session, prices) {
-            // What a session tells twice is one request.
-            if request.entry.request_id().is_some_and(|id| !seen.insert(id)) {
-                continue;
-            }
+        let mut pricing = Pricing::new(prices);
+        let counted = requests(session).map(|request| {
             let part = group.part(&facts(session, &request, session_id));
-            counted.push(Counted {
-                id: request.entry.request_id().map(Into::into),
+            let cost = pricing.of(&request);
+            let is_unpriced = cost.amount().is_none();
+            Counted {
+                id: shared_id(&request.identity),
                 at: request.entry.at(),
                 row: group.key(part, session_id),
                 usage: request.usage,
-                cost: request.cost,
-                unpriced: request.unpriced().map(str::to_owned),
-            });
-        }
-        Self { session_id: session_id.to_owned(), requests: counted }
+                cost,
+                is_partial: request.is_partial,
+                unpriced: is_unpriced.then(|| request.model.unwrap_or(NO_MODEL).to_owned()),
+            }
+        });
+        Self { session_id: session_id.to_owned(), requests: counted.collect() }
     }
+}
+
+/// One word for an identity. What stands between the parts is in no id.
+fn shared_id(identity: &Identity<'_>) -> Option<Box<str>> {
+    Some(match identity {
+        Identity::Service { id, part: 0 } => (*id).into(),
+        Identity::Service { id, part } => format!("{id}\0{part}").into(),
+        Identity::Message { session, message, at, part } => {
+            let at = at.map_or(i64::MIN, Timestamp::as_millis);
+            format!("\0{session}\0{message}\0{at}\0{part}").into()
+        }
+        Identity::Position(_) => return None,
+    })
 }
 
 /// Whose a request is that several sessions hold, as forks do: the one's in which it is earliest,

@@ -1,10 +1,13 @@
 //! A session on one page.
 
+use std::ops::Not;
+
 use antiphon_model::{Problem, Session, Timestamp, Usage};
 use serde::Serialize;
 
 use crate::cost::cost;
 use crate::prices::Prices;
+use crate::request::Basis;
 use crate::tree::{TreeNode, tree};
 use crate::usd::Usd;
 
@@ -29,8 +32,17 @@ pub struct Summary {
     pub open_calls: usize,
     pub utterances: usize,
     pub usage: Usage,
-    /// Of the requests that could be priced.
+    /// Of the requests that have a price or declare a cost.
     pub cost_usd: Option<Usd>,
+    /// What `cost_usd` rests on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub basis: Option<Basis>,
+    /// What the source itself says that the requests cost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub declared_usd: Option<Usd>,
+    /// Whether the cost leaves something out.
+    #[serde(skip_serializing_if = "Not::not")]
+    pub partial: bool,
     /// Models without a known price.
     pub unpriced: Vec<String>,
     /// Events that the log itself says were lost or found damaged.
@@ -66,6 +78,9 @@ pub fn summary(session: &Session, session_id: &str, format: &str, prices: &Price
         utterances: session.entries().filter(|entry| entry.is_utterance()).count(),
         usage: session.usage(),
         cost_usd: cost.total.cost(),
+        basis: cost.total.basis(),
+        declared_usd: cost.total.declared(),
+        partial: cost.total.is_partial(),
         unpriced: cost.unpriced,
         losses: session.entries().filter(|entry| is_loss(entry.kind())).count(),
         problems: session.problems().to_vec(),

@@ -5,38 +5,79 @@ use std::ops::{AddAssign, Not};
 use antiphon_model::Usage;
 use serde::{Serialize, Serializer};
 
-use crate::Usd;
+use crate::{Basis, Cost, Usd};
 
 /// A sum over requests.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Totals {
     pub usage: Usage,
     pub requests: u64,
-    /// How many of the requests have no price.
+    /// How many of the requests have neither a price nor a declared cost.
     pub unpriced: u64,
-    /// What the others cost.
+    /// Of how many the source tells only a part of the tokens.
+    pub incomplete: u64,
+    /// What those cost that have a price.
     pub priced: Usd,
+    /// How many have no price and count by what was declared.
+    pub unpriced_declared: u64,
+    /// What those declare.
+    pub filled: Usd,
+    /// How many declare a cost, whether they have a price or not.
+    pub declaring: u64,
+    /// What they declare.
+    pub declared: Usd,
 }
 
 impl Totals {
-    /// Counts one more request; `cost` is `None` where no price is known.
-    pub fn add(&mut self, usage: Usage, cost: Option<Usd>) {
+    /// Counts one more request. `is_partial`: only a part of its tokens is known.
+    pub fn add(&mut self, usage: Usage, cost: Cost, is_partial: bool) {
         self.usage += usage;
         self.requests += 1;
-        match cost {
-            Some(cost) => self.priced += cost,
-            None => self.unpriced += 1,
+        self.incomplete += u64::from(is_partial);
+        if let Some(declared) = cost.declared {
+            self.declaring += 1;
+            self.declared += declared;
+        }
+        match (cost.priced, cost.declared) {
+            (Some(priced), _) => self.priced += priced,
+            (None, Some(declared)) => {
+                self.unpriced_declared += 1;
+                self.filled += declared;
+            }
+            (None, None) => self.unpriced += 1,
         }
     }
 
-    /// What the priced requests cost; `None` where that would be nothing because of unpriced ones.
+    /// What the requests cost, by prices or else as declared; `None` where that would be nothing
+    /// because of unpriced ones.
     pub fn cost(&self) -> Option<Usd> {
-        (self.unpriced == 0 || self.priced > Usd::ZERO).then_some(self.priced)
+        let known = self.known();
+        (self.unpriced == 0 || known > Usd::ZERO).then_some(known)
+    }
+
+    /// What is known of the cost: nothing, where nothing is known.
+    pub fn known(&self) -> Usd {
+        [self.priced, self.filled].into_iter().sum()
+    }
+
+    /// What [`cost`](Self::cost) rests on; `None` where there is none.
+    pub fn basis(&self) -> Option<Basis> {
+        self.cost().filter(|_| self.requests > 0)?;
+        Some(match (self.unpriced_declared, self.priced > Usd::ZERO) {
+            (0, _) => Basis::Priced,
+            (_, false) => Basis::Declared,
+            (_, true) => Basis::Mixed,
+        })
+    }
+
+    /// What the source itself says that the requests cost, where it says so of one at least.
+    pub fn declared(&self) -> Option<Usd> {
+        (self.declaring > 0).then_some(self.declared)
     }
 
     /// Whether the cost leaves something out.
     pub fn is_partial(&self) -> bool {
-        self.unpriced > 0
+        self.unpriced > 0 || self.incomplete > 0
     }
 }
 
@@ -45,7 +86,12 @@ impl AddAssign for Totals {
         self.usage += other.usage;
         self.requests += other.requests;
         self.unpriced += other.unpriced;
+        self.incomplete += other.incomplete;
         self.priced += other.priced;
+        self.unpriced_declared += other.unpriced_declared;
+        self.filled += other.filled;
+        self.declaring += other.declaring;
+        self.declared += other.declared;
     }
 }
 
@@ -57,6 +103,10 @@ impl Serialize for Totals {
             usage: Usage,
             requests: u64,
             cost_usd: Option<Usd>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            basis: Option<Basis>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            declared_usd: Option<Usd>,
             #[serde(skip_serializing_if = "Not::not")]
             partial: bool,
         }
@@ -64,6 +114,8 @@ impl Serialize for Totals {
             usage: self.usage,
             requests: self.requests,
             cost_usd: self.cost(),
+            basis: self.basis(),
+            declared_usd: self.declared(),
             partial: self.is_partial(),
         };
         shown.serialize(serializer)

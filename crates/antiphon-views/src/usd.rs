@@ -26,6 +26,17 @@ impl Usd {
         self.0
     }
 
+    /// The nearest amount to a number of dollars; `None` for what is no amount.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "it is no less than 0, and what is too large becomes the largest there is"
+    )]
+    pub fn from_f64(dollars: f64) -> Option<Self> {
+        let is_amount = dollars.is_finite() && dollars >= 0.0;
+        is_amount.then(|| Self((dollars * PICOS as f64).round() as u128))
+    }
+
     /// The nearest number of dollars.
     pub fn as_f64(self) -> f64 {
         self.0 as f64 / PICOS as f64
@@ -86,6 +97,16 @@ mod tests {
         assert_eq!(check(10 * PICOS), "10 10.00 10 10.0");
         assert_eq!(check(12_345_000_000_000), "12.345 12.35 12 12.345");
         assert_eq!(format!("{:>9.2}|", Usd::from_picos(1_500_000_000_000)), "     1.50|");
+    }
+
+    #[test]
+    fn from_a_number_of_dollars() {
+        assert_eq!(Usd::from_f64(0.15), Some(Usd::from_picos(150_000_000_000)));
+        assert_eq!(Usd::from_f64(0.0), Some(Usd::ZERO));
+        assert_eq!(Usd::from_f64(f64::MAX), Some(Usd::from_picos(u128::MAX)));
+        for bad in [-0.01, f64::NAN, f64::INFINITY] {
+            assert_eq!(Usd::from_f64(bad), None);
+        }
     }
 
     #[test]

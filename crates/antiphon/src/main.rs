@@ -2,6 +2,7 @@
 
 mod cli;
 mod commands;
+mod cost_note;
 mod failure;
 mod opened;
 mod price_table;

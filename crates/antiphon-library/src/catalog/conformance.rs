@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use antiphon_model::{Timestamp, Usage};
-use antiphon_views::{Prices, Totals};
+use antiphon_views::{Basis, Prices, Totals, Usd};
 use proptest::prelude::*;
 
 use super::{
@@ -32,6 +32,8 @@ fn request(id: &str, second: i64, output: u64) -> RequestRow {
         model: Some("claude-opus-4-5".to_owned()),
         sub_agent: None,
         usage: Usage { output, ..Usage::default() },
+        declared: None,
+        is_partial: false,
     }
 }
 
@@ -70,6 +72,9 @@ fn record(id: &str) -> Record {
         agents: 2,
         calls: 3,
         problems: 0,
+        main: None,
+        parts: Vec::new(),
+        is_part: false,
     };
     Record { row, events: Vec::new(), requests: Vec::new(), files: Vec::new() }
 }
@@ -171,6 +176,52 @@ fn a_recording_does_not_count_beside_the_agents_own_file() {
         assert_eq!(counted(&*catalog), [(key("run"), 1)].into());
         catalog.write(&[Change::Remove(key("run"))]).unwrap();
         assert_eq!(counted(&*catalog), [(recording.row.key, 1)].into());
+    }
+}
+
+#[test]
+fn a_session_that_another_holds_does_not_count_beside_it() {
+    for mut catalog in backends() {
+        let mut maker = with_requests("maker", vec![request("1", 1, 7), request("2", 2, 8)]);
+        maker.row.main = Some("maker".to_owned());
+        maker.row.parts = vec!["thread".to_owned(), "another".to_owned()];
+        // The same as the second, read by itself.
+        let mut thread = with_requests("thread", vec![request("otherwise", 2, 8)]);
+        thread.row.main = Some("thread".to_owned());
+        catalog.replace_session(thread.clone()).unwrap();
+        assert_eq!(counted(&*catalog), [(key("thread"), 1)].into());
+        catalog.replace_session(maker.clone()).unwrap();
+        assert_eq!(counted(&*catalog), [(key("maker"), 2)].into());
+        let parts = |catalog: &dyn Catalog| -> Vec<String> {
+            let rows = catalog.rows().unwrap().into_iter();
+            rows.filter(|row| row.is_part).map(|row| row.session_id).collect()
+        };
+        assert_eq!(parts(&*catalog), ["thread"]);
+        maker.row.parts.remove(0);
+        catalog.replace_session(maker).unwrap();
+        assert_eq!(counted(&*catalog).values().sum::<u64>(), 3);
+        assert!(parts(&*catalog).is_empty());
+    }
+}
+
+#[test]
+fn what_a_request_declares_is_kept_and_counts_where_there_is_no_price() {
+    for mut catalog in backends() {
+        let declared = Usd::from_f64(0.15);
+        let mut requests = vec![request("1", 0, 1_000_000), request("2", 0, 1_000_000)];
+        requests[0].declared = declared;
+        requests[1] = RequestRow {
+            model: Some("nobody's".to_owned()),
+            declared,
+            is_partial: true,
+            ..requests[1].clone()
+        };
+        catalog.replace_session(with_requests("a", requests)).unwrap();
+        let mut totals = Totals::default();
+        catalog.roll_up().unwrap().into_iter().for_each(|row| totals += row.totals);
+        assert_eq!(totals.known().to_string(), "25.15");
+        assert_eq!((totals.basis(), totals.declared()), (Some(Basis::Mixed), Usd::from_f64(0.3)));
+        assert!(totals.is_partial() && totals.unpriced == 0, "of one not all tokens are known");
     }
 }
 

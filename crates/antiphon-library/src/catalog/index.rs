@@ -1,7 +1,8 @@
 //! From what is kept of a session to what the catalogue holds of it.
 
-use antiphon_model::{Detail, Entry, EntryKind, Role, Session};
-use antiphon_views::{Reading, sub_agent};
+use antiphon_formats::FORMATS;
+use antiphon_model::{Detail, Entry, EntryKind, Role, Session, Timestamp};
+use antiphon_views::{Identity, Reading, sub_agent};
 
 use super::searched::searched;
 use super::{
@@ -81,12 +82,28 @@ fn filters<'a>(
 
 fn assemble(place: &Place, opened: &Opened, filters: Filters) -> Record {
     let reading = Reading { session: &opened.session, bodies: &*opened.bodies };
+    let mut row = Row::of(place, &opened.session, opened.format);
+    (row.main, row.parts) = names(&filters, opened.format);
     Record {
-        row: Row::of(place, &opened.session, opened.format),
+        row,
         events: opened.session.entries().map(|entry| event(&reading, entry)).collect(),
         requests: requests(&opened.session, &place.key),
         files: filters.finish(opened),
     }
+}
+
+/// What the agent calls the session, and those of others whose main files are among its own. Only a
+/// format that says who made a session keeps such files beside their maker's.
+fn names(filters: &Filters, format: &str) -> (Option<String>, Vec<String>) {
+    let format = FORMATS.iter().find(|it| it.name == format && it.made_by.is_some());
+    let Some(kept) = format.and_then(|it| it.kept.as_ref()) else { return (None, Vec::new()) };
+    let name = |file: &FileBlocks| {
+        let name = file.name.strip_suffix(crate::PACKED).unwrap_or(&file.name);
+        // They stand in one column, a name on each line.
+        (kept.session)(name).filter(|name| !name.contains('\n')).map(str::to_owned)
+    };
+    let mut files = filters.files.iter();
+    (files.next().and_then(name), files.filter_map(name).collect())
 }
 
 fn event(reading: &Reading<'_>, entry: Entry<'_>) -> EventRow {
@@ -124,17 +141,16 @@ fn prose(reading: &Reading<'_>, entry: Entry<'_>) -> Option<String> {
 }
 
 fn requests(session: &Session, key: &Key) -> Vec<RequestRow> {
-    let request = |(entry, usage, model): (Entry<'_>, _, Option<&str>)| RequestRow {
-        id: match entry.request_id() {
-            Some(id) => RequestId::of(&[id]),
-            None => RequestId::of(&[key.as_str(), entry.id()]),
-        },
-        at: entry.at(),
-        model: model.or_else(|| entry.agent_info()?.language_model()).map(str::to_owned),
-        sub_agent: entry.agent().and_then(|it| sub_agent(session, it)).map(str::to_owned),
-        usage,
-    };
-    session.requests().map(request).collect()
+    let requests = antiphon_views::requests(session).map(|request| RequestRow {
+        id: RequestId::of_identity(&request.identity, key),
+        at: request.entry.at(),
+        model: request.model.map(str::to_owned),
+        sub_agent: request.entry.agent().and_then(|it| sub_agent(session, it)).map(str::to_owned),
+        usage: request.usage,
+        declared: request.declared,
+        is_partial: request.is_partial,
+    });
+    requests.collect()
 }
 
 impl LineAt {
@@ -144,6 +160,20 @@ impl LineAt {
 }
 
 impl RequestId {
+    /// The same for every session that holds the request; `key` is the session's.
+    fn of_identity(identity: &Identity<'_>, key: &Key) -> Self {
+        match identity {
+            Identity::Service { id, part } => Self::of(&["service", id, &part.to_string()]),
+            Identity::Message { session, message, at, part } => {
+                let at = at.map_or(i64::MIN, Timestamp::as_millis).to_string();
+                Self::of(&["message", session, message, &at, &part.to_string()])
+            }
+            Identity::Position(position) => {
+                Self::of(&["position", key.as_str(), &position.to_string()])
+            }
+        }
+    }
+
     pub(crate) fn of(words: &[&str]) -> Self {
         let mut hasher = blake3::Hasher::new();
         for word in words {
@@ -182,6 +212,9 @@ impl Row {
             agents: session.agents().len() as u64,
             calls: session.calls().len() as u64,
             problems: session.problems().len() as u64,
+            main: None,
+            parts: Vec::new(),
+            is_part: false,
         }
     }
 }

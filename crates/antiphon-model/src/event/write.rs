@@ -81,6 +81,7 @@ impl EventMembers for Members {
         if let Some(usage) = &message.usage {
             self.raw("usage", &usage.to_json());
         }
+        self.number("usage_partial", message.usage_partial.then_some(true));
         // JSON has no word for what is not finite.
         self.number("cost_usd", message.cost_usd.filter(|cost| cost.is_finite()));
         self.body("reasoning", message.reasoning);

@@ -179,8 +179,20 @@ impl<'s> Entry<'s> {
         self.session.durations.get(self.ix.0).copied()
     }
 
+    /// The tokens that this message spent, where they are known.
     pub fn usage(self) -> Option<Usage> {
-        self.session.usages.get(self.ix.0).map(|(usage, _)| *usage)
+        let usage = self.session.usages.get(self.ix.0).map(|(usage, _)| *usage);
+        usage.filter(|usage| !usage.is_zero() || self.declared_cost_usd().is_none())
+    }
+
+    /// What the source itself says that this request cost.
+    pub fn declared_cost_usd(self) -> Option<f64> {
+        self.session.declared_costs.get(self.ix.0).copied()
+    }
+
+    /// Whether the source tells only a part of what this request used.
+    pub fn is_usage_partial(self) -> bool {
+        self.session.partial_usages.get(self.ix.0).is_some()
     }
 
     /// The model that was asked, where tokens were spent on it.

@@ -3,6 +3,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::Cost;
 use crate::fixture::{agent, fold, spent};
 
 fn prices() -> Prices {
@@ -39,10 +40,14 @@ fn each_agent_at_its_own_models_price() {
                 cache_write,
                 requests: u64,
                 cost: f64| {
-        json!({
+        let mut sums = json!({
             "input": input, "output": output, "reasoning": reasoning, "cache_read": cache_read,
             "cache_write": cache_write, "cache_write_1h": 0, "requests": requests, "cost_usd": cost,
-        })
+        });
+        if requests > 0 {
+            sums["basis"] = json!("priced");
+        }
+        sums
     };
     let b = sums(1_000_000, 0, 0, 0, 0, 1, 3.0);
     assert_eq!(
@@ -109,6 +114,60 @@ fn a_request_that_names_no_model_asked_its_agents() {
 }
 
 #[test]
+fn a_declared_cost_counts_where_there_is_no_price_and_is_shown_beside_one() {
+    let session = log(&[
+        agent("root", None),
+        spent("1", "root", TURN, r#","model":"large","cost_usd":0.5"#),
+        agent("a", Some("root")),
+        spent("2", "a", TURN, r#","model":"somebody's","cost_usd":0.15"#),
+        // Nobody counted the tokens.
+        r#"{"message_id":"3","agent_id":"a","role":"assistant","content":"x","cost_usd":0.05}"#
+            .to_owned(),
+        spent("4", "a", TURN, r#","model":"somebody's","cost_usd":-1"#),
+    ]);
+    let tree = serde_json::to_value(cost(&session, "s", &prices())).unwrap();
+    let shown = |node: &Value, part: &str| -> Vec<Value> {
+        let names = ["requests", "cost_usd", "basis", "declared_usd", "partial"];
+        names.iter().map(|name| node[part][name].clone()).collect()
+    };
+    let root = &tree["tree"][0];
+    assert_eq!(
+        shown(root, "own"),
+        [json!(1), json!(0.001305), json!("priced"), json!(0.5), Value::Null]
+    );
+    let below = [json!(3), json!(0.2), json!("declared"), json!(0.2), json!(true)];
+    assert_eq!(shown(&root["children"][0], "own"), below);
+    assert_eq!(
+        shown(root, "total"),
+        [json!(4), json!(0.201305), json!("mixed"), json!(0.7), json!(true)]
+    );
+    assert_eq!(tree["unpriced"], json!(["somebody's"]), "one says nothing that can be believed");
+    let rows = serde_json::to_value(ledger(&session, &prices())).unwrap();
+    let row = |at: usize| (rows[at]["cost_usd"].clone(), rows[at]["basis"].clone());
+    assert_eq!(row(0), (json!(0.001305), json!("priced")));
+    assert_eq!(row(1), (json!(0.15), json!("declared")));
+    assert_eq!(row(2), (json!(0.05), json!("declared")));
+    assert_eq!(row(3), (Value::Null, Value::Null));
+    assert_eq!(session.find("3").unwrap().usage(), None, "nothing is made up");
+}
+
+#[test]
+fn a_request_whose_tokens_are_told_in_part_makes_every_sum_partial() {
+    let session = log(&[
+        agent("root", None),
+        spent("1", "root", TURN, r#","model":"large","usage_partial":true"#),
+    ]);
+    let tree = serde_json::to_value(cost(&session, "s", &prices())).unwrap();
+    assert_eq!(
+        (&tree["total"]["cost_usd"], &tree["total"]["partial"]),
+        (&json!(0.001305), &json!(true))
+    );
+    assert_eq!(tree["unpriced"], json!([]));
+    let rows = serde_json::to_value(ledger(&session, &prices())).unwrap();
+    assert_eq!(rows[0]["partial"], json!(true));
+}
+
+#[test]
 fn the_ledger_names_every_request_and_its_place() {
     let session = log(&[
         agent("root", None),
@@ -125,6 +184,7 @@ fn the_ledger_names_every_request_and_its_place() {
     };
     let mut first = row("1", "large", 2, json!(0.001305));
     first["timestamp"] = json!("2026-01-02T03:04:05.678Z");
+    first["basis"] = json!("priced");
     assert_eq!(rows, json!([first, row("2", "somebody's", 3, Value::Null)]));
 }
 
@@ -198,7 +258,7 @@ proptest! {
         let mut usage = Usage::default();
         for row in ledger(&session, &prices()) {
             usage += row.usage;
-            rows.add(row.usage, row.cost_usd);
+            rows.add(row.usage, Cost { priced: row.cost_usd, declared: None }, row.partial);
         }
         prop_assert_eq!(rows, tree.total);
         prop_assert_eq!(usage, session.usage());

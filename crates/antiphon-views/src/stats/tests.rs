@@ -73,9 +73,9 @@ fn the_document() {
     assert_eq!(
         shown,
         json!({
-            "totals": row(sums(4_000_000, 4), json!({"cost_usd": 45.0, "partial": true})),
+            "totals": row(sums(4_000_000, 4), json!({"cost_usd": 45.0, "basis": "priced", "partial": true})),
             "rows": [
-                row(sums(3_000_000, 3), json!({"model": "large", "cost_usd": 45.0})),
+                row(sums(3_000_000, 3), json!({"model": "large", "cost_usd": 45.0, "basis": "priced"})),
                 row(sums(1_000_000, 1), json!({"model": "local", "cost_usd": null, "partial": true})),
             ],
             "unpriced": ["local"],
@@ -105,4 +105,38 @@ fn a_request_that_two_sessions_hold_is_the_earlier_ones() {
     let named_otherwise = Stats::of(Group::Session, &[read(&fork, "a"), read(&early, "b")]);
     let counts: Vec<u64> = named_otherwise.rows.values().map(|row| row.requests).collect();
     assert_eq!(counts, [2, 1], "of two at the same time, the one whose id comes first has it");
+}
+
+#[test]
+fn messages_that_share_a_request_id_count_each_and_a_copy_of_them_does_not() {
+    let part = |id: &str, output: u64| {
+        spent(id, "a", &format!(r#""output":{output}"#), r#","model":"large","request_id":"r""#)
+    };
+    let session = |parts: &[String]| fold(&[&[agent("a", None)], parts].concat().join("\n"));
+    let own = session(&[part("1", 407), part("2", 669)]);
+    let fork = session(&[part("1", 407), part("2", 669), part("3", 1)]);
+    let read =
+        |session: &Session, id: &str| SessionRequests::read(session, id, Group::Session, &prices());
+    let alone = Stats::of(Group::Session, &[read(&own, "own")]);
+    assert_eq!((alone.totals.usage.output, alone.totals.requests), (1076, 2));
+    let both = Stats::of(Group::Session, &[read(&own, "own"), read(&fork, "fork")]);
+    assert_eq!((both.totals.usage.output, both.totals.requests), (1077, 3));
+}
+
+#[test]
+fn a_copy_of_a_session_whose_requests_have_no_ids_counts_once() {
+    let started = r#"{"message_id":"0","event_type":"session_started","session_id":"s"}"#;
+    let request = |id: &str, second: u32| {
+        let time = format!(r#","model":"large","timestamp":"2026-01-01T00:00:0{second}.000Z""#);
+        spent(id, "a", r#""output":10"#, &time)
+    };
+    let session = |requests: &[String]| {
+        fold(&[&[started.to_owned(), agent("a", None)], requests].concat().join("\n"))
+    };
+    let whole = session(&[request("1", 1), request("2", 2)]);
+    let earlier = session(&[request("1", 1)]);
+    let another = session(&[request("1", 3)]);
+    let read = |session: &Session| SessionRequests::read(session, "s", Group::Session, &prices());
+    let stats = Stats::of(Group::Session, &[read(&earlier), read(&whole), read(&another)]);
+    assert_eq!(stats.totals.requests, 3, "the third is at another time");
 }

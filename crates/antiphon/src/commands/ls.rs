@@ -1,11 +1,13 @@
 //! `antiphon ls`: the sessions that are kept, the last to change first.
 
+use std::ops::Not;
+
 use antiphon_journal::{Clock, SystemClock};
 use antiphon_library::{
     Environment, Listed, Origin, SessionQuery, SessionSort, Store, StoredSession,
 };
 use antiphon_model::Timestamp;
-use antiphon_views::{Totals, Usd};
+use antiphon_views::{Basis, Totals, Usd};
 use serde::Serialize;
 
 use super::NOTHING_KEPT;
@@ -82,6 +84,12 @@ struct Row<'a> {
     agents: Option<u64>,
     calls: Option<u64>,
     cost_usd: Option<Usd>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    basis: Option<Basis>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    declared_usd: Option<Usd>,
+    #[serde(skip_serializing_if = "Not::not")]
+    partial: bool,
     format: &'a str,
     /// `recorded` or `archived`.
     origin: &'a str,
@@ -108,6 +116,9 @@ fn row(listed: &Listed) -> Row<'_> {
         agents: session.agents,
         calls: session.calls,
         cost_usd: listed.totals.cost().filter(|_| listed.totals.requests > 0),
+        basis: listed.totals.basis(),
+        declared_usd: listed.totals.declared(),
+        partial: listed.totals.is_partial(),
         format: session.format,
         origin: match session.origin {
             Origin::Recorded => "recorded",

@@ -1,7 +1,7 @@
 //! `antiphon show`: a session on one page.
 
 use antiphon_model::Severity;
-use antiphon_views::{Summary, summary};
+use antiphon_views::{Basis, Summary, summary};
 
 use super::view::tree::print_nodes;
 use crate::cli;
@@ -63,7 +63,7 @@ fn header(page: &mut Page, summary: &Summary) -> anyhow::Result<()> {
     }
     page.end()?;
     let usage = summary.usage;
-    if !usage.is_zero() {
+    if !usage.is_zero() || summary.declared_usd.is_some() {
         page.plain(&format!("tokens: {} in · {} out", usage.input, usage.output));
         if usage.cache_read + usage.cache_write > 0 {
             let (read, written) = (usage.cache_read, usage.cache_write);
@@ -73,8 +73,17 @@ fn header(page: &mut Page, summary: &Summary) -> anyhow::Result<()> {
             Some(cost) => page.plain(&format!(" · ${cost:.4}")),
             None => page.plain(" · no price known"),
         };
+        match (summary.basis, summary.declared_usd) {
+            (Some(Basis::Declared), _) => drop(page.faint(" as declared by the agent")),
+            (Some(_), Some(declared)) if Some(declared) != summary.cost_usd => {
+                page.faint(&format!(" (the agent declares ${declared:.4})"));
+            }
+            _ => {}
+        }
         if !summary.unpriced.is_empty() && summary.cost_usd.is_some() {
             page.faint(&format!(" (without {})", summary.unpriced.join(", ")));
+        } else if summary.partial && summary.cost_usd.is_some() {
+            page.faint(" (partial: the agent did not write down all tokens)");
         }
         page.end()?;
     }

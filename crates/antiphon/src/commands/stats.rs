@@ -10,6 +10,7 @@ use antiphon_views::{Group, Prices, SessionRequests, Stats, Totals};
 
 use super::NOTHING_KEPT;
 use crate::cli;
+use crate::cost_note::cost_note;
 use crate::failure::{Outcome, UserError};
 use crate::price_table;
 use crate::terminal::{self, Bar, Page, Style, complain, count};
@@ -153,7 +154,8 @@ fn count_one(
 
 fn csv(stats: &Stats) -> anyhow::Result<()> {
     let mut page = Page::live();
-    let head = "key,input,output,reasoning,cache_read,cache_write,cache_write_1h,requests,cost_usd";
+    let head = "key,input,output,reasoning,cache_read,cache_write,cache_write_1h,requests,\
+                cost_usd,declared_usd";
     page.plain(head).end()?;
     for (key, totals) in &stats.rows {
         let usage = totals.usage;
@@ -167,9 +169,10 @@ fn csv(stats: &Stats) -> anyhow::Result<()> {
             totals.requests,
         ];
         let numbers = numbers.map(|number| number.to_string()).join(",");
-        let cost = totals.cost().map(|cost| format!("{:.6}", cost.as_f64())).unwrap_or_default();
+        let [cost, declared] = [totals.cost(), totals.declared()]
+            .map(|cost| cost.map(|cost| format!("{:.6}", cost.as_f64())).unwrap_or_default());
         let key = key.to_string().replace('"', "\"\"");
-        page.plain(&format!("\"{key}\",{numbers},{cost}")).end()?;
+        page.plain(&format!("\"{key}\",{numbers},{cost},{declared}")).end()?;
     }
     page.finish()
 }
@@ -190,6 +193,15 @@ fn print(stats: &Stats) -> anyhow::Result<()> {
     if !stats.unpriced.is_empty() {
         let models: Vec<_> = stats.unpriced.iter().map(String::as_str).collect();
         page.add(Style::Bad, "no price known: ").plain(&models.join(", ")).end()?;
+    }
+    if let Some(note) = cost_note(&stats.totals) {
+        page.plain(&note).end()?;
+    }
+    if stats.totals.incomplete > 0 {
+        let requests = usize::try_from(stats.totals.incomplete).unwrap_or(usize::MAX);
+        let requests = count(requests, "request");
+        page.add(Style::Bad, "partial: ").plain(&format!("not all tokens of {requests} are known"));
+        page.end()?;
     }
     page.finish()
 }

@@ -6,6 +6,7 @@ use antiphon_model::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, Row as SqlRow};
 
 use super::super::Stamp;
+use super::super::parts::{Holding, held};
 use super::super::sum::Sum;
 use super::{CatalogError, EventAt, EventQuery, LineAt, Row};
 use crate::{Key, Origin};
@@ -23,7 +24,7 @@ pub(super) struct Known {
 
 pub(super) const COLUMNS: &str = "number, key, origin, stamp, session_id, format, agent, title, \
     prompt, project, role, issue, run_id, started_at, last_event_at, ended, outcome, events, \
-    agents, calls, problems, first_event, sum, requests_sum, roll_up_sum";
+    agents, calls, problems, first_event, sum, requests_sum, roll_up_sum, main, parts, is_part";
 
 /// Every session, in the order of their numbers.
 pub(super) fn sessions(connection: &Connection) -> Result<Vec<Known>, CatalogError> {
@@ -39,6 +40,10 @@ pub(super) fn sessions(connection: &Connection) -> Result<Vec<Known>, CatalogErr
     if count.unwrap_or_default() != i64::try_from(known.len()).unwrap_or(i64::MAX) {
         return Err(CatalogError::Damaged("sessions are missing in it".to_owned()));
     }
+    let parts = held(known.iter().filter_map(Known::holding));
+    if let Some(wrong) = known.iter().find(|it| it.row.is_part != parts.contains(&it.row.key)) {
+        return Err(CatalogError::Damaged(format!("who holds {}", wrong.row.key)));
+    }
     Ok(known)
 }
 
@@ -51,7 +56,7 @@ pub(super) fn rows(connection: &Connection) -> Result<Vec<Row>, CatalogError> {
     Ok(sessions(connection)?.into_iter().map(|known| known.row).collect())
 }
 
-fn session(sql: &SqlRow<'_>) -> Result<Known, CatalogError> {
+pub(super) fn session(sql: &SqlRow<'_>) -> Result<Known, CatalogError> {
     let time = |at: usize| -> rusqlite::Result<Option<Timestamp>> {
         Ok(sql.get::<_, Option<i64>>(at)?.map(Timestamp::from_millis))
     };
@@ -82,6 +87,9 @@ fn session(sql: &SqlRow<'_>) -> Result<Known, CatalogError> {
         agents: count(18)?,
         calls: count(19)?,
         problems: count(20)?,
+        main: sql.get(25)?,
+        parts: sql.get::<_, Option<String>>(26)?.iter().flat_map(|it| names(it)).collect(),
+        is_part: sql.get::<_, i64>(27)? != 0,
     };
     let known = Known {
         row,
@@ -96,7 +104,22 @@ fn session(sql: &SqlRow<'_>) -> Result<Known, CatalogError> {
     Ok(known)
 }
 
+/// Names out of their column.
+fn names(column: &str) -> impl Iterator<Item = String> {
+    column.split('\n').map(str::to_owned)
+}
+
+/// The column of the names of a session's parts; nothing, for none.
+pub(super) fn parts_column(row: &Row) -> Option<String> {
+    (!row.parts.is_empty()).then(|| row.parts.join("\n"))
+}
+
 impl Known {
+    pub(super) fn holding(&self) -> Option<Holding<'_>> {
+        let Row { key, format, main, parts, .. } = &self.row;
+        Some(Holding { key, format, main: main.as_deref()?, parts })
+    }
+
     /// Of all columns but the sums of what changes by itself.
     pub(super) fn sum(&self) -> i64 {
         let row = &self.row;
@@ -124,6 +147,7 @@ impl Known {
         for count in [row.events, row.agents, row.calls, row.problems] {
             sum.number(Some(to_sql(count)));
         }
+        sum.text(row.main.as_deref()).text(parts_column(row).as_deref());
         sum.get()
     }
 }

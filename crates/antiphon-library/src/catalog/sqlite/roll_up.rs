@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use antiphon_model::{Timestamp, Usage};
-use antiphon_views::{DAY_MILLIS, Prices, Totals, Usd};
+use antiphon_views::{DAY_MILLIS, Prices, Pricing, Totals, Usd};
 use rusqlite::{Connection, Row as SqlRow, Transaction, TransactionBehavior, params};
 
 use super::super::sum::Sum;
@@ -46,8 +46,10 @@ pub(super) fn count(
     transaction.prepare_cached("DELETE FROM roll_up WHERE session = ?1")?.execute([session])?;
     let mut insert = transaction.prepare_cached(
         "INSERT INTO roll_up (session, number, day, model, sub_agent, requests, input, output,
-             reasoning, cache_read, cache_write, cache_write_1h, unpriced, picos)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
+             reasoning, cache_read, cache_write, cache_write_1h, unpriced, incomplete, priced,
+             unpriced_declared, filled, declaring, declared)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,
+             ?19)",
     )?;
     let mut sum = Sum::default();
     for (number, ((day, model, sub_agent), totals)) in (0_i64..).zip(&parts) {
@@ -67,7 +69,12 @@ pub(super) fn count(
             to_sql(usage.cache_write),
             to_sql(usage.cache_write_1h),
             to_sql(totals.unpriced),
-            totals.priced.as_picos().to_string(),
+            to_sql(totals.incomplete),
+            picos(totals.priced),
+            to_sql(totals.unpriced_declared),
+            picos(totals.filled),
+            to_sql(totals.declaring),
+            picos(totals.declared),
         ])?;
     }
     let update = "UPDATE session SET roll_up_sum = ?2 WHERE number = ?1";
@@ -77,30 +84,27 @@ pub(super) fn count(
 
 fn add_up(requests: &[RequestRow], prices: &Prices) -> Parts {
     let mut parts = Parts::new();
+    let mut pricing = Pricing::new(prices);
     for request in requests {
-        let cost = match (&request.model, request.usage.is_zero()) {
-            // Nothing at any price.
-            (_, true) => Some(Usd::ZERO),
-            (Some(model), false) => prices.price(model, request.at, request.usage),
-            (None, false) => None,
-        };
+        let RequestRow { model, at, usage, declared, .. } = request;
+        let cost = pricing.cost(model.as_deref(), *at, *usage, *declared);
         let day = request.at.map(|at| at.as_millis().div_euclid(DAY_MILLIS));
         let part = (day, request.model.clone(), request.sub_agent.clone());
-        parts.entry(part).or_default().add(request.usage, cost);
+        parts.entry(part).or_default().add(request.usage, cost, request.is_partial);
     }
     parts
 }
 
-/// Whether session `s` counts. A recording beside the agent's own file does not, and takes nothing
-/// from others.
-const COUNTS: &str = "s.origin <> 0 OR NOT EXISTS (
-    SELECT 1 FROM session own WHERE own.session_id = s.session_id AND own.origin <> 0)";
+/// Whether session `s` counts. A recording beside the agent's own file does not, nor does a part
+/// of another session; and they take nothing from others.
+const COUNTS: &str = "s.is_part = 0 AND (s.origin <> 0 OR NOT EXISTS (
+    SELECT 1 FROM session own WHERE own.session_id = s.session_id AND own.origin <> 0))";
 
 /// The requests that count for this session.
 fn owned(connection: &Connection, session: i64, sum: i64) -> Result<Vec<RequestRow>, CatalogError> {
     let mut statement = connection.prepare_cached(
         "SELECT id, at, model, sub_agent, input, output, reasoning, cache_read, cache_write,
-             cache_write_1h
+             cache_write_1h, declared, is_partial
          FROM request WHERE session = ?1 ORDER BY number",
     )?;
     let all: Vec<RequestRow> =
@@ -135,7 +139,17 @@ fn request(row: &SqlRow<'_>) -> rusqlite::Result<RequestRow> {
         model: row.get(2)?,
         sub_agent: row.get(3)?,
         usage: usage(row, 4)?,
+        declared: row
+            .get::<_, Option<String>>(10)?
+            .and_then(|it| it.parse().ok())
+            .map(Usd::from_picos),
+        is_partial: row.get::<_, i64>(11)? != 0,
     })
+}
+
+/// An amount of money, as it is written down: SQLite has no numbers that are large enough.
+pub(super) fn picos(amount: Usd) -> String {
+    amount.as_picos().to_string()
 }
 
 /// Tokens, in six columns from this one.
@@ -169,14 +183,20 @@ fn add_row(
 ) {
     sum.number(day).text(model).text(sub_agent).number(Some(to_sql(totals.requests)));
     add_usage(sum, totals.usage);
-    sum.number(Some(to_sql(totals.unpriced))).text(Some(&totals.priced.as_picos().to_string()));
+    for count in [totals.unpriced, totals.incomplete, totals.unpriced_declared, totals.declaring] {
+        sum.number(Some(to_sql(count)));
+    }
+    for amount in [totals.priced, totals.filled, totals.declared] {
+        sum.text(Some(&picos(amount)));
+    }
 }
 
 /// The sums of every session, each checked.
 pub(super) fn read(connection: &Connection) -> Result<Vec<RollUp>, CatalogError> {
     let mut statement = connection.prepare_cached(
         "SELECT day, model, sub_agent, requests, input, output, reasoning, cache_read, cache_write,
-             cache_write_1h, unpriced, picos, session
+             cache_write_1h, session, unpriced, incomplete, priced, unpriced_declared, filled,
+             declaring, declared
          FROM roll_up ORDER BY session, number",
     )?;
     let sessions = read::sessions(connection)?;
@@ -186,7 +206,7 @@ pub(super) fn read(connection: &Connection) -> Result<Vec<RollUp>, CatalogError>
     let mut found = Vec::new();
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
-        let number: i64 = row.get(12)?;
+        let number: i64 = row.get(10)?;
         let (Some(known), Some(sum)) = (by_number.get(&number), sums.get_mut(&number)) else {
             return Err(CatalogError::Damaged(format!("there is no session {number}")));
         };
@@ -206,8 +226,11 @@ pub(super) fn read(connection: &Connection) -> Result<Vec<RollUp>, CatalogError>
 fn roll_up(row: &SqlRow<'_>, known: &Known) -> Result<RollUp, CatalogError> {
     let count =
         |at: usize| Ok::<_, CatalogError>(u64::try_from(row.get::<_, i64>(at)?).unwrap_or(0));
-    let picos: String = row.get(11)?;
-    let picos = picos.parse().map_err(|_| CatalogError::Damaged(format!("{picos} dollars")))?;
+    let amount = |at: usize| {
+        let picos: String = row.get(at)?;
+        let read = picos.parse().map(Usd::from_picos);
+        read.map_err(|_| CatalogError::Damaged(format!("an amount of `{picos}`")))
+    };
     Ok(RollUp {
         session: known.row.key.clone(),
         day: row.get(0)?,
@@ -216,8 +239,13 @@ fn roll_up(row: &SqlRow<'_>, known: &Known) -> Result<RollUp, CatalogError> {
         totals: Totals {
             usage: usage(row, 4)?,
             requests: count(3)?,
-            unpriced: count(10)?,
-            priced: Usd::from_picos(picos),
+            unpriced: count(11)?,
+            incomplete: count(12)?,
+            priced: amount(13)?,
+            unpriced_declared: count(14)?,
+            filled: amount(15)?,
+            declaring: count(16)?,
+            declared: amount(17)?,
         },
     })
 }

@@ -6,7 +6,7 @@ use super::CatalogError;
 
 /// Raised whenever a table changes, or what is put into it. A catalogue of another version is
 /// emptied.
-const VERSION: i64 = 6;
+const VERSION: i64 = 7;
 
 const TABLES: &str = "
 CREATE TABLE fact (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -26,7 +26,10 @@ CREATE TABLE session (
     first_event INTEGER NOT NULL,
     sum INTEGER NOT NULL,
     requests_sum INTEGER NOT NULL,
-    roll_up_sum INTEGER NOT NULL
+    roll_up_sum INTEGER NOT NULL,
+    -- The names of sessions, one on each line.
+    main TEXT, parts TEXT,
+    is_part INTEGER NOT NULL
 );
 CREATE INDEX session_by_id ON session (session_id);
 CREATE TABLE event (
@@ -50,6 +53,8 @@ CREATE TABLE request (
     sub_agent TEXT,
     input INTEGER NOT NULL, output INTEGER NOT NULL, reasoning INTEGER NOT NULL,
     cache_read INTEGER NOT NULL, cache_write INTEGER NOT NULL, cache_write_1h INTEGER NOT NULL,
+    declared TEXT,
+    is_partial INTEGER NOT NULL,
     PRIMARY KEY (session, number)
 ) WITHOUT ROWID;
 CREATE INDEX request_by_id ON request (id);
@@ -60,8 +65,10 @@ CREATE TABLE roll_up (
     requests INTEGER NOT NULL,
     input INTEGER NOT NULL, output INTEGER NOT NULL, reasoning INTEGER NOT NULL,
     cache_read INTEGER NOT NULL, cache_write INTEGER NOT NULL, cache_write_1h INTEGER NOT NULL,
-    unpriced INTEGER NOT NULL,
-    picos TEXT NOT NULL,
+    unpriced INTEGER NOT NULL, incomplete INTEGER NOT NULL,
+    priced TEXT NOT NULL,
+    unpriced_declared INTEGER NOT NULL, filled TEXT NOT NULL,
+    declaring INTEGER NOT NULL, declared TEXT NOT NULL,
     PRIMARY KEY (session, number)
 ) WITHOUT ROWID;
 CREATE TABLE filter (

@@ -6,6 +6,7 @@ use antiphon_model::Timestamp;
 use antiphon_views::Prices;
 use rusqlite::{Connection, OptionalExtension as _, Transaction, TransactionBehavior, params};
 
+use super::super::parts::held;
 use super::super::sum::Sum;
 use super::super::{Record, RequestRow};
 use super::read::{self, EventFields, Known, fact, to_sql};
@@ -44,6 +45,10 @@ pub(super) fn write(
     if changes.iter().any(|change| matches!(change, Change::Remove(_))) {
         // FTS5 only marks what was deleted, until it puts its pieces together.
         transaction.execute_batch("INSERT INTO words (words) VALUES ('optimize')")?;
+    }
+    for number in mark_parts(&transaction)? {
+        touched.insert(number);
+        add_kin(&transaction, number, &mut touched)?;
     }
     for number in touched {
         roll_up::count(&transaction, prices, number)?;
@@ -125,6 +130,29 @@ fn add_kin(
     Ok(())
 }
 
+/// Notes which sessions are parts of others now, and gives those of which that has changed.
+fn mark_parts(transaction: &Transaction<'_>) -> Result<Vec<i64>, CatalogError> {
+    let select = format!("SELECT {} FROM session WHERE main IS NOT NULL", read::COLUMNS);
+    let mut statement = transaction.prepare_cached(&select)?;
+    let mut rows = statement.query([])?;
+    let mut known = Vec::new();
+    while let Some(row) = rows.next()? {
+        known.push(read::session(row)?);
+    }
+    let parts = held(known.iter().filter_map(Known::holding));
+    let mut update =
+        transaction.prepare_cached("UPDATE session SET is_part = ?2 WHERE number = ?1")?;
+    let mut changed = Vec::new();
+    for known in &known {
+        let is_part = parts.contains(&known.row.key);
+        if is_part != known.row.is_part {
+            update.execute(params![known.number, i64::from(is_part)])?;
+            changed.push(known.number);
+        }
+    }
+    Ok(changed)
+}
+
 fn insert(transaction: &Transaction<'_>, record: &Record, number: i64) -> Result<(), CatalogError> {
     let first_event = fact(transaction, "next_event")?.unwrap_or(1);
     set_fact(transaction, "next_event", first_event + to_sql(record.events.len() as u64))?;
@@ -139,7 +167,7 @@ fn insert(transaction: &Transaction<'_>, record: &Record, number: i64) -> Result
     let time = |time: Option<Timestamp>| time.map(Timestamp::as_millis);
     let insert = format!(
         "INSERT INTO session ({}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, \
-         ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25)",
+         ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28)",
         read::COLUMNS
     );
     transaction.prepare_cached(&insert)?.execute(params![
@@ -168,6 +196,10 @@ fn insert(transaction: &Transaction<'_>, record: &Record, number: i64) -> Result
         known.sum(),
         known.requests_sum,
         known.roll_up_sum,
+        row.main,
+        read::parts_column(row),
+        // Who holds whom is noted when all of them are there.
+        0,
     ])?;
     insert_events(transaction, record, first_event)?;
     insert_requests(transaction, &record.requests, number)?;
@@ -225,8 +257,8 @@ fn insert_requests(
 ) -> Result<(), CatalogError> {
     let mut insert = transaction.prepare_cached(
         "INSERT INTO request (id, session, number, at, model, sub_agent, input, output, reasoning,
-             cache_read, cache_write, cache_write_1h)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+             cache_read, cache_write, cache_write_1h, declared, is_partial)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
     )?;
     for (number, request) in (0_i64..).zip(requests) {
         let usage = request.usage;
@@ -243,6 +275,8 @@ fn insert_requests(
             to_sql(usage.cache_read),
             to_sql(usage.cache_write),
             to_sql(usage.cache_write_1h),
+            request.declared.map(roll_up::picos),
+            i64::from(request.is_partial),
         ])?;
     }
     Ok(())
@@ -255,6 +289,8 @@ pub(super) fn requests_sum(requests: &[RequestRow]) -> i64 {
         sum.bytes(&request.id.0).number(request.at.map(Timestamp::as_millis));
         sum.text(request.model.as_deref()).text(request.sub_agent.as_deref());
         roll_up::add_usage(&mut sum, request.usage);
+        sum.text(request.declared.map(roll_up::picos).as_deref());
+        sum.number(Some(i64::from(request.is_partial)));
     }
     sum.get()
 }

@@ -1,9 +1,10 @@
 //! `view cost`: what each agent used, and what that cost.
 
-use antiphon_views::{CostNode, CostTree, LedgerRow, Prices, Totals, cost, ledger};
+use antiphon_views::{Basis, CostNode, CostTree, LedgerRow, Prices, Totals, cost, ledger};
 use serde::Serialize;
 
 use crate::cli;
+use crate::cost_note::cost_note;
 use crate::failure::Outcome;
 use crate::opened::Opened;
 use crate::price_table;
@@ -32,8 +33,6 @@ struct Counted {
     file: String,
     #[serde(flatten)]
     row: LedgerRow,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    request_id: Option<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -49,11 +48,8 @@ fn book(opened: &Opened, prices: &Prices) -> Book {
         let path = opened.files.get(stream as usize);
         path.map(|path| path.display().to_string()).unwrap_or_default()
     };
-    let counted = ledger(&opened.session, prices).into_iter().map(|row| {
-        let entry = opened.session.find(&row.message_id);
-        let request_id = entry.and_then(|entry| entry.request_id()).map(Into::into);
-        Counted { file: file(row.stream), row, request_id }
-    });
+    let counted = ledger(&opened.session, prices).into_iter();
+    let counted = counted.map(|row| Counted { file: file(row.stream), row });
     let dropped = opened.duplicates.iter().map(|duplicate| Dropped {
         file: file(duplicate.place.stream),
         line: duplicate.line,
@@ -64,12 +60,20 @@ fn book(opened: &Opened, prices: &Prices) -> Book {
 }
 
 fn print_book(page: &mut Page, book: &Book) -> anyhow::Result<()> {
-    for Counted { file, row, .. } in &book.counted {
+    for Counted { file, row } in &book.counted {
         let cost = row.cost_usd.map_or_else(|| "unpriced".to_owned(), |cost| format!("${cost:.6}"));
         page.plain(&format!("{cost:>12}  "));
         page.add(Style::Name, row.name.as_deref().unwrap_or_default());
         page.plain(&format!("  {} in, {} out", row.usage.input, row.usage.output));
         page.faint(&format!("  {}", row.model.as_deref().unwrap_or("no model")));
+        if row.basis == Some(Basis::Declared) {
+            page.faint("  declared");
+        } else if let Some(declared) = row.declared_usd.filter(|it| Some(*it) != row.cost_usd) {
+            page.faint(&format!("  declared ${declared:.6}"));
+        }
+        if row.partial {
+            page.faint("  not all tokens are known");
+        }
         page.faint(&format!("  {file}:{}", row.line)).end()?;
     }
     for dropped in &book.dropped {
@@ -89,6 +93,12 @@ pub(crate) fn print(page: &mut Page, cost: &CostTree) -> anyhow::Result<()> {
     print_nodes(page, &cost.tree, 0)?;
     if !cost.unpriced.is_empty() {
         page.add(Style::Bad, "no price known: ").plain(&cost.unpriced.join(", ")).end()?;
+    }
+    if let Some(note) = cost_note(&cost.total) {
+        page.plain(&note).end()?;
+    }
+    if cost.total.incomplete > 0 {
+        page.add(Style::Bad, "partial: ").plain("the agent did not write down all tokens").end()?;
     }
     page.faint(&format!("prices of {}", cost.prices_date)).end()
 }
