@@ -10,9 +10,13 @@
 //! Numbers that went down were reset (`/clear`): what was there before is added. A result without
 //! numbers (a crash) tells nothing. Versions that had no `modelUsage` told each turn's tokens of
 //! the main agent (`usage`): those stand in place of what the turn's messages told.
+//!
+//! What it cost is declared in the same way, per model (`costUSD`) and in all (`total_cost_usd`), and
+//! goes to the same messages: the last of a model has all that is declared for it, and the others
+//! say that they cost nothing beyond.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use antiphon_model::{EventKind, Role, Usage};
 
@@ -28,6 +32,21 @@ pub(super) struct Tally<'a> {
     turn: usize,
     turns: Vec<(Vec<usize>, Usage)>,
     models: BTreeMap<Cow<'a, str>, Model>,
+    /// What the session cost in all, in dollars.
+    total: Dollars,
+}
+
+/// What was declared: before it was reset, and since.
+#[derive(Debug, Default, Clone, Copy)]
+struct Dollars {
+    before: f64,
+    since: f64,
+}
+
+impl Dollars {
+    fn sum(self) -> f64 {
+        self.before + self.since
+    }
 }
 
 /// What a model used: before it was reset, and since.
@@ -35,6 +54,7 @@ pub(super) struct Tally<'a> {
 struct Model {
     before: Usage,
     since: Usage,
+    cost: Dollars,
 }
 
 impl<'a> Tally<'a> {
@@ -53,21 +73,31 @@ impl<'a> Tally<'a> {
             self.turns.push((main, spent));
         }
         // A model's variants are told apart there, and on the messages they are not.
-        let mut now: BTreeMap<Cow<'a, str>, Usage> = BTreeMap::new();
+        let mut now: BTreeMap<Cow<'a, str>, (Usage, f64)> = BTreeMap::new();
         for (name, counts) in result.object("modelUsage").unwrap_or_default().members() {
             let Some(counts) = Object::parse(counts) else { continue };
             let name = match counts.text("canonicalModel").unwrap_or(Cow::Borrowed(name)) {
                 Cow::Borrowed(name) => Cow::Borrowed(plain(name)),
                 Cow::Owned(name) => Cow::Owned(plain(&name).to_owned()),
             };
-            *now.entry(name).or_default() += read(&counts);
+            let (usage, cost) = now.entry(name).or_default();
+            *usage += read(&counts);
+            *cost += counts.cost("costUSD").unwrap_or_default();
         }
-        for (name, now) in now.into_iter().filter(|(_, now)| !now.is_zero()) {
+        for (name, (now, cost)) in now.into_iter().filter(|(_, (now, _))| !now.is_zero()) {
             let model = self.models.entry(name).or_default();
             if minus(now, model.since).is_none() {
                 model.before += model.since;
+                model.cost.before += model.cost.since;
             }
             model.since = now;
+            model.cost.since = cost;
+        }
+        if let Some(total) = result.cost("total_cost_usd") {
+            if total < self.total.since {
+                self.total.before += self.total.since;
+            }
+            self.total.since = total;
         }
     }
 
@@ -77,7 +107,7 @@ impl<'a> Tally<'a> {
             for (turn, spent) in std::mem::take(&mut self.turns) {
                 settle_turn(script, &turn, spent);
             }
-            return;
+            return self.settle_total(script, end);
         }
         let mut by_model: BTreeMap<String, Vec<(bool, usize)>> = BTreeMap::new();
         for &(event, is_main) in &self.spoken {
@@ -86,22 +116,67 @@ impl<'a> Tally<'a> {
                 by_model.entry(plain(model).to_owned()).or_default().push((is_main, event));
             }
         }
-        for (name, model) in self.models {
+        for (name, model) in std::mem::take(&mut self.models) {
             let mut all = model.before;
             all += model.since;
             let messages = by_model.remove(plain(&name)).unwrap_or_default();
-            settle_model(script, (name, all), &messages, end);
+            let at = settle_model(script, (name, all), &messages, end);
+            if let Some(at) = at {
+                let events = messages.iter().map(|(_, event)| *event);
+                declare(script, events, at, model.cost.sum());
+                self.spoken.push((at, true));
+            }
+        }
+        self.settle_total(script, end);
+    }
+
+    /// Declares what the session cost beyond what its models did.
+    fn settle_total(self, script: &mut Script<'a>, end: Option<&Record<'a>>) {
+        let events = || self.spoken.iter().map(|(event, _)| *event);
+        let mut declared = 0.0;
+        for event in events().collect::<BTreeSet<usize>>() {
+            let message = script.message_at(event);
+            declared += message.and_then(|message| message.cost_usd).unwrap_or_default();
+        }
+        let rest = self.total.sum() - declared;
+        // What is less than that comes of adding.
+        if rest < 1e-9 {
+            return;
+        }
+        let last = events().max().or_else(|| {
+            let message = blank(super::MAIN, Role::Assistant);
+            Some(script.push(end?, None, EventKind::Message(message)))
+        });
+        if let Some(last) = last {
+            declare(script, events(), last, rest);
         }
     }
 }
 
-/// Brings the messages of a model to what it used in all.
+/// Adds a declared cost to one of some messages, and says of the others that they have none beyond.
+fn declare(script: &mut Script<'_>, events: impl Iterator<Item = usize>, last: usize, cost: f64) {
+    if cost <= 0.0 {
+        return;
+    }
+    for event in events.chain([last]) {
+        if let Some(message) = script.message_at(event)
+            && (message.usage.is_some() || event == last)
+        {
+            message.cost_usd.get_or_insert_default();
+        }
+    }
+    if let Some(cost_usd) = script.message_at(last).and_then(|message| message.cost_usd.as_mut()) {
+        *cost_usd += cost;
+    }
+}
+
+/// Brings the messages of a model to what it used in all, and gives the one that has the rest.
 fn settle_model<'a>(
     script: &mut Script<'a>,
     (name, all): (Cow<'a, str>, Usage),
     messages: &[(bool, usize)],
     end: Option<&Record<'a>>,
-) {
+) -> Option<usize> {
     let mut told = Usage::default();
     for &(_, event) in messages {
         let usage = script.message_at(event).and_then(|message| message.usage);
@@ -119,12 +194,12 @@ fn settle_model<'a>(
         if let Some(message) = script.message_at(*event) {
             *message.usage.get_or_insert_default() += missing;
         }
-    } else if let Some(end) = end {
-        let mut message = blank(super::MAIN, Role::Assistant);
-        message.model = Some(name);
-        message.usage = Some(missing);
-        script.push(end, None, EventKind::Message(message));
+        return Some(*event);
     }
+    let mut message = blank(super::MAIN, Role::Assistant);
+    message.model = Some(name);
+    message.usage = Some(missing);
+    Some(script.push(end?, None, EventKind::Message(message)))
 }
 
 /// A model's name without its variant (`claude-sonnet-4-5[1m]`).

@@ -53,3 +53,40 @@ fn pieces_are_the_whole_again() {
 fn a_message_may_replace_another() {
     assert_eq!(check("superseded"), [20, 8, 0, 0, 0]);
 }
+
+/// What messages declare to have cost, in the order of the log.
+fn declared(lines: &[&str]) -> Vec<Option<f64>> {
+    let text = lines.join("\n");
+    let streams = [crate::Stream { name: "s.jsonl", text: &text }];
+    let found = fixture::read(&super::FORMAT, &streams);
+    let cost = |event: &antiphon_model::Event<'_>| {
+        let antiphon_model::EventKind::Message(message) = &event.kind else { return None };
+        Some(message.cost_usd)
+    };
+    found.events.iter().filter_map(cost).collect()
+}
+
+#[test]
+fn what_a_result_declares_is_on_the_last_message_of_the_model_and_counts_once() {
+    let said = |id: &str| {
+        format!(
+            r#"{{"type":"assistant","message":{{"id":"{id}","role":"assistant","model":"m","content":[{{"type":"text","text":"x"}}],"usage":{{"input_tokens":10,"output_tokens":1}}}},"parent_tool_use_id":null,"session_id":"s","uuid":"u-{id}"}}"#
+        )
+    };
+    let (one, two) = (said("1"), said("2"));
+    let result = |more: &str| {
+        format!(r#"{{"type":"result","session_id":"s","uuid":"r","is_error":false{more}}}"#)
+    };
+    let models = r#","modelUsage":{"m":{"inputTokens":20,"outputTokens":9,"costUSD":0.15},"n":{"inputTokens":1,"outputTokens":1,"costUSD":0.05}}"#;
+    let by_model = result(&format!(r#","total_cost_usd":0.2{models}"#));
+    assert_eq!(declared(&[&one, &two, &by_model]), [Some(0.0), Some(0.15), Some(0.05)]);
+    let in_all = result(r#","total_cost_usd":0.2"#);
+    assert_eq!(declared(&[&one, &two, &in_all]), [Some(0.0), Some(0.2)]);
+    assert_eq!(declared(&[&one, &two]), [None, None]);
+    let nothing_said = declared(&[&in_all]);
+    assert_eq!(nothing_said, [Some(0.2)]);
+    // Totals go on from one result to the next, until they are set anew.
+    let less = in_all.replace("0.2", "0.1").replace(r#""r""#, r#""r2""#);
+    let sum: f64 = declared(&[&one, &in_all, &two, &less]).into_iter().flatten().sum();
+    assert!((sum - 0.3).abs() < 1e-9, "{sum}");
+}
