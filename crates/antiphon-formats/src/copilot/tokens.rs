@@ -22,6 +22,8 @@ struct Spent {
     last: Option<usize>,
     /// The output of its messages since the last total.
     said: u64,
+    /// Those messages: of them only the output is known until a total comes.
+    open: Vec<usize>,
     /// The last total.
     total: Usage,
 }
@@ -41,8 +43,10 @@ impl<'a> Tokens<'a> {
         spent.last = Some(event);
         spent.said = spent.said.saturating_add(output.unwrap_or_default());
         let usage = output.map(|output| Usage { output, ..Usage::default() });
+        spent.open.push(event);
         if let Some(message) = script.message_at(event) {
             message.usage = usage;
+            message.usage_partial = usage.is_some();
         }
     }
 
@@ -67,6 +71,7 @@ impl<'a> Tokens<'a> {
             let spent = self.by_model.entry(model.clone()).or_default();
             spent.last = spent.last.max(unnamed.last);
             spent.said = spent.said.saturating_add(unnamed.said);
+            spent.open.extend(unnamed.open);
             for event in self.unnamed.drain(..) {
                 if let Some(message) = script.message_at(event) {
                     message.model = Some(model.clone());
@@ -80,6 +85,11 @@ impl<'a> Tokens<'a> {
             rest.reasoning = rest.reasoning.min(rest.output.saturating_add(spent.said));
             spent.total = total;
             spent.said = 0;
+            for event in spent.open.drain(..) {
+                if let Some(message) = script.message_at(event) {
+                    message.usage_partial = false;
+                }
+            }
             if rest.is_zero() {
                 continue;
             }
