@@ -35,6 +35,7 @@ pub(crate) const FORMAT: Format = Format {
     beside: &["rollout-"],
     belongs,
     names,
+    made_by: Some(made_by),
     kept: Some(Kept {
         variable: "CODEX_HOME",
         folders: &[".codex"],
@@ -91,9 +92,15 @@ fn belongs(stem: &str, name: &str, head: &str) -> bool {
     if !is_rollout || name.contains('/') {
         return false;
     }
-    let Some(meta) = head.lines().next().and_then(Object::parse) else { return false };
-    let Some(payload) = meta.object("payload") else { return false };
-    thread::parent_of(&payload).is_some_and(|parent| !parent.is_empty() && stem.ends_with(parent))
+    made_by(head).is_some_and(|parent| stem.ends_with(&parent))
+}
+
+/// The thread that made the one whose rollout begins like this.
+fn made_by(head: &str) -> Option<String> {
+    let meta = Object::parse(head.lines().next()?)?;
+    let payload = meta.object("payload")?;
+    let parent = thread::parent_of(&payload).filter(|parent| !parent.is_empty());
+    parent.map(str::to_owned)
 }
 
 /// The threads that a rollout says it made: their files' names end in their ids. A thread that is

@@ -137,7 +137,8 @@ pub struct Format {
     /// file is read when it is asked for.
     pub leads: fn(name: &str, head: &mut dyn FnMut() -> String) -> Vec<Lead>,
     /// What the session is called that made the one whose main file begins like this; nothing, if
-    /// sessions of their own are not found that way.
+    /// sessions of their own are not found that way. Its main file has that name, or one that ends
+    /// in it, after a `-`.
     pub made_by: Option<fn(head: &str) -> Option<String>>,
     /// Where the agent keeps its sessions; nothing, if it keeps none.
     pub kept: Option<Kept>,

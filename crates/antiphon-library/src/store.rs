@@ -11,6 +11,7 @@
 mod digest;
 mod find;
 mod key;
+mod part;
 
 use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder};
@@ -168,9 +169,9 @@ impl Store {
     }
 }
 
-/// The sessions at these places, with what is known of some.
+/// The sessions at these places, with what is known of some. One that another holds is that one's.
 pub(crate) fn sessions_of(places: Vec<Place>, known: BTreeMap<Key, Row>) -> Vec<StoredSession> {
-    let mut sessions = merged(listed(places, known));
+    let mut sessions = merged(listed(places, known).filter(|session| !session.is_part));
     newest_first(&mut sessions);
     sessions
 }

@@ -156,8 +156,8 @@ pub(crate) fn find(named: &Path) -> anyhow::Result<Log> {
 pub(crate) fn locate(named: &Path) -> anyhow::Result<PathBuf> {
     let word = named.to_str().filter(|word| !word.contains(std::path::is_separator));
     let Some(word) = word.filter(|_| !named.exists()) else { return Ok(named.to_owned()) };
-    let store = Store::open_default(&Environment::of_process());
-    match store.map_or(Found::Nothing, |store| store.find(word)) {
+    let store = Store::open_default(&Environment::of_process()).ok();
+    match store.as_ref().map_or(Found::Nothing, |store| store.find(word)) {
         Found::One(session) => Ok(session.path()),
         Found::Several(sessions) => {
             let several = UserError::usage(format!("`{word}` begins {} ids", sessions.len()));
@@ -168,9 +168,21 @@ pub(crate) fn locate(named: &Path) -> anyhow::Result<PathBuf> {
             let none = UserError::not_found("no session is kept yet");
             Err(none.hint("`antiphon sync` takes in those of your agents").into())
         }
-        Found::Nothing => Err(UserError::failed(format!("there is no file or session `{word}`"))
-            .hint("`antiphon ls` lists the sessions; four digits of an id are enough")
-            .into()),
+        // A thread is kept with the session that made it.
+        Found::Nothing => match store.map(|store| store.find_parts(word)).as_deref() {
+            Some([part]) => Ok(part.clone()),
+            Some([_, _, ..]) => {
+                let several =
+                    UserError::usage(format!("`{word}` begins the ids of several threads"));
+                Err(several.hint("give more of the id").into())
+            }
+            Some([]) | None => {
+                let none = UserError::failed(format!("there is no file or session `{word}`"));
+                Err(none
+                    .hint("`antiphon ls` lists the sessions; four digits of an id are enough")
+                    .into())
+            }
+        },
     }
 }
 

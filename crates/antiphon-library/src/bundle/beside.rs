@@ -154,10 +154,8 @@ pub(super) fn beside(
             let has_changed = |path: &Path| changed(path).is_some_and(|changed| changed >= time);
             likely.filter(|path| has_changed(path)).cloned().collect()
         }
-        Beside::Known(paths) => {
-            let likely = near.likely(stem, format);
-            likely.filter(|path| paths.contains(path)).cloned().collect()
-        }
+        // Wherever they lie: a thread that was made after midnight lies in the next day's folder.
+        Beside::Known(paths) => paths.to_vec(),
         Beside::None => Vec::new(),
     };
     let likely = likely.into_iter().filter(|path| path != main);

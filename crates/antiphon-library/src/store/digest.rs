@@ -52,6 +52,8 @@ pub struct StoredSession {
     /// What only the catalogue knows.
     pub agents: Option<u64>,
     pub calls: Option<u64>,
+    /// Whether another session holds it among its files, by the catalogue.
+    pub is_part: bool,
 }
 
 impl StoredSession {
@@ -90,6 +92,7 @@ impl StoredSession {
             events: Some(row.events),
             agents: Some(row.agents),
             calls: Some(row.calls),
+            is_part: row.is_part,
         })
     }
 
@@ -128,6 +131,11 @@ pub(crate) fn title_of_file(path: &Path) -> Option<String> {
 
 pub(crate) fn title_of_log(folder: &Path) -> Option<String> {
     title(of_log(folder)?.session.info())
+}
+
+/// What a session calls itself.
+pub(super) fn id_of_file(path: &Path) -> Option<String> {
+    of_file(path)?.session.info().session_id.as_deref().map(str::to_owned)
 }
 
 fn title(info: &Info) -> Option<String> {

@@ -15,7 +15,7 @@ pub enum Found {
 const LATEST: &str = "latest";
 
 /// What is shorter names a session only if it is the whole of an id.
-const PREFIX_MIN: usize = 4;
+pub(super) const PREFIX_MIN: usize = 4;
 
 impl Store {
     /// The session with that id or key, or the only one whose id or key begins so, or for `latest`

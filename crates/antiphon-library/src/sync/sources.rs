@@ -154,7 +154,7 @@ pub(super) fn sessions(folder: &SourceFolder) -> Result<Vec<Wanted>, Error> {
                 && !crate::is_outdated(&path)
             {
                 let made_by = |by: fn(&str) -> Option<String>| {
-                    by(&file::head(&path, HEAD_BYTES).ok()?).filter(|parent| parent != id)
+                    by(&file::head(&path, HEAD_BYTES).ok()?).filter(|it| !is_called(id, it))
                 };
                 let parent = format.made_by.and_then(made_by);
                 let session_id = id.to_owned();
@@ -165,9 +165,30 @@ pub(super) fn sessions(folder: &SourceFolder) -> Result<Vec<Wanted>, Error> {
     }
     found.sort_by(|a, b| a.source.file.cmp(&b.source.file));
     if format.made_by.is_some() {
+        name_parents(&mut found);
         add_children(&mut found);
     }
     Ok(found)
+}
+
+/// Whether a session that is kept under this name has that id.
+fn is_called(name: &str, id: &str) -> bool {
+    let before = name.strip_suffix(id);
+    before.is_some_and(|before| before.is_empty() || before.ends_with('-'))
+}
+
+/// Puts the names under which the parents are kept in the place of their ids.
+fn name_parents(found: &mut [Wanted]) {
+    let backwards = |text: &str| text.chars().rev().collect::<String>();
+    // Names that end alike stand together when they are read from their ends.
+    let names: BTreeSet<String> =
+        found.iter().map(|wanted| backwards(&wanted.source.session_id)).collect();
+    for parent in found.iter_mut().filter_map(|wanted| wanted.parent.as_mut()) {
+        let id = backwards(parent);
+        let alike = names.range(id.clone()..).take_while(|name| name.starts_with(&id));
+        let name = alike.map(|name| backwards(name)).find(|name| is_called(name, parent));
+        *parent = name.unwrap_or_else(|| std::mem::take(parent));
+    }
 }
 
 /// Notes for each session which others it made, and those made in turn.
