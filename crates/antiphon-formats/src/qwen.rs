@@ -23,7 +23,8 @@ pub(crate) const FORMAT: Format = Format {
         variable: "",
         folders: &[".qwen"],
         below: &["projects"],
-        session: |path| crate::named(path, "", ".jsonl"),
+        // Those of sub-agents lie in the folder of their session.
+        session: |path| crate::named(path, "", ".jsonl").filter(|_| !path.contains("/subagents/")),
         deletes_after_days: None,
     }),
     read,
