@@ -6,6 +6,7 @@
 //! day, in those of later days.
 
 mod beside;
+mod nearby;
 pub(crate) mod tree;
 
 use std::fs;
@@ -20,6 +21,7 @@ use crate::file::{self, PACKED, Stopped, Text};
 use crate::open::Tell;
 use beside::companions;
 pub(crate) use beside::{Beside, Near};
+pub(crate) use nearby::Nearby;
 
 /// How much of a file decides what it is.
 pub(crate) const HEAD_BYTES: u64 = 64 << 10;
@@ -67,12 +69,30 @@ impl Bundle {
             return Self::of_database(&database, id.as_deref(), tell).map(Some);
         }
         let Some(format) = format_of(path)? else { return Ok(None) };
+        Self::read(path, format, Beside::All, tell).map(Some)
+    }
+
+    /// Reads the files of one of many sessions in a folder, of which the format is known.
+    pub(crate) fn read_near(
+        path: &Path,
+        format: &'static Format,
+        near: &Near,
+    ) -> Result<Self, Error> {
+        Self::read(path, format, Beside::Near(near), &mut |_, _| {})
+    }
+
+    fn read(
+        path: &Path,
+        format: &'static Format,
+        beside: Beside<'_>,
+        tell: Tell<'_>,
+    ) -> Result<Self, Error> {
         let main = tree::main(path, format);
         let mut bundle = Self::new(format, session_name(format, &main));
         let text = Text::read(path);
         let text = text.map_err(|source| Error::Read { path: path.to_owned(), source })?;
         bundle.add(main, text, tell);
-        for member in companions(path, format, Beside::All) {
+        for member in companions(path, format, beside) {
             // One that cannot be read costs that one.
             let text = Text::read(&member.path).unwrap_or_else(|error| Text {
                 text: String::new(),
@@ -81,7 +101,7 @@ impl Bundle {
             bundle.add(member, text, tell);
         }
         bundle.add_from_later_days(tell);
-        Ok(Some(bundle))
+        Ok(bundle)
     }
 
     /// A session whose files are at hand, the main one first, with their names within it.
@@ -112,13 +132,33 @@ impl Bundle {
     /// A session of a database, and those that it made: that of an id, or the newest.
     fn of_database(path: &Path, id: Option<&str>, tell: Tell<'_>) -> Result<Self, Error> {
         let (database, members) = out_of_database(path, id)?;
-        let agent = database.agent();
+        let session = database.find(id)?.id.clone();
+        let mut bundle = Self::of_members(path, database.agent(), session, members, tell)?;
+        bundle.note = database.others().filter(|_| id.is_none());
+        Ok(bundle)
+    }
+
+    /// The same of a database that is open.
+    pub(crate) fn of_open_database(
+        path: &Path,
+        database: &Database,
+        id: &str,
+    ) -> Result<Self, Error> {
+        let members = database.members(id)?;
+        Self::of_members(path, database.agent(), id.to_owned(), members, &mut |_, _| {})
+    }
+
+    fn of_members(
+        path: &Path,
+        agent: &'static str,
+        session: String,
+        members: Vec<Member>,
+        tell: Tell<'_>,
+    ) -> Result<Self, Error> {
         let Some(format) = FORMATS.iter().find(|format| format.name == agent) else {
             return Err(DatabaseError::Unread { path: path.to_owned(), agent }.into());
         };
-        let session = database.find(id)?.id.clone();
         let mut bundle = Self::new(format, session.clone());
-        bundle.note = database.others().filter(|_| id.is_none());
         bundle.database = Some((path.to_owned(), session));
         for mut member in members {
             let text = member.document.take().unwrap_or_default();

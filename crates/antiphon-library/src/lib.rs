@@ -1,5 +1,6 @@
 //! From a path to a session, in any known format, and back to a log; and where sessions are kept.
 
+mod all;
 mod archive;
 mod blocks;
 mod bundle;
@@ -24,6 +25,7 @@ mod store;
 mod sync;
 mod zip;
 
+pub use all::{All, open_all};
 pub use archive::{Copied, Source};
 pub use bundle::{Bundle, is_outdated};
 pub use catalog::{

@@ -15,11 +15,12 @@ use std::sync::mpsc::sync_channel;
 use std::sync::{Mutex, PoisonError};
 
 use crate::archive::{self, Copied, Done, is_fresh};
+use crate::bundle::Nearby;
 use crate::catalog::{Change, WAITING, record_of};
 use crate::store::{archived, make_folders};
 use crate::{Environment, Error, Key, Store};
 use settle::{Settling, Waiting};
-use sources::{Nearby, Wanted, one_of_each, sessions};
+use sources::{Wanted, one_of_each, sessions_and_orphans};
 use stamp::Stamp;
 
 pub use sources::{SourceFolder, source_folders};
@@ -44,6 +45,8 @@ pub struct Synced {
     /// Those that another process is copying just now.
     pub busy: usize,
     pub failed: Vec<(PathBuf, Error)>,
+    /// Files of sub-agents whose sessions are not there: they are not kept.
+    pub orphans: Vec<PathBuf>,
 }
 
 /// A session that was copied.
@@ -116,10 +119,13 @@ impl Store {
     ) -> Synced {
         let folders = source_folders(environment);
         let wanted = folders.iter().filter(|it| agent.is_none_or(|agent| agent == it.agent));
-        let (mut found, mut failed) = (Vec::new(), Vec::new());
+        let (mut found, mut failed, mut orphans) = (Vec::new(), Vec::new(), Vec::new());
         for folder in wanted {
-            match sessions(folder) {
-                Ok(mut sessions) => found.append(&mut sessions),
+            match sessions_and_orphans(folder) {
+                Ok((mut sessions, mut alone)) => {
+                    found.append(&mut sessions);
+                    orphans.append(&mut alone);
+                }
                 Err(error) => failed.push((folder.path.clone(), error)),
             }
         }
@@ -128,7 +134,7 @@ impl Store {
         let _ = make_folders(self.root());
         let mut catalogue = self.catalogue_as_is(each).ok();
         let (sender, records) = sync_channel(WAITING);
-        let synced = Mutex::new(Synced { failed, ..Synced::default() });
+        let synced = Mutex::new(Synced { failed, orphans, ..Synced::default() });
         let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let (settling, nearby) = (Settling::default(), Nearby::default());

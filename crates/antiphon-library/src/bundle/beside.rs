@@ -1,9 +1,9 @@
 //! The files that belong to a session, where it lies in a folder with others.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use antiphon_formats::Format;
@@ -33,9 +33,12 @@ pub(crate) struct Near {
     files: BTreeMap<String, PathBuf>,
     /// By their names, with a `/` at the end.
     folders: Vec<(String, PathBuf)>,
-    /// The files that say themselves whose they are, by session.
-    owned: OnceLock<BTreeMap<String, Vec<PathBuf>>>,
+    /// The files that say themselves whose they are, by format and session.
+    owned: Mutex<BTreeMap<&'static str, Arc<Owned>>>,
 }
+
+/// The files that say themselves whose they are, by session.
+type Owned = BTreeMap<String, Vec<PathBuf>>;
 
 impl Near {
     pub(crate) fn of(folder: &Path) -> Self {
@@ -51,7 +54,7 @@ impl Near {
                 Err(_) => {}
             }
         }
-        Self { changed, files, folders, owned: OnceLock::new() }
+        Self { changed, files, folders, owned: Mutex::default() }
     }
 
     /// Whether this is still what lies in the folder.
@@ -73,24 +76,53 @@ impl Near {
         files.map(|(_, path)| path).filter(|path| path.is_file() && !is_outdated(path))
     }
 
-    /// The same, and of those that say whose they are only its own, and none of a companion's. They
-    /// are asked once.
+    /// The same, and of those that say whose they are only its own, and those of its own. They are
+    /// asked once.
     fn likely_own(&self, stem: &str, format: &Format) -> Vec<PathBuf> {
-        let Some(owners) = format.owners else {
+        if format.owners.is_none() && format.made_by.is_none() {
             return self.likely(stem, format).cloned().collect();
-        };
-        let owned = self.owned.get_or_init(|| {
-            let mut owned: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
-            for path in self.likely(stem, format) {
-                let head = file::head(path, HEAD_BYTES).unwrap_or_default();
-                for owner in owners(&head) {
-                    owned.entry(owner).or_default().push(path.clone());
+        }
+        let owned = self.owned(format);
+        let mut found = BTreeSet::new();
+        let mut stems = vec![stem.to_owned()];
+        while let Some(stem) = stems.pop() {
+            for path in ids(&stem, format).filter_map(|id| owned.get(id)).flatten() {
+                if found.insert(path.clone()) {
+                    stems.push(super::stem(path));
                 }
             }
-            owned
-        });
-        owned.get(stem).cloned().unwrap_or_default()
+        }
+        found.into_iter().collect()
     }
+
+    fn owned(&self, format: &Format) -> Arc<Owned> {
+        let mut all = self.owned.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(owned) = all.get(format.name) {
+            return Arc::clone(owned);
+        }
+        let mut owned = Owned::new();
+        for path in self.likely("", format) {
+            let head = file::head(path, HEAD_BYTES).unwrap_or_default();
+            let owners = match (format.owners, format.made_by) {
+                (Some(owners), _) => owners(&head),
+                (None, made_by) => made_by.and_then(|by| by(&head)).into_iter().collect(),
+            };
+            for owner in owners {
+                owned.entry(owner).or_default().push(path.clone());
+            }
+        }
+        let owned = Arc::new(owned);
+        all.insert(format.name, Arc::clone(&owned));
+        owned
+    }
+}
+
+/// What others may call the session whose main file has this name: as the file, or, where they say
+/// who made them, by what its name ends in.
+fn ids<'a>(stem: &'a str, format: &Format) -> impl Iterator<Item = &'a str> {
+    let ends = stem.match_indices('-').filter_map(|(at, _)| stem.get(at + 1..));
+    let has_ends = format.owners.is_none();
+    std::iter::once(stem).chain(ends.filter(move |_| has_ends))
 }
 
 fn changed(folder: &Path) -> Option<SystemTime> {

@@ -40,7 +40,11 @@ pub(super) fn companions(
     let mut found: Vec<Member> = match which {
         Beside::None => Vec::new(),
         Beside::Known(paths) => paths.iter().cloned().map(named).collect(),
-        Beside::All | Beside::Near(_) | Beside::ChangedSince(_) => {
+        Beside::Near(near) => {
+            let others = beside(near, &stem(&main), &main, format, which);
+            others.into_iter().map(|member| named(absolute(member.path))).collect()
+        }
+        Beside::All | Beside::ChangedSince(_) => {
             let others = beside(&Near::of(folder), &stem(&main), &main, format, which);
             others.into_iter().map(|member| named(member.path)).collect()
         }
@@ -61,6 +65,10 @@ pub(super) fn companions(
     }
     found.sort();
     found
+}
+
+fn absolute(path: PathBuf) -> PathBuf {
+    std::path::absolute(&path).unwrap_or(path)
 }
 
 /// The folders that a file leads to.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
 use antiphon_formats::{FORMATS, Format, Kept};
@@ -46,25 +46,6 @@ impl Wanted {
             (None, Some(children)) => Known::Children(children),
             (None, None) => Known::Near(nearby),
         }
-    }
-}
-
-/// The folders in which sessions lie, each read when it is first asked for and when it has
-/// changed.
-#[derive(Debug, Default)]
-pub(super) struct Nearby(Mutex<BTreeMap<PathBuf, Arc<Near>>>);
-
-impl Nearby {
-    /// What lies beside a main file.
-    pub(super) fn of(&self, main: &Path) -> Arc<Near> {
-        let folder = main.parent().unwrap_or(Path::new(""));
-        let mut folders = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(near) = folders.get(folder).filter(|near| near.is_current(folder)) {
-            return Arc::clone(near);
-        }
-        let near = Arc::new(Near::of(folder));
-        folders.insert(folder.to_owned(), Arc::clone(&near));
-        near
     }
 }
 
@@ -129,18 +110,25 @@ fn days_set(home: &Path, format: &Format) -> Option<u32> {
 }
 
 /// The sessions below a folder, or in a database, or the one that a file is.
-pub(super) fn sessions(folder: &SourceFolder) -> Result<Vec<Wanted>, Error> {
+fn sessions(folder: &SourceFolder) -> Result<Vec<Wanted>, Error> {
+    sessions_and_orphans(folder).map(|(sessions, _)| sessions)
+}
+
+/// The same, and the files of sub-agents whose sessions are not there.
+pub(super) fn sessions_and_orphans(
+    folder: &SourceFolder,
+) -> Result<(Vec<Wanted>, Vec<PathBuf>), Error> {
     let format = FORMATS.iter().find(|it| it.name == folder.agent);
     if folder.path.is_file() {
         return match format.is_some_and(|format| !format.in_projects.is_empty()) {
-            true => Ok(vec![in_project(folder)]),
-            false => in_database(folder),
+            true => Ok((vec![in_project(folder)], Vec::new())),
+            false => in_database(folder).map(|sessions| (sessions, Vec::new())),
         };
     }
     let Some((format, kept)) = format.and_then(|it| Some((it, it.kept.as_ref()?))) else {
-        return Ok(Vec::new());
+        return Ok((Vec::new(), Vec::new()));
     };
-    let mut found = Vec::new();
+    let (mut found, mut others) = (Vec::new(), Vec::new());
     let mut folders = vec![folder.path.clone()];
     while let Some(below) = folders.pop() {
         for path in list(&below) {
@@ -160,6 +148,8 @@ pub(super) fn sessions(folder: &SourceFolder) -> Result<Vec<Wanted>, Error> {
                 let session_id = id.to_owned();
                 let source = Source { agent: folder.agent, session_id, file: path };
                 found.push(Wanted { source, database: None, parent, children: None });
+            } else {
+                others.push(path);
             }
         }
     }
@@ -168,7 +158,26 @@ pub(super) fn sessions(folder: &SourceFolder) -> Result<Vec<Wanted>, Error> {
         name_parents(&mut found);
         add_children(&mut found);
     }
-    Ok(found)
+    let orphans = orphans(others, &found, format);
+    Ok((found, orphans))
+}
+
+/// Which of these files are a sub-agent's whose session is not there. A file in a session's own
+/// folder is the session's. Beside other sessions nothing is looked into: there may be thousands.
+fn orphans(others: Vec<PathBuf>, found: &[Wanted], format: &Format) -> Vec<PathBuf> {
+    let Some(owners) = format.owners else { return Vec::new() };
+    let own_folders: BTreeSet<PathBuf> =
+        found.iter().map(|it| it.source.file.with_extension("")).collect();
+    let shared: BTreeSet<&Path> = found.iter().filter_map(|it| it.source.file.parent()).collect();
+    let is_orphan = |path: &PathBuf| {
+        let is_beside = path.parent().is_some_and(|folder| shared.contains(folder));
+        let is_claimed = path.ancestors().skip(1).any(|above| own_folders.contains(above));
+        let head = || file::head(path, HEAD_BYTES).unwrap_or_default();
+        !is_beside && !is_claimed && !crate::is_outdated(path) && !owners(&head()).is_empty()
+    };
+    let mut orphans: Vec<PathBuf> = others.into_iter().filter(is_orphan).collect();
+    orphans.sort();
+    orphans
 }
 
 /// Whether a session that is kept under this name has that id.
@@ -289,24 +298,4 @@ pub(crate) fn files(folder: &SourceFolder) -> Result<Vec<PathBuf>, Error> {
 pub(crate) fn main_files(folder: &SourceFolder) -> Vec<PathBuf> {
     let found = sessions(folder).unwrap_or_default();
     found.into_iter().map(|wanted| wanted.source.file).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_folder_is_read_again_when_something_came() {
-        let folder = tempfile::tempdir().unwrap();
-        let main = folder.path().join("s.jsonl");
-        let nearby = Nearby::default();
-        let first = nearby.of(&main);
-        assert!(Arc::ptr_eq(&first, &nearby.of(&main)));
-        let long_ago = std::fs::File::open(folder.path()).unwrap();
-        long_ago.set_modified(SystemTime::UNIX_EPOCH).unwrap();
-        let second = nearby.of(&main);
-        assert!(!Arc::ptr_eq(&first, &second));
-        std::fs::write(folder.path().join("agent-a.jsonl"), "").unwrap();
-        assert!(!Arc::ptr_eq(&second, &nearby.of(&main)));
-    }
 }

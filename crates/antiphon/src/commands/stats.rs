@@ -1,12 +1,10 @@
 //! `antiphon stats`: tokens and cost over many sessions.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 
-use antiphon_library::{Environment, Store};
+use antiphon_library::{Environment, Store, open_all};
 use antiphon_views::{Group, Prices, SessionRequests, Stats, Totals};
+use serde::Serialize;
 
 use super::NOTHING_KEPT;
 use crate::cli;
@@ -26,22 +24,25 @@ pub(crate) fn run(args: &cli::Stats) -> anyhow::Result<Outcome> {
     };
     let counted = match args.paths.is_empty() {
         true => count_kept(group, args.prices.file.as_deref())?,
-        false => {
-            let mut files = Vec::new();
-            for path in &args.paths {
-                find_sessions(path, &mut files)?;
-            }
-            count_all(&files, group, &price_table::load(args.prices.file.as_deref())?)
-        }
+        false => count_at(&args.paths, group, &price_table::load(args.prices.file.as_deref())?)?,
     };
-    if args.json {
-        terminal::json(&counted.stats)?;
-    } else if args.csv {
-        csv(&counted.stats)?;
-    } else {
-        print(&counted.stats)?;
+    let Counted { stats, bad, others } = &counted;
+    if !args.paths.is_empty() && stats.sessions == 0 {
+        complain("no sessions found");
     }
-    Ok(if counted.bad > 0 { Outcome::BadInput } else { Outcome::Done })
+    if args.json {
+        terminal::json(&Shown { stats, not_sessions: Some(*others).filter(|it| *it > 0) })?;
+    } else if args.csv {
+        csv(stats)?;
+        left_out(*others).iter().for_each(|text| complain(text));
+    } else {
+        print(stats, *others)?;
+    }
+    Ok(match (bad, stats.sessions) {
+        (1.., _) => Outcome::BadInput,
+        (0, 0) if !args.paths.is_empty() => Outcome::No,
+        (0, _) => Outcome::Done,
+    })
 }
 
 /// Counts all that is kept.
@@ -54,102 +55,61 @@ fn count_kept(group: Group, prices: Option<&Path>) -> anyhow::Result<Counted> {
     if stats.sessions == 0 {
         complain(NOTHING_KEPT);
     }
-    Ok(Counted { stats, bad: 0 })
-}
-
-/// The sessions at a path: a file, or all below a folder but those that belong to another.
-fn find_sessions(path: &Path, found: &mut Vec<PathBuf>) -> anyhow::Result<()> {
-    if !path.exists() {
-        return Err(UserError::failed(format!("there is no file `{}`", path.display())).into());
-    }
-    if path.is_file() {
-        found.push(path.to_owned());
-        return Ok(());
-    }
-    let mut folders = vec![path.to_owned()];
-    let start = found.len();
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(&folder)? {
-            let path = entry?.path();
-            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            if path.is_dir() && !path.is_symlink() {
-                folders.push(path);
-            } else if is_session(&name) && !antiphon_library::is_outdated(&path) {
-                found.push(path);
-            }
-        }
-    }
-    if let Some(new) = found.get_mut(start..) {
-        new.sort();
-    }
-    Ok(())
-}
-
-fn is_session(name: &str) -> bool {
-    let plain = name.strip_suffix(antiphon_library::PACKED).unwrap_or(name);
-    plain.ends_with(".jsonl") && !name.starts_with("agent-")
+    Ok(Counted { stats, bad: 0, others: 0 })
 }
 
 struct Counted {
     stats: Stats,
+    /// How much was wrong with what was read.
     bad: usize,
+    /// How many files below the folders are no sessions.
+    others: usize,
 }
 
-/// A session that was read, and the files that were read with it.
-struct Part {
-    file: PathBuf,
-    with: Vec<PathBuf>,
-    requests: SessionRequests,
-}
-
-/// Reads all files on as many threads as there are processors, and counts each request once.
-fn count_all(files: &[PathBuf], group: Group, prices: &Prices) -> Counted {
-    let next = AtomicUsize::new(0);
-    let parts: Mutex<Vec<Part>> = Mutex::default();
-    let bad = AtomicUsize::new(0);
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(files.len());
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                while let Some(file) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    match count_one(file, group, prices) {
-                        Ok((part, problems)) => {
-                            bad.fetch_add(problems, Ordering::Relaxed);
-                            parts.lock().unwrap_or_else(PoisonError::into_inner).push(part);
-                        }
-                        Err(error) => {
-                            bad.fetch_add(1, Ordering::Relaxed);
-                            complain(&format!("{}: {error}", file.display()));
-                        }
-                    }
-                }
-            });
-        }
-    });
-    let parts = parts.into_inner().unwrap_or_else(PoisonError::into_inner);
-    // A file that belongs to another session was found by itself, too.
-    let real = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
-    let covered: BTreeSet<PathBuf> = parts.iter().flat_map(|part| &part.with).map(real).collect();
-    let own = parts.into_iter().filter(|part| !covered.contains(&real(&part.file)));
-    let sessions: Vec<SessionRequests> = own.map(|part| part.requests).collect();
-    Counted { stats: Stats::of(group, &sessions), bad: bad.into_inner() }
-}
-
-fn count_one(
-    file: &Path,
-    group: Group,
-    prices: &Prices,
-) -> Result<(Part, usize), antiphon_library::Error> {
+/// Counts the sessions at these paths and below them, each request once.
+fn count_at(paths: &[PathBuf], group: Group, prices: &Prices) -> anyhow::Result<Counted> {
+    if let Some(absent) = paths.iter().find(|path| !exists(path)) {
+        let what = format!("there is no file `{}`", absent.display());
+        return Err(UserError::failed(what).into());
+    }
     // Agents are called by what stands beside their usage.
-    let opened = match group {
-        Group::Agent | Group::SubAgent | Group::Project => antiphon_library::open(file)?,
-        Group::Model | Group::Day | Group::Session => antiphon_library::open_usage(file)?,
+    let only_usage = match group {
+        Group::Agent | Group::SubAgent | Group::Project => false,
+        Group::Model | Group::Day | Group::Session => true,
     };
-    let session = &opened.session;
-    let id = session.info().session_id.as_deref().unwrap_or(&opened.name);
-    let requests = SessionRequests::read(session, id, group, prices);
-    let with = opened.files.iter().skip(1).cloned().collect();
-    Ok((Part { file: file.to_owned(), with, requests }, session.problems().len()))
+    let all = open_all(paths, only_usage, &|opened| {
+        let session = &opened.session;
+        let id = session.info().session_id.as_deref().unwrap_or(&opened.name);
+        (SessionRequests::read(session, id, group, prices), session.problems().len())
+    });
+    let mut failed = all.failed;
+    failed.sort_by(|a, b| a.0.cmp(&b.0));
+    for (path, error) in &failed {
+        complain(&format!("{}: {error}", path.display()));
+    }
+    let (sessions, problems): (Vec<_>, Vec<_>) = all.sessions.into_iter().unzip();
+    let bad = failed.len() + problems.iter().sum::<usize>();
+    Ok(Counted { stats: Stats::of(group, &sessions), bad, others: all.others })
+}
+
+/// A session of a database has a path that is no file's.
+fn exists(path: &Path) -> bool {
+    path.exists() || path.parent().is_some_and(Path::is_file)
+}
+
+/// What is printed as JSON.
+#[derive(Debug, Serialize)]
+struct Shown<'a> {
+    #[serde(flatten)]
+    stats: &'a Stats,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    not_sessions: Option<usize>,
+}
+
+/// Says what was left out.
+fn left_out(others: usize) -> Option<String> {
+    let are = if others == 1 { "is not a session" } else { "are not sessions" };
+    (others > 0).then(|| format!("{} {are}", count(others, "file")))
 }
 
 fn csv(stats: &Stats) -> anyhow::Result<()> {
@@ -177,7 +137,7 @@ fn csv(stats: &Stats) -> anyhow::Result<()> {
     page.finish()
 }
 
-fn print(stats: &Stats) -> anyhow::Result<()> {
+fn print(stats: &Stats, others: usize) -> anyhow::Result<()> {
     let mut page = Page::new();
     let sessions = usize::try_from(stats.sessions).unwrap_or(usize::MAX);
     let picos = |totals: &Totals| totals.cost().unwrap_or_default().as_picos();
@@ -202,6 +162,9 @@ fn print(stats: &Stats) -> anyhow::Result<()> {
         let requests = count(requests, "request");
         page.add(Style::Bad, "partial: ").plain(&format!("not all tokens of {requests} are known"));
         page.end()?;
+    }
+    if let Some(text) = left_out(others) {
+        page.faint(&text).end()?;
     }
     page.finish()
 }

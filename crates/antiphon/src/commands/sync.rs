@@ -38,6 +38,10 @@ pub(crate) fn run(args: &cli::Sync) -> anyhow::Result<Outcome> {
         for (path, agent) in &synced.newly_unread {
             complain(&format!("{}: not kept, this is no session of {agent}", path.display()));
         }
+        if let Some(first) = synced.orphans.first() {
+            let files = count(synced.orphans.len(), "sub-agent file");
+            complain(&format!("{files} without a session, not kept: {} …", first.display()));
+        }
         if args.json {
             let told = Told {
                 found: synced.found,
@@ -45,6 +49,7 @@ pub(crate) fn run(args: &cli::Sync) -> anyhow::Result<Outcome> {
                 busy: synced.busy,
                 failed: synced.failed.len(),
                 unread: synced.unread,
+                orphaned: synced.orphans.len(),
             };
             terminal::json(&told)?;
         } else if !args.watch || synced.copied > 0 {
@@ -84,4 +89,12 @@ struct Told {
     busy: usize,
     failed: usize,
     unread: usize,
+    /// Files of sub-agents whose sessions are not there.
+    #[serde(skip_serializing_if = "is_none")]
+    orphaned: usize,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "it is called with a reference")]
+fn is_none(count: &usize) -> bool {
+    *count == 0
 }
