@@ -14,6 +14,8 @@ pub(crate) enum Set {
     Dotted,
     /// `+`, `/` and `=`.
     Base64,
+    /// Base64 for addresses: `-`, `_` and `=`.
+    Url64,
 }
 
 impl Set {
@@ -26,6 +28,7 @@ impl Set {
             Self::Dashed => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'),
             Self::Dotted => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'),
             Self::Base64 => byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'='),
+            Self::Url64 => byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'='),
         }
     }
 

@@ -5,35 +5,39 @@ use crate::rule::{Verdict, Window};
 use crate::{name, placeholder};
 
 /// No value that a person or a program assigns is longer.
-const VALUE_BYTES_MAX: usize = 1024;
+const VALUE_BYTES_MAX: usize = 2048;
 
 /// `password = "…"`, in the forms of JSON, YAML, shells, headers, XML, options and code.
 pub(crate) fn assigned(window: &Window<'_>) -> Verdict {
-    let suffix = Set::Dashed.run(window.rest());
+    // Some keywords hold what follows the name, so that fewer words begin with them.
+    let keyword = window.keyword.trim_end_matches([':', '=', '"', ' ']);
+    let rest = window.after.get(keyword.len()..).unwrap_or_default();
+    let suffix = Set::Dashed.run(rest);
     if suffix.len() > 32 || !name::is_suffix(suffix) {
         return Verdict::No;
     }
     let before = Set::Dashed.run_back(window.before);
-    let rest = window.rest().get(suffix.len()..).unwrap_or_default();
+    let rest = rest.get(suffix.len()..).unwrap_or_default();
     let Some(value) = value(rest, before.starts_with("--")) else { return Verdict::No };
-    let least = name::least_length(&format!("{before}{}{suffix}", window.keyword));
-    match least.is_some_and(|least| is_secret(value.text, least, value.is_quoted)) {
+    let secret = name::secret(&format!("{before}{keyword}{suffix}"));
+    match secret.is_some_and(|secret| is_secret(value.text, secret, value.is_quoted)) {
         true => window.secret(value.text),
         false => Verdict::No,
     }
 }
 
 /// Whether a value under such a name is a secret.
-pub(crate) fn is_secret(value: &str, least: usize, is_quoted: bool) -> bool {
-    (least..=VALUE_BYTES_MAX).contains(&value.len())
+pub(crate) fn is_secret(value: &str, name: name::Secret, is_quoted: bool) -> bool {
+    (name.least_length..=VALUE_BYTES_MAX).contains(&value.len())
         && !value.contains(char::is_whitespace)
+        && (name.may_be_uuid || !placeholder::is_uuid(value))
         && !placeholder::is_value(value)
         && placeholder::is_random(value, is_quoted)
 }
 
-struct Value<'t> {
-    text: &'t str,
-    is_quoted: bool,
+pub(crate) struct Value<'t> {
+    pub(crate) text: &'t str,
+    pub(crate) is_quoted: bool,
 }
 
 /// The value that follows a name.
@@ -80,7 +84,7 @@ fn without_type(after: &str) -> &str {
 }
 
 /// A string in quotes, or a word.
-fn literal(text: &str) -> Option<Value<'_>> {
+pub(crate) fn literal(text: &str) -> Option<Value<'_>> {
     for quote in ["\\\"", "\"", "'", "`"] {
         if let Some(inner) = text.strip_prefix(quote) {
             let near = inner.floor_char_boundary(inner.len().min(VALUE_BYTES_MAX + 4));
@@ -187,7 +191,9 @@ pub(crate) fn azure_key(window: &Window<'_>) -> Verdict {
 
 /// Forty characters behind the name of AWS's secret key.
 pub(crate) fn aws_secret(window: &Window<'_>) -> Verdict {
-    let Some(value) = value(window.rest(), false) else { return Verdict::No };
+    // `aws configure set aws_secret_access_key …` has nothing but a space between the two.
+    let spaced = || window.rest().strip_prefix(' ').and_then(literal);
+    let Some(value) = value(window.rest(), false).or_else(spaced) else { return Verdict::No };
     let run = Set::Base64.run(value.text);
     if run.len() != value.text.len()
         || !(38..=44).contains(&run.len())
@@ -196,6 +202,98 @@ pub(crate) fn aws_secret(window: &Window<'_>) -> Verdict {
         return Verdict::No;
     }
     window.secret(run)
+}
+
+/// `pat….…`, or an older key, soon behind Airtable's name.
+pub(crate) fn airtable(window: &Window<'_>) -> Verdict {
+    let is_key = |run: &&str| {
+        let rest = run.strip_prefix("pat").or_else(|| run.strip_prefix("key")).unwrap_or_default();
+        let (id, secret) = rest.split_once('.').unwrap_or((rest, ""));
+        let is_hex = secret.len() == 64 && Set::Hex.run(secret).len() == 64;
+        let is_length = id.len() == 14 && (is_hex || run.starts_with("key"));
+        is_length && Set::Alnum.run(id).len() == 14 && !placeholder::is_token(run)
+    };
+    nearby(window, Set::Dotted).find(is_key).map_or(Verdict::No, |run| window.secret(run))
+}
+
+/// `1/1200000000000000:…`, and the older `0/…`, soon behind Asana's name.
+pub(crate) fn asana(window: &Window<'_>) -> Verdict {
+    let of_token = |c: char| c.is_ascii_hexdigit() || matches!(c, '/' | ':');
+    let rest = window.rest();
+    let near = rest.get(..rest.floor_char_boundary(rest.len().min(160))).unwrap_or_default();
+    let is_token = |run: &&str| {
+        let is_numbered =
+            run.len() > 2 && matches!(run.as_bytes().get(..2), Some(b"0/" | b"1/" | b"2/"));
+        let secret = run.rsplit([':', '/']).next().unwrap_or_default();
+        is_numbered && secret.len() == 32 && Set::Hex.run(secret).len() == 32
+    };
+    near.split(|c| !of_token(c)).find(is_token).map_or(Verdict::No, |run| window.secret(run))
+}
+
+/// The signature of a shared access: `…&sig=…`, its signs escaped or not.
+pub(crate) fn azure_signature(window: &Window<'_>) -> Verdict {
+    let is_parameter = window.before.ends_with(['?', '&', ';']) || window.before.ends_with("u0026");
+    let of_signature = |byte: u8| Set::Base64.has(byte) || matches!(byte, b'%' | b'-' | b'_');
+    let rest = window.rest();
+    let end = rest.bytes().position(|byte| !of_signature(byte)).unwrap_or(rest.len());
+    let run = rest.get(..end).unwrap_or_default();
+    match is_parameter && run.len() >= 40 && !placeholder::is_token(run) {
+        true => window.secret(run),
+        false => Verdict::No,
+    }
+}
+
+/// The key of an Azure function: `….azurewebsites.net/api/name?code=…`.
+pub(crate) fn azure_function(window: &Window<'_>) -> Verdict {
+    let ends = |c: char| c.is_whitespace() || "\"'`<>\\".contains(c);
+    let rest = window.rest();
+    let address = rest.get(..rest.find(ends).unwrap_or(rest.len())).unwrap_or_default();
+    let at = ["?code=", "&code="].iter().find_map(|name| Some(address.find(name)? + name.len()));
+    let code = at.and_then(|at| address.get(at..)).unwrap_or_default();
+    let code = code.split('&').next().unwrap_or_default();
+    match code.len() >= 40 && !placeholder::is_token(code) {
+        true => window.secret(code),
+        false => Verdict::No,
+    }
+}
+
+/// A line of PostgreSQL's password file: `host:port:database:user:password`.
+pub(crate) fn pgpass(window: &Window<'_>) -> Verdict {
+    let host = window.before.rsplit(char::is_whitespace).next().unwrap_or_default();
+    let has_host = window.keyword.starts_with('*') || !host.is_empty() && !host.contains('/');
+    let rest = window.rest().split(char::is_whitespace).next().unwrap_or_default();
+    let rest = rest.split(['"', '\'', '\\']).next().unwrap_or_default();
+    let mut fields = rest.splitn(3, ':');
+    let (database, user, password) = match window.keyword.starts_with('*') {
+        // `*:*:*:` may stand for any of the three.
+        true => (Some("*"), fields.next(), fields.next()),
+        false => (fields.next(), fields.next(), fields.next()),
+    };
+    let is_named = |field: Option<&str>| field.is_some_and(|field| !field.is_empty());
+    let password = password.unwrap_or_default();
+    let is_secret = password.len() >= 6 && !placeholder::is_value(password);
+    match has_host && is_named(database) && is_named(user) && is_secret {
+        true => window.secret(password),
+        false => Verdict::No,
+    }
+}
+
+/// `smtp.login("name", "password")`.
+pub(crate) fn login_call(window: &Window<'_>) -> Verdict {
+    let quoted = |text| literal(text).filter(|value: &Value<'_>| value.is_quoted);
+    let second = quoted(window.rest()).and_then(|user| {
+        let behind = window.rest().split_once(user.text)?.1.get(1..)?;
+        quoted(behind.trim_start().strip_prefix(',')?.trim_start())
+    });
+    match second {
+        Some(password) if is_password(password.text) => window.secret(password.text),
+        _ => Verdict::No,
+    }
+}
+
+/// What stands where only a password can.
+pub(crate) fn is_password(text: &str) -> bool {
+    text.len() >= 8 && !placeholder::is_value(text) && placeholder::is_random(text, true)
 }
 
 /// A UUID that is assigned to a name with Heroku's in it.

@@ -10,7 +10,7 @@ use std::ops::Range;
 use crate::bytes::{Set, is_basic};
 use crate::keywords::KEYWORDS;
 use crate::redactor::{Finding, Redactor};
-use crate::{context, name};
+use crate::{context, cookie, name};
 
 /// Seals and ciphertexts that an agent needs as they are to go on.
 const LEFT_ALONE: &[&str] =
@@ -30,7 +30,8 @@ fn find_at_depth(redactor: &Redactor, raw: &str, depth: usize, found: &mut Vec<F
         return;
     }
     let mut quick = Quick::new(redactor, raw);
-    let mut key: Option<Cow<'_, str>> = None;
+    // With whether its name may tell of its value.
+    let mut key: Option<(Cow<'_, str>, bool)> = None;
     let mut at = 0;
     while let Some(open) = find_from(raw, at, b'"') {
         let end = end_of_string(raw, open + 1);
@@ -44,20 +45,19 @@ fn find_at_depth(redactor: &Redactor, raw: &str, depth: usize, found: &mut Vec<F
             if !is_plain {
                 find_in_text(redactor, &text, None, depth, found);
             }
-            key = Some(text.text);
+            key = Some((text.text, !is_plain));
             continue;
         }
         let before = raw.get(..open).unwrap_or_default();
         let is_member = before.trim_end_matches(SPACE).ends_with(':');
         let name = key.take().filter(|_| is_member);
-        let is_named = name.as_deref().is_some_and(tells_of_value);
-        if is_plain && !is_named
-            || name.as_deref().is_some_and(|name| is_left_alone(name, raw, &inner))
-        {
+        let is_named = name.as_ref().is_some_and(|(name, may)| tells_of_value(name, *may));
+        let name = name.as_ref().map(|(name, _)| &**name);
+        if is_plain && !is_named || name.is_some_and(|name| is_left_alone(name, raw, &inner)) {
             continue;
         }
         let text = Decoded::of(raw, inner);
-        find_in_text(redactor, &text, name.as_deref(), depth, found);
+        find_in_text(redactor, &text, name, depth, found);
     }
 }
 
@@ -100,9 +100,16 @@ fn may_hide(raw: &str) -> bool {
     })
 }
 
-/// Whether what a member is called tells what its value is.
-fn tells_of_value(name: &str) -> bool {
-    matches!(name, "auth" | "_auth") || name::least_length(name).is_some()
+/// Whether what a member is called tells what its value is. A name without a keyword does not, but
+/// for those that are keywords only together with what surrounds them.
+fn tells_of_value(name: &str, has_keyword: bool) -> bool {
+    matches!(name, "auth" | "_auth")
+        || has_keyword && name::secret(name).is_some()
+        || is_cookie(name)
+}
+
+fn is_cookie(name: &str) -> bool {
+    name.eq_ignore_ascii_case("cookie") || name.eq_ignore_ascii_case("set-cookie")
 }
 
 fn is_left_alone(name: &str, raw: &str, inner: &Range<usize>) -> bool {
@@ -145,8 +152,11 @@ fn by_name(name: &str, value: &str) -> Option<(&'static str, Range<usize>)> {
     if matches!(name, "auth" | "_auth") && value.len() >= 12 && is_basic(value) {
         return Some(("docker-auth", 0..value.len()));
     }
-    let least = name::least_length(name)?;
-    context::is_secret(value, least, true).then_some(("assigned-secret", 0..value.len()))
+    if is_cookie(name) {
+        return cookie::secret_part(value).map(|range| ("cookie", range));
+    }
+    let secret = name::secret(name)?;
+    context::is_secret(value, secret, true).then_some(("assigned-secret", 0..value.len()))
 }
 
 fn find_from(text: &str, from: usize, byte: u8) -> Option<usize> {

@@ -9,13 +9,16 @@
 //! Nothing here does I/O; the values of the environment come from the caller.
 
 mod bytes;
+mod command;
 mod context;
+mod cookie;
 mod counts;
 mod document;
 mod json;
 mod keywords;
 mod name;
 mod placeholder;
+mod randomness;
 mod redactor;
 mod rule;
 mod rules;

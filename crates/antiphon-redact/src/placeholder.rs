@@ -1,6 +1,7 @@
 //! What has the form of a secret and is none: examples, placeholders, references to variables.
 
 use crate::bytes::{Set, entropy};
+use crate::randomness::surplus_bits;
 
 /// Words of documentation, long enough that a random token holds one of them once in millions.
 const DOCUMENTED: &[&str] = &[
@@ -27,43 +28,45 @@ pub(crate) fn is_token(run: &str) -> bool {
     has_any(run, DOCUMENTED) || entropy(run) < BITS_MIN
 }
 
-/// How a reference to a value begins that stands elsewhere.
-const REFERENCES: &[&str] = &[
-    "$", "%", "<", "{", "@", "#", "/", "./", "~", "\\", "env.", "process.", "os.", "self.", "this.",
-];
+/// How a reference begins to a value that stands elsewhere.
+const REFERENCES: &[&str] = &["<", "{", "\\", "env.", "process.", "os.", "self.", "this."];
 
+/// What begins a path, a directive or a variable, and a password now and then.
+const SIGNS: &[&str] = &["$", "%", "@", "#", "/", "./", "~", "&", "*", "!"];
+
+/// Words of documentation and of code. A value by chance holds one once in a million.
 const NOT_VALUES: &[&str] = &[
     "example",
-    "xxx",
-    "your",
+    "your_",
+    "your-",
+    "_your",
+    "-your",
+    "yourapi",
+    "yourkey",
+    "yourpass",
+    "yoursecret",
+    "yourtoken",
     "placeholder",
     "redacted",
-    "...",
-    "…",
-    "***",
     "changeme",
     "change_me",
     "change-me",
-    "dummy",
-    "sample",
-    "insert",
-    "replace",
-    "${",
-    "{{",
-    "$(",
-    "%s",
-    "{}",
+    "replace_",
+    "replace-",
     "environ",
     "getenv",
-    "env[",
-    "env(",
     "secrets.",
-    "://",
-    "::",
-    "->",
-    "[",
-    "todo",
 ];
+
+/// The same, and short enough to stand in a value by chance.
+const SHORT_NOT_VALUES: &[&str] = &[
+    "xxx", "your", "...", "…", "***", "dummy", "sample", "insert", "replace", "${", "{{", "$(",
+    "%s", "{}", "env[", "env(", "://", "::", "->", "[", "todo",
+];
+
+/// So many bits by which a value is longer as words say that it was made by chance, whatever signs
+/// are in it.
+const CERTAIN_BITS: i32 = 24;
 
 /// What docs write where a password goes.
 const WORDS: &[&str] = &[
@@ -91,11 +94,23 @@ const WORDS: &[&str] = &[
 
 /// A value that docs and code write where a secret would be.
 pub(crate) fn is_value(value: &str) -> bool {
-    REFERENCES.iter().any(|start| value.starts_with(start))
+    let begins = |starts: &[&str]| starts.iter().any(|start| value.starts_with(start));
+    if begins(REFERENCES)
+        || is_variable(value)
         || WORDS.iter().any(|word| value.eq_ignore_ascii_case(word))
         || has_any(value, NOT_VALUES)
         || is_file_name(value)
-        || is_uuid(value)
+    {
+        return true;
+    }
+    (begins(SIGNS) || has_any(value, SHORT_NOT_VALUES)) && surplus_bits(value) < CERTAIN_BITS
+}
+
+/// `$NAME`, `${NAME}`, `$(command)`, `%NAME%`.
+fn is_variable(value: &str) -> bool {
+    let Some(name) = value.strip_prefix(['$', '%']) else { return false };
+    let name = name.trim_end_matches('%');
+    name.starts_with(['{', '(']) || Set::Word.run(name).len() == name.len()
 }
 
 fn has_any(text: &str, words: &[&str]) -> bool {
@@ -118,34 +133,15 @@ pub(crate) fn is_uuid(value: &str) -> bool {
     lengths.eq([8, 4, 4, 4, 12]) && parts.iter().all(|part| Set::Hex.run(part).len() == part.len())
 }
 
-/// Whether a value looks chosen at random, or at least not like a word or a name in a program.
+/// Whether a value looks chosen at random, or at least not like a word or a name in a program. What
+/// stands in quotes is a value; what does not may be code.
 pub(crate) fn is_random(value: &str, is_quoted: bool) -> bool {
-    let bits_min = if value.len() < 16 { 2.5 } else { 3.0 };
-    if entropy(value) < bits_min {
-        return false;
-    }
-    let segments = value.split(|c: char| !c.is_ascii_alphanumeric());
-    segments.into_iter().any(|segment| is_mixed(segment, is_quoted))
-}
-
-/// Letters and digits, or capitals and small letters, in an order that no name has.
-fn is_mixed(segment: &str, is_quoted: bool) -> bool {
-    let class = |byte: u8| match byte {
-        b'0'..=b'9' => 0,
-        b'A'..=b'Z' => 1,
-        _ => 2,
-    };
-    let (mut with_digits, mut of_case, mut digits) = (0, 0, 0);
-    for pair in segment.as_bytes().windows(2) {
-        let &[one, two] = pair else { continue };
-        match (class(one), class(two)) {
-            (a, b) if a == b => {}
-            (0, _) | (_, 0) => with_digits += 1,
-            _ => of_case += 1,
-        }
-    }
-    digits += segment.bytes().filter(u8::is_ascii_digit).count();
-    let needed = if is_quoted { 1 } else { 3 };
-    let has_digits = with_digits >= needed || (with_digits > 0 && digits >= 3 && segment.len() > 7);
-    has_digits || (segment.len() >= 12 && of_case * 5 >= segment.len() * 2)
+    let entropy_min = if value.len() < 16 { 2.4 } else { 2.9 };
+    let bits_min = if is_quoted { 1 } else { 3 };
+    let has_letters = value.bytes().any(|byte| byte.is_ascii_alphabetic());
+    let is_hex_number = |hex: &str| hex.len() <= 16 && Set::Hex.run(hex).len() == hex.len();
+    has_letters
+        && !value.strip_prefix("0x").is_some_and(is_hex_number)
+        && entropy(value) >= entropy_min
+        && (surplus_bits(value) >= bits_min || is_uuid(value))
 }

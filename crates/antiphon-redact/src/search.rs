@@ -13,7 +13,7 @@ use crate::token::PEM_BYTES_MAX;
 use crate::{placeholder, rules};
 
 /// What a rule sees before its keyword: at least this, and a character more where it would be cut.
-const BEFORE: usize = 64;
+const BEFORE: usize = 96;
 /// What a rule sees from its keyword on.
 const AFTER: usize = 8 << 10;
 /// What must be there behind a keyword to be certain: a secret may hold another to its end.

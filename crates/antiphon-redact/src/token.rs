@@ -16,7 +16,9 @@ pub(crate) fn openai(window: &Window<'_>) -> Verdict {
     }
     let digits = run.bytes().filter(u8::is_ascii_digit).count();
     let longest = run.split(['-', '_']).map(str::len).max().unwrap_or_default();
-    if digits < 2 || longest < 16 || placeholder::is_token(run) {
+    // The services write this in the middle of their own.
+    let is_signed = run.contains("T3BlbkFJ");
+    if digits < 2 && !is_signed || longest < 16 || placeholder::is_token(run) {
         return Verdict::Passed(window.at + window.keyword.len() + run.len());
     }
     Verdict::Secret(window.at..window.at + window.keyword.len() + run.len())
@@ -122,6 +124,60 @@ pub(crate) fn azure_client_secret(window: &Window<'_>) -> Verdict {
         return Verdict::No;
     }
     Verdict::Secret(window.at - head..window.at + window.keyword.len() + run)
+}
+
+/// `sdk-` and a UUID.
+pub(crate) fn launchdarkly(window: &Window<'_>) -> Verdict {
+    let uuid = window.rest().get(..36).unwrap_or_default();
+    match window.begins_word() && placeholder::is_uuid(uuid) && !placeholder::is_token(uuid) {
+        true => Verdict::Secret(window.at..window.at + window.keyword.len() + uuid.len()),
+        false => Verdict::No,
+    }
+}
+
+/// 32 hex digits, `-us`, and the number of a data centre.
+pub(crate) fn mailchimp(window: &Window<'_>) -> Verdict {
+    let head = Set::Alnum.run_back(window.before);
+    let more = Set::Alnum.run(window.rest());
+    let is_hex = head.len() == 32 && Set::Hex.run(head).len() == 32 && !placeholder::is_token(head);
+    let is_number = more.len() < 2 && more.bytes().all(|byte| byte.is_ascii_digit());
+    match is_hex && is_number {
+        true => Verdict::Secret(window.at - 32..window.at + window.keyword.len() + more.len()),
+        false => Verdict::No,
+    }
+}
+
+/// `EAA` and 100 letters and digits, but not in the middle of an image.
+pub(crate) fn facebook(window: &Window<'_>) -> Verdict {
+    let run = Set::Alnum.run(window.rest());
+    let next = window.rest().as_bytes().get(run.len());
+    let is_part =
+        window.before.ends_with(['+', '/']) || next.is_some_and(|&byte| b"+/_-".contains(&byte));
+    if !window.begins_word() || is_part || run.len() < 100 || placeholder::is_token(run) {
+        return Verdict::No;
+    }
+    Verdict::Secret(window.at..window.at + window.keyword.len() + run.len())
+}
+
+/// A server's key of Firebase: 11 characters, `:APA91b`, and 134.
+pub(crate) fn firebase(window: &Window<'_>) -> Verdict {
+    let head = Set::Dashed.run_back(window.before).len();
+    let run = Set::Dashed.run(window.rest());
+    match (8..=32).contains(&head) && run.len() >= 100 {
+        true => Verdict::Secret(window.at - head..window.at + window.keyword.len() + run.len()),
+        false => Verdict::No,
+    }
+}
+
+/// A word in the middle of a key, by which Azure knows its own: 84 characters in all.
+pub(crate) fn azure_signed(window: &Window<'_>) -> Verdict {
+    let head = Set::Alnum.run_back(window.before);
+    let tail = Set::Alnum.run(window.rest());
+    let all = head.len() + window.keyword.len() + tail.len();
+    match (80..=88).contains(&all) && !placeholder::is_token(head) {
+        true => Verdict::Secret(window.at - head.len()..window.at - head.len() + all),
+        false => Verdict::No,
+    }
 }
 
 /// A private key, in lines or with its line ends escaped, whole or cut off.

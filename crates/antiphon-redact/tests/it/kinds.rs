@@ -23,11 +23,8 @@ pub(crate) struct Instance {
 impl Instance {
     /// The parts of the secret of which eight characters in a row are in a text.
     pub(crate) fn leaked_in<'i>(&'i self, text: &str) -> Option<&'i str> {
-        let pieces = self.parts.iter().flat_map(|part| {
-            let last = part.len().saturating_sub(8);
-            (0..=last).map(move |at| &part[at..(at + 8).min(part.len())])
-        });
-        let mut pieces = pieces;
+        let long = self.parts.iter().filter(|part| part.len() >= 8);
+        let mut pieces = long.flat_map(|part| (8..=part.len()).map(|end| &part[end - 8..end]));
         pieces.find(|piece| text.contains(piece))
     }
 }
@@ -143,7 +140,8 @@ pub(crate) const TOKENS: &[Kind] = &[
     token("aws access key id", "AKIA{up32:16}"),
     token("aws temporary id", "ASIA{up32:16}"),
     token("azure client secret", "{an:3}8Q~{url:34}"),
-    token("azure devops token", "{an:76}JQQJ99B{an:10}AZDO{an:4}"),
+    token("azure ai key", "{an:52}JQQJ99B{an:5}AC{an:18}"),
+    token("azure devops token", "{an:76}AZDO{an:4}"),
     token(
         "azure sas",
         "https://x.blob.core.windows.net/c?sv=2022-11-02&sp=rl&sig={an:40}%2B{an:2}%3D",
@@ -167,7 +165,6 @@ pub(crate) const TOKENS: &[Kind] = &[
     token("duffel", "duffel_live_{url:43}"),
     token("dynatrace", "dt0c01.{upd:24}.{upd:64}"),
     token("e2b", "e2b_{hex:40}"),
-    token("elevenlabs", "sk_{hex:48}"),
     token("facebook", "EAAG{an:160}"),
     token("figma", "figd_{url:40}"),
     token("firebase cloud messaging", "AAAA{url:7}:APA91b{url:134}"),
@@ -197,7 +194,7 @@ pub(crate) const TOKENS: &[Kind] = &[
     token("launchdarkly", "sdk-{uuid:1}"),
     token("linear", "lin_api_{an:40}"),
     token("logfire", "pylf_v1_us_{an:43}"),
-    token("mailchimp", "{hex:32}-us{~dig:1}"),
+    token("mailchimp", "{hex:32}-us1{~dig:1}"),
     token("mailgun", "key-{hex:32}"),
     token("mapbox", "sk.eyJ1{an:60}.{url:22}"),
     token("neon", "napi_{lod:64}"),
@@ -235,7 +232,6 @@ pub(crate) const TOKENS: &[Kind] = &[
     token("pypi", "pypi-AgEIcHlwaS5vcmc{url:150}"),
     token("readme", "rdme_{lod:70}"),
     token("replicate", "r8_{an:37}"),
-    token("resend", "re_{an:8}_{an:24}"),
     token("rubygems", "rubygems_{hex:48}"),
     token("sendgrid", "SG.{url:22}.{url:43}"),
     token("sendinblue", "xkeysib-{hex:64}-{an:16}"),
@@ -281,7 +277,7 @@ pub(crate) const CONTEXTS: &[Kind] = &[
     context("algolia", "ALGOLIA_ADMIN_API_KEY={hex:32}"),
     context("ansible", "ansible_become_pass: {an:14}"),
     context("asana", "ASANA_TOKEN=1/{~dig:16}:{hex:32}"),
-    context("asana config", "asana:\n  personal: 2/{~dig:16}/{~dig:16}:{hex:32}"),
+    context("asana config", "asana_personal: 2/{~dig:16}/{~dig:16}:{hex:32}"),
     context("assigned, 10 characters", "password: {an:10}"),
     context("assigned, 12 characters", "DB_PASSWORD={an:12}"),
     context("assigned, 16 characters", "DB_PASSWORD={an:16}"),
@@ -332,6 +328,7 @@ pub(crate) const CONTEXTS: &[Kind] = &[
     context("docker auth", "\"auth\": \"{basic:16}\""),
     context("docker login", "docker login -u ci -p {an:20} registry.internal"),
     context("dotnet", "\"ConnectionString\": \"Server=db;User Id=sa;Pwd={an:16};\""),
+    context("elevenlabs", "ELEVENLABS_API_KEY=sk_{hex:48}"),
     context("ENUM_TOKEN", "ENUM_TOKEN={an:24}"),
     context("environment of a container", "docker run -e POSTGRES_PASSWORD={an:16} postgres:16"),
     context(
@@ -366,6 +363,7 @@ pub(crate) const CONTEXTS: &[Kind] = &[
     context("rails", "secret_key_base: {hex:128}"),
     context("redis-cli", "redis-cli -h cache -a {an:24} ping"),
     context("requirepass", "requirepass {an:24}"),
+    context("resend", "RESEND_API_KEY=re_{an:8}_{an:24}"),
     context("ruby", "password: \"{an:14}\","),
     context(
         "service account",

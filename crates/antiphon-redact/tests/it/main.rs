@@ -8,5 +8,6 @@
 
 mod corpus;
 mod false_alarms;
+mod kinds;
 mod left_alone;
 mod properties;
