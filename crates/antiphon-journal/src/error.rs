@@ -32,6 +32,11 @@ pub enum Error {
 }
 
 impl Error {
+    /// Whether the event itself cannot be taken; others can.
+    pub fn is_about_the_event(&self) -> bool {
+        matches!(self, Self::Conflict { .. } | Self::Draft(_))
+    }
+
     pub(crate) fn open(path: &Path, source: io::Error) -> Self {
         Self::Open { path: path.to_owned(), source }
     }

@@ -98,10 +98,22 @@ impl Writer {
     }
 
     /// Appends several events that share one wait for the disk. Each is acknowledged or refused
-    /// by itself; if the disk fails them, all are refused.
+    /// by itself; if the disk cannot make them durable, all are refused.
+    ///
+    /// After an event that could not be written, none of those behind it is tried, and the answers
+    /// end with that refusal. So a sender that sends again whatever was not acknowledged writes
+    /// nothing twice.
     pub fn append_batch(&self, drafts: &[Draft]) -> Result<Vec<Result<Ack, Error>>, Error> {
         let mut state = self.shared.lock_with_room()?;
-        let acks = drafts.iter().map(|draft| self.append_locked(&mut state, draft)).collect();
+        let mut acks = Vec::with_capacity(drafts.len());
+        for draft in drafts {
+            let answer = self.append_locked(&mut state, draft);
+            let is_last = answer.as_ref().is_err_and(|error| !error.is_about_the_event());
+            acks.push(answer);
+            if is_last {
+                break;
+            }
+        }
         let n = state.n;
         self.shared.settle(state, n)?;
         Ok(acks)

@@ -235,3 +235,39 @@ fn what_waits_for_a_disk_that_never_syncs_is_bounded() {
         check_healed(folder.path(), level, &disk, sent, "a disk that never syncs");
     }
 }
+
+/// The sender gives its events no ids, so that what is written twice is there twice.
+#[test]
+fn of_a_batch_nothing_is_written_behind_an_event_that_could_not_be() {
+    let drafts: Vec<_> = (0..8)
+        .map(|n| {
+            story::draft(&format!(r#"{{"agent_id":"agent_001","role":"user","content":"<{n}>"}}"#))
+        })
+        .collect();
+    let mut partly = 0;
+    for outcome in [FULL, BROKEN, Outcome::ShortThenFull(20), Outcome::ShortThenFull(-1)] {
+        for nth in 1..12 {
+            let folder = tempfile::tempdir().unwrap();
+            let fault = Fault { op: Op::Write, nth, is_once: true, outcome };
+            let disk = FaultyDisk::new(&[fault], false);
+            let options = || Options { disk: Arc::new(disk.clone()), ..story::options(Level::Os) };
+            let mut rest = &drafts[..];
+            while !rest.is_empty() {
+                let writer = Writer::open(folder.path(), options()).unwrap();
+                let answers = writer.append_batch(rest).unwrap();
+                let taken = answers.iter().take_while(|answer| answer.is_ok()).count();
+                assert!(answers.len() <= taken + 1, "something was tried behind a failure");
+                partly += usize::from(taken > 0 && taken < rest.len());
+                rest = &rest[taken..];
+                let _ = writer.close();
+            }
+            let found = Found::at(folder.path());
+            for n in 0..drafts.len() {
+                let content = format!("\"<{n}>\"");
+                let times = found.events.iter().filter(|it| it.text.contains(&content)).count();
+                assert_eq!(times, 1, "event {n}, {fault:?}");
+            }
+        }
+    }
+    assert!(partly > 10, "{partly}");
+}

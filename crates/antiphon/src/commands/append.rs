@@ -36,7 +36,8 @@ pub(crate) fn run(args: &cli::Append) -> anyhow::Result<Outcome> {
             let answer = match line.draft {
                 Ok(_) => match acks.next() {
                     Some(Ok(ack)) => Ok(ack),
-                    Some(Err(error)) if is_about_the_event(&error) => Err(error.to_string()),
+                    Some(Err(error)) if error.is_about_the_event() => Err(error.to_string()),
+                    // Nothing behind it was written: what is not acknowledged may be sent again.
                     Some(Err(error)) => {
                         failure = Some(error);
                         break;
@@ -98,10 +99,6 @@ fn next_batch(incoming: &Receiver<io::Result<Incoming>>) -> Option<Vec<io::Resul
     let mut batch = vec![incoming.recv().ok()?];
     batch.extend(incoming.try_iter().take(BATCH_MAX - 1));
     Some(batch)
-}
-
-fn is_about_the_event(error: &antiphon_journal::Error) -> bool {
-    matches!(error, antiphon_journal::Error::Conflict { .. } | antiphon_journal::Error::Draft(_))
 }
 
 /// The id, or `!` in its place: one line per event, at once.
