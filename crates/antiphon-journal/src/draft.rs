@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use antiphon_model::json;
+use antiphon_model::json::{self, Members};
 use thiserror::Error;
 
 use crate::lines::LINE_BYTES_MAX;
@@ -66,6 +66,27 @@ impl Draft {
         let (draft, seen) = Self::unchecked(text, Origin::Sender)?;
         seen.check(&draft)?;
         Ok(draft)
+    }
+
+    /// An event of another kind than a message, from members that were built and need no check.
+    /// They hold none of the members that a writer adds.
+    pub fn of_event(
+        event_type: &str,
+        agent: Option<&str>,
+        members: &Members,
+    ) -> Result<Self, DraftError> {
+        let mut text = String::with_capacity(members.as_str().len());
+        push_value(&mut text, members.as_str());
+        if text.len() > LINE_BYTES_MAX - ADDED_BYTES_MAX {
+            return Err(DraftError::TooLong(text.len()));
+        }
+        Ok(Self {
+            message_id: None,
+            members: text,
+            has_timestamp: false,
+            event_type: Some(event_type.to_owned()),
+            agent: agent.map(str::to_owned),
+        })
     }
 
     /// Reads a line of any log, also one that no writer of ours would have let in, as it is:
@@ -251,6 +272,15 @@ mod tests {
         let text = r#" { "message_id": "m", "n": 4, "agent_id": "a", "role":"user", "x": [1.50, 12345678901234567890,"\ud800"], "hash":"" } "#;
         let wanted = r#""agent_id":"a","role":"user","x":[1.50, 12345678901234567890,"\ud800"]"#;
         assert_eq!(members(text).unwrap(), wanted);
+    }
+
+    #[test]
+    fn an_event_that_was_built_is_the_one_that_would_be_read() {
+        let mut built = Members::of_event("output");
+        built.word("agent", "main");
+        built.raw("record", "{\"a\": \"\u{2028}é\u{85}\"}");
+        let read = Draft::from_json(&built.object()).unwrap();
+        assert_eq!(Draft::of_event("output", Some("main"), &built).unwrap(), read);
     }
 
     #[test]

@@ -46,6 +46,13 @@ impl Lock {
     }
 }
 
+impl Lock {
+    /// Lets go of it and leaves the file there.
+    pub(crate) fn abandon(&mut self) {
+        self.file.take();
+    }
+}
+
 /// Whether a writer held the lock and died with it: one that ends removes the file.
 pub(crate) fn is_orphaned(path: &Path) -> bool {
     let Ok(file) = OpenOptions::new().read(true).write(true).open(path) else { return false };

@@ -55,7 +55,7 @@ pub struct Writer {
     shared: Arc<Shared>,
     syncer: Option<JoinHandle<()>>,
     /// Let go last, when everything is written.
-    _lock: Lock,
+    lock: Lock,
 }
 
 impl Writer {
@@ -78,7 +78,7 @@ impl Writer {
             let shared = Arc::clone(&shared);
             std::thread::spawn(move || shared.run())
         });
-        Ok(Self { shared, syncer, _lock: lock })
+        Ok(Self { shared, syncer, lock })
     }
 
     /// Appends an event and waits until it is as durable as the level promises.
@@ -180,6 +180,14 @@ impl Writer {
     /// writer does the same and cannot tell.
     pub fn close(mut self) -> Result<(), Error> {
         self.finish()
+    }
+
+    /// Makes everything durable, and leaves the lock's file behind, as a writer does that is killed:
+    /// whoever reads the log sees that it was interrupted and not ended.
+    pub fn abandon(mut self) -> Result<(), Error> {
+        let finished = self.finish();
+        self.lock.abandon();
+        finished
     }
 
     fn finish(&mut self) -> Result<(), Error> {

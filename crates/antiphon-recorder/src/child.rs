@@ -11,9 +11,10 @@ use std::thread::JoinHandle;
 use pty_process::blocking::{Command as PtyCommand, Pty};
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 
+use crate::frame::Source;
 use crate::leader;
 use crate::pump;
-use crate::queue::{Sender, Source};
+use crate::queue::Sender;
 use crate::terminal::{self, Raw};
 
 /// What happens while a command runs.

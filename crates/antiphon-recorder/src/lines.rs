@@ -13,7 +13,7 @@ impl Lines {
     /// Takes a chunk, and gives the lines that it ends, without their newlines.
     pub(crate) fn push(&mut self, chunk: &[u8], mut each: impl FnMut(&[u8])) {
         let mut rest = chunk;
-        while let Some(end) = rest.iter().position(|&byte| byte == b'\n') {
+        while let Some(end) = memchr::memchr(b'\n', rest) {
             let (line, tail) = rest.split_at(end);
             if self.begun.is_empty() {
                 each(line);
@@ -36,11 +36,6 @@ impl Lines {
             each(&self.begun);
             self.begun.clear();
         }
-    }
-
-    /// A part was lost: what was begun has no end any more.
-    pub(crate) fn forget(&mut self) {
-        self.begun.clear();
     }
 }
 

@@ -5,7 +5,8 @@ use std::thread::JoinHandle;
 
 use antiphon_journal::{Clock, SystemClock};
 
-use crate::queue::{Sender, Source};
+use crate::frame::Source;
+use crate::queue::Sender;
 
 const CHUNK_BYTES: usize = 64 << 10;
 

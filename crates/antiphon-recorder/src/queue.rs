@@ -1,96 +1,206 @@
-//! The way from the pumps to the scribe. Putting something in never waits.
+//! The way from the pumps to the scribe.
+//!
+//! Putting something in hardly ever waits: only where the queue is full although it moves, and then
+//! only for so long that the command does not feel it. What does not fit is counted as lost.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
-use std::time::Duration;
+use std::collections::VecDeque;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use antiphon_model::Timestamp;
 
-const MOST_CHUNKS: usize = 65_536;
-const MOST_BYTES: usize = 64 << 20;
+use crate::frame::{Loss, Source};
 
-/// Where something was printed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Source {
-    Stdout,
-    Stderr,
-}
+/// More than this does not wait in memory; the scribe has room for the rest.
+const MOST_BYTES: usize = 16 << 20;
+/// A queue that has not moved for so long is waited for no longer: its disk hangs. A machine that
+/// is busy may well keep a thread waiting for some tenths of this.
+const STANDSTILL: Duration = Duration::from_millis(500);
+/// A command is held for at most so long in all, and a tenth of its time.
+const MOST_HELD: Duration = Duration::from_secs(2);
+const MOST_HELD_SHARE: u32 = 10;
 
-impl Source {
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Stdout => "stdout",
-            Self::Stderr => "stderr",
-        }
-    }
-}
-
+/// What was read at once.
 #[derive(Debug)]
 pub(crate) struct Chunk {
     pub(crate) source: Source,
     pub(crate) at: Timestamp,
     pub(crate) bytes: Vec<u8>,
-    /// What was lost before it, in chunks.
-    pub(crate) lost: usize,
-}
-
-/// The end into which pumps put.
-#[derive(Debug, Clone)]
-pub(crate) struct Sender {
-    chunks: SyncSender<Chunk>,
-    bytes: Arc<AtomicUsize>,
-    lost: Arc<AtomicUsize>,
+    /// What was lost before it.
+    pub(crate) lost: Loss,
 }
 
 #[derive(Debug)]
-pub(crate) struct Queue {
-    chunks: Receiver<Chunk>,
-    bytes: Arc<AtomicUsize>,
-    lost: Arc<AtomicUsize>,
+struct State {
+    chunks: VecDeque<Chunk>,
+    /// What waits, and what was taken last.
+    bytes: usize,
+    taken: Loss,
+    /// What was lost since the last chunk that was put in.
+    lost: Loss,
+    lost_in_all: Loss,
+    pumps: usize,
+    is_closed: bool,
+    begun: Instant,
+    moved: Instant,
+    held: Duration,
 }
 
+impl State {
+    /// Whether a pump may wait for room.
+    fn may_hold(&self) -> bool {
+        let most = MOST_HELD + self.begun.elapsed() / MOST_HELD_SHARE;
+        !self.is_closed && self.held < most && self.moved.elapsed() < STANDSTILL
+    }
+
+    /// What was taken has gone out.
+    fn settle(&mut self) {
+        self.bytes -= usize::try_from(self.taken.bytes).unwrap_or_default();
+        self.taken = Loss::default();
+        self.moved = Instant::now();
+    }
+
+    fn lose(&mut self, loss: Loss) {
+        self.lost.add(loss);
+        self.lost_in_all.add(loss);
+    }
+
+    /// Nobody takes any more: what still waits is lost.
+    fn close(&mut self) {
+        self.is_closed = true;
+        self.bytes = 0;
+        let taken = std::mem::take(&mut self.taken);
+        self.lose(taken);
+        for chunk in std::mem::take(&mut self.chunks) {
+            // That it was lost is counted; that it was told is not.
+            self.lost.add(chunk.lost);
+            self.lose(Loss::of(&chunk.bytes));
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wait<'s>(&self, state: MutexGuard<'s, State>, time: Duration) -> MutexGuard<'s, State> {
+        self.changed.wait_timeout(state, time).unwrap_or_else(PoisonError::into_inner).0
+    }
+}
+
+/// The end into which pumps put.
+#[derive(Debug)]
+pub(crate) struct Sender(Arc<Shared>);
+
+/// The end from which chunks are taken. Several may hold it; one takes.
+#[derive(Debug, Clone)]
+pub(crate) struct Queue(Arc<Shared>);
+
 pub(crate) fn queue() -> (Sender, Queue) {
-    let (sender, chunks) = sync_channel(MOST_CHUNKS);
-    let (bytes, lost) = (Arc::default(), Arc::default());
-    let queue = Queue { chunks, bytes: Arc::clone(&bytes), lost: Arc::clone(&lost) };
-    (Sender { chunks: sender, bytes, lost }, queue)
+    let now = Instant::now();
+    let state = State {
+        chunks: VecDeque::new(),
+        bytes: 0,
+        taken: Loss::default(),
+        lost: Loss::default(),
+        lost_in_all: Loss::default(),
+        pumps: 1,
+        is_closed: false,
+        begun: now,
+        moved: now,
+        held: Duration::ZERO,
+    };
+    let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() });
+    (Sender(Arc::clone(&shared)), Queue(shared))
+}
+
+impl Clone for Sender {
+    fn clone(&self) -> Self {
+        self.0.lock().pumps += 1;
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl Drop for Sender {
+    fn drop(&mut self) {
+        self.0.lock().pumps -= 1;
+        self.0.changed.notify_all();
+    }
 }
 
 impl Sender {
-    /// Puts a chunk in, or counts it as lost.
+    /// Puts in what was printed, or counts it as lost.
     pub(crate) fn put(&self, source: Source, at: Timestamp, bytes: &[u8]) {
-        let waiting = self.bytes.fetch_add(bytes.len(), Ordering::Relaxed);
-        if waiting + bytes.len() > MOST_BYTES {
-            return self.lose(bytes.len());
+        let mut state = self.0.lock();
+        if state.bytes == 0 {
+            // Nothing waited, so nothing stood still.
+            state.moved = Instant::now();
         }
-        let lost = self.lost.swap(0, Ordering::Relaxed);
-        let chunk = Chunk { source, at, bytes: bytes.to_vec(), lost };
-        match self.chunks.try_send(chunk) {
-            Ok(()) => {}
-            Err(TrySendError::Full(chunk) | TrySendError::Disconnected(chunk)) => {
-                self.lost.fetch_add(lost, Ordering::Relaxed);
-                self.lose(chunk.bytes.len());
-            }
+        while state.bytes + bytes.len() > MOST_BYTES && state.may_hold() {
+            let begun = Instant::now();
+            state = self.0.wait(state, STANDSTILL / 50);
+            state.held += begun.elapsed();
         }
-    }
-
-    fn lose(&self, bytes: usize) {
-        self.bytes.fetch_sub(bytes, Ordering::Relaxed);
-        self.lost.fetch_add(1, Ordering::Relaxed);
+        if state.is_closed || state.bytes + bytes.len() > MOST_BYTES {
+            return state.lose(Loss::of(bytes));
+        }
+        let lost = std::mem::take(&mut state.lost);
+        state.bytes += bytes.len();
+        state.chunks.push_back(Chunk { source, at, bytes: bytes.to_vec(), lost });
+        drop(state);
+        self.0.changed.notify_all();
     }
 }
 
 impl Queue {
-    pub(crate) fn take(&self, wait: Duration) -> Result<Chunk, RecvTimeoutError> {
-        let chunk = self.chunks.recv_timeout(wait)?;
-        self.bytes.fetch_sub(chunk.bytes.len(), Ordering::Relaxed);
-        Ok(chunk)
+    /// The next chunk; nothing, when all pumps are done. Asking for it says that the last one has
+    /// gone out.
+    pub(crate) fn take(&self) -> Option<Chunk> {
+        let mut state = self.0.lock();
+        state.settle();
+        self.0.changed.notify_all();
+        loop {
+            if state.is_closed {
+                return None;
+            }
+            if let Some(chunk) = state.chunks.pop_front() {
+                state.taken = Loss::of(&chunk.bytes);
+                return Some(chunk);
+            }
+            if state.pumps == 0 {
+                return None;
+            }
+            state = self.0.wait(state, Duration::from_secs(60));
+        }
     }
 
-    /// What was lost after the last chunk.
-    pub(crate) fn lost(&self) -> usize {
-        self.lost.load(Ordering::Relaxed)
+    /// Waits until everything has gone out, as long as it moves; from then on nothing is taken.
+    /// Gives what was lost behind the last chunk.
+    pub(crate) fn finish(&self) -> Loss {
+        let mut state = self.0.lock();
+        while state.bytes > 0 && state.moved.elapsed() < STANDSTILL {
+            state = self.0.wait(state, Duration::from_millis(5));
+        }
+        state.close();
+        self.0.changed.notify_all();
+        std::mem::take(&mut state.lost)
+    }
+
+    /// Whoever took is gone.
+    pub(crate) fn close(&self) {
+        self.0.lock().close();
+        self.0.changed.notify_all();
+    }
+
+    pub(crate) fn lost_in_all(&self) -> Loss {
+        self.0.lock().lost_in_all
     }
 }
 
@@ -98,18 +208,58 @@ impl Queue {
 mod tests {
     use super::*;
 
+    const AT: Timestamp = Timestamp::from_millis(0);
+
     #[test]
-    fn what_does_not_fit_is_counted_and_nobody_waits() {
+    fn what_does_not_fit_is_counted_in_lines_and_bytes_and_nobody_waits_for_long() {
         let (sender, queue) = queue();
-        let at = Timestamp::from_millis(0);
         let big = vec![b'x'; MOST_BYTES / 2];
-        for _ in 0..4 {
-            sender.put(Source::Stdout, at, &big);
+        let begun = Instant::now();
+        sender.put(Source::Stdout, AT, &big);
+        sender.put(Source::Stdout, AT, &big);
+        sender.put(Source::Stdout, AT, b"one\ntwo\nthr");
+        sender.put(Source::Stdout, AT, b"ee\n");
+        assert!(begun.elapsed() < STANDSTILL * 4);
+        let lost = Loss { lines: 3, bytes: 14 };
+        assert_eq!(queue.lost_in_all(), lost);
+        assert!(queue.take().unwrap().lost.is_none());
+        assert!(queue.take().unwrap().lost.is_none());
+        sender.put(Source::Stderr, AT, b"after");
+        let after = queue.take().unwrap();
+        assert_eq!((after.lost, after.bytes), (lost, b"after".to_vec()));
+        drop(sender);
+        assert!(queue.take().is_none());
+        assert!(queue.finish().is_none());
+    }
+
+    #[test]
+    fn a_queue_that_moves_is_waited_for() {
+        let (sender, queue) = queue();
+        let taker = std::thread::spawn(move || {
+            let mut bytes = 0;
+            while let Some(chunk) = queue.take() {
+                bytes += chunk.bytes.len();
+            }
+            (bytes, queue.lost_in_all())
+        });
+        let chunk = vec![b'x'; 64 << 10];
+        let count = MOST_BYTES / chunk.len() * 8;
+        for _ in 0..count {
+            sender.put(Source::Stdout, AT, &chunk);
         }
-        assert_eq!(queue.take(Duration::ZERO).unwrap().lost, 0);
-        sender.put(Source::Stderr, at, b"after");
-        assert_eq!(queue.take(Duration::ZERO).unwrap().lost, 0);
-        let after = queue.take(Duration::ZERO).unwrap();
-        assert_eq!((after.lost, after.bytes), (2, b"after".to_vec()));
+        drop(sender);
+        assert_eq!(taker.join().unwrap(), (count * chunk.len(), Loss::default()));
+    }
+
+    #[test]
+    fn what_nobody_takes_is_lost_at_the_end_and_counted() {
+        let (sender, queue) = queue();
+        sender.put(Source::Stdout, AT, b"in hand\n");
+        sender.put(Source::Stdout, AT, b"waits\n");
+        assert_eq!(queue.take().unwrap().bytes, b"in hand\n");
+        // Whoever took it never asks for the next.
+        assert_eq!(queue.finish(), Loss { lines: 2, bytes: 14 });
+        sender.put(Source::Stdout, AT, b"late\n");
+        assert_eq!(queue.lost_in_all(), Loss { lines: 3, bytes: 19 });
     }
 }

@@ -1,11 +1,7 @@
 //! Running a command, and keeping what it prints.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
@@ -14,49 +10,21 @@ use thiserror::Error;
 
 use crate::Assignment;
 use crate::child::{self, Notice, Running};
-use crate::event::RoleEvent;
-use crate::queue::queue;
-use crate::scribe::{Exit, Finished, Redact, Scribe};
-pub use crate::session_log::LogTarget;
-use crate::session_log::SessionLog;
+use crate::frame::Exit;
+use crate::link::{Link, Sinks};
+use crate::queue::{Queue, queue};
 use crate::signals;
-use crate::transcript::{Policy, Transcript};
 
 /// How long a command that was told to end may take before it is killed.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How long what is still printed after the command has ended is waited for: a process that it left
 /// behind may hold the pipes for ever.
-const AFTERGLOW: Duration = Duration::from_millis(200);
-/// How long a scribe that was stuck before the command ended is waited for: a disk that hangs must
-/// not be felt.
-const STUCK: Duration = Duration::from_millis(40);
-/// How long one that was well may stand still before it is given up.
-const STANDSTILL: Duration = Duration::from_secs(2);
-/// How often the time and the scribe are looked at.
+const AFTERGLOW: Duration = Duration::from_millis(40);
+/// How long after the command has ended the recorder is still there, to tell what went wrong. What
+/// is not written by then, the scribe writes alone.
+const FAREWELL: Duration = Duration::from_millis(80);
+/// How often the time is looked at.
 const LOOK: Duration = Duration::from_millis(50);
-/// Whoever reads the events may take this long.
-const EVENTS: Duration = Duration::from_secs(30);
-
-/// Is told an event.
-pub type Tell = Box<dyn FnMut(&RoleEvent) + Send>;
-
-/// Where a recording goes. Nothing of it is needed.
-#[derive(Default)]
-pub struct Sinks {
-    pub log: Option<LogTarget>,
-    /// The folder of transcripts.
-    pub logs_dir: Option<PathBuf>,
-    pub policy: Policy,
-    /// Is told every event of the role's run, in order, on a thread of its own.
-    pub events: Option<Tell>,
-    pub redact: Option<Redact>,
-}
-
-impl std::fmt::Debug for Sinks {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Sinks").field("log", &self.log).field("logs_dir", &self.logs_dir).finish()
-    }
-}
 
 /// A command to be recorded.
 #[derive(Debug)]
@@ -65,9 +33,14 @@ pub struct Recorder {
     /// The words before a command with which a process is started that calls [`lead`](crate::lead).
     /// Without them a command in a terminal cannot be stopped from the keyboard.
     pub leader: Vec<OsString>,
+    /// The words with which a process is started that calls [`scribe`](crate::scribe) with the same
+    /// sinks. Without them a thread of this process writes, and is waited for.
+    pub scribe: Vec<OsString>,
     pub assignment: Assignment,
     pub max_duration: Option<Duration>,
     pub sinks: Sinks,
+    /// Wait until everything is written, however long that takes.
+    pub wait: bool,
 }
 
 /// How the command ended, for whoever stands in its place.
@@ -85,55 +58,55 @@ pub enum RecordError {
     Start { command: String, source: std::io::Error },
     #[error("cannot watch for signals")]
     Signals(#[source] std::io::Error),
+    #[error("cannot begin to record")]
+    Scribe(#[source] std::io::Error),
 }
 
 /// Runs the command until it ends, and records it.
 pub fn record(recorder: Recorder) -> Result<Ended, RecordError> {
-    let Recorder { command, leader, assignment, max_duration, sinks } = recorder;
-    let (sender, waiting) = queue();
+    let Recorder { command, leader, scribe, assignment, max_duration, sinks, wait } = recorder;
+    let (sender, queue) = queue();
     let (notices, notice) = channel();
     signals::watch(notices.clone()).map_err(RecordError::Signals)?;
     let words: Vec<String> =
         command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
-    let (events, teller) = teller(sinks.events);
-    let (exits, exit) = channel();
-    let (finished, done) = channel();
-
-    let redact = sinks.redact.unwrap_or_else(|| Box::new(|line, _| line.to_owned()));
-    let mut scribe = Scribe::new(assignment, SessionLog::new(sinks.log), redact, events);
-    scribe.logs_dir = sinks.logs_dir;
-    scribe.formatter = Transcript { policy: sinks.policy };
-    let progress = Arc::clone(&scribe.progress);
-    let for_scribe = words.clone();
-    std::thread::spawn(move || {
-        let outcome = scribe.run(&waiting, &for_scribe, &exit);
-        let _ = finished.send(outcome);
-    });
+    let link = Link::open(&scribe, queue.clone(), (assignment, words.clone(), sinks));
+    let link = link.map_err(RecordError::Scribe)?;
 
     let begun = Instant::now();
     let running = match child::start(&command, &leader, &sender, notices) {
         Ok(running) => running,
         Err(source) => {
             drop(sender);
-            let _ = exits.send(Exit::not_started(&source));
-            finish(&done, &Pace::new(progress), &teller);
+            finish(link, &queue, Exit::not_started(&source), wait);
             let command = words.into_iter().next().unwrap_or_default();
             return Err(RecordError::Start { command, source });
         }
     };
     drop(sender);
-    let mut pace = Pace::new(progress);
-    let exit = watch(&running, &notice, begun, max_duration, &mut pace);
+    let exit = watch(&running, &notice, begun, max_duration);
     let quiet_by = Instant::now() + AFTERGLOW;
     while !running.is_quiet() && Instant::now() < quiet_by {
         std::thread::sleep(Duration::from_millis(1));
     }
     // The terminal is ours again before anything is said.
     drop(running);
-    let _ = exits.send(exit);
-    pace.look();
-    let Finished { warnings } = finish(&done, &pace, &teller);
+    let warnings = finish(link, &queue, exit, wait);
     Ok(Ended { code: exit.code, signal: exit.signal, warnings })
+}
+
+/// Hands over what is left, and leaves the scribe to it. Gives what went wrong so far.
+fn finish(link: Link, queue: &Queue, exit: Exit, wait: bool) -> Vec<String> {
+    let ended = Instant::now();
+    let exit = Exit { loss: queue.finish(), ..exit };
+    let mut warnings = link.finish(exit, wait, ended + FAREWELL);
+    let lost = queue.lost_in_all();
+    if !lost.is_none() {
+        let (lines, bytes) = (lost.lines, lost.bytes);
+        let what = format!("{lines} lines ({bytes} bytes) of the output");
+        warnings.push(format!("the recording is not complete: {what} could not be kept"));
+    }
+    warnings
 }
 
 /// Ends this process by a signal, as the command was ended.
@@ -144,32 +117,16 @@ pub fn end_by(signal: i32) {
     }
 }
 
-/// A thread that tells events, so that a reader who is slow keeps nobody else waiting.
-fn teller(told: Option<Tell>) -> (std::sync::mpsc::Sender<RoleEvent>, JoinHandle<()>) {
-    let (sender, events) = channel::<RoleEvent>();
-    let handle = std::thread::spawn(move || {
-        let mut told = told;
-        for event in events {
-            if let Some(tell) = &mut told {
-                tell(&event);
-            }
-        }
-    });
-    (sender, handle)
-}
-
 /// Passes signals on and keeps the time, until the command has ended.
 fn watch(
     running: &Running,
     notices: &Receiver<Notice>,
     begun: Instant,
     max_duration: Option<Duration>,
-    pace: &mut Pace,
 ) -> Exit {
     let mut exit = Exit::default();
     let mut deadline = max_duration.map(|most| (begun + most, SIGTERM));
     loop {
-        pace.look();
         let notice = match notices.recv_timeout(LOOK) {
             Ok(notice) => notice,
             Err(RecvTimeoutError::Disconnected) => return exit,
@@ -197,48 +154,4 @@ fn watch(
             }
         }
     }
-}
-
-/// Whether the scribe moves.
-struct Pace {
-    progress: Arc<AtomicU64>,
-    seen: u64,
-    moved_at: Instant,
-}
-
-impl Pace {
-    fn new(progress: Arc<AtomicU64>) -> Self {
-        Self { progress, seen: 0, moved_at: Instant::now() }
-    }
-
-    fn look(&mut self) {
-        let now = self.progress.load(Ordering::Relaxed);
-        if now != self.seen {
-            self.seen = now;
-            self.moved_at = Instant::now();
-        }
-    }
-}
-
-/// Waits for what is written, as long as it is; then for whoever reads the events.
-fn finish(done: &Receiver<Finished>, pace: &Pace, teller: &JoinHandle<()>) -> Finished {
-    let was_stuck = pace.moved_at.elapsed() > LOOK * 4;
-    let patience = if was_stuck { STUCK } else { STANDSTILL };
-    let mut pace = Pace { progress: Arc::clone(&pace.progress), ..Pace::new(Arc::default()) };
-    let finished = loop {
-        match done.recv_timeout(Duration::from_millis(5)) {
-            Ok(finished) => break finished,
-            Err(RecvTimeoutError::Timeout) => pace.look(),
-            Err(RecvTimeoutError::Disconnected) => break Finished::default(),
-        }
-        if pace.moved_at.elapsed() > patience {
-            let warning = "the recording was left behind: what it writes to does not answer";
-            return Finished { warnings: vec![warning.to_owned()] };
-        }
-    };
-    let until = Instant::now() + EVENTS;
-    while !teller.is_finished() && Instant::now() < until {
-        std::thread::sleep(Duration::from_millis(1));
-    }
-    finished
 }

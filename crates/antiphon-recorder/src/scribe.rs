@@ -2,10 +2,9 @@
 
 #![expect(clippy::indexing_slicing, reason = "a `Value` gives null for a member that it has not")]
 
+use std::borrow::Cow;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, Sender as EventSender};
+use std::sync::mpsc::Sender as EventSender;
 use std::time::Duration;
 
 use antiphon_journal::{Clock, SystemClock};
@@ -14,35 +13,27 @@ use antiphon_model::json::Members;
 use serde_json::Value;
 
 use crate::Assignment;
-use crate::event::{Figures, Reason, RoleEvent, Stage};
+use crate::backlog::{Outlet, Taken};
+use crate::batch::{self, Batch};
+use crate::event::{Reason, RoleEvent, Stage};
+use crate::frame::{Exit, Frame, Frames, Source};
 use crate::lines::Lines;
-use crate::queue::{Chunk, Queue, Source};
 use crate::session_log::SessionLog;
-use crate::transcript::{self, Header, Outcome, Transcript};
+use crate::transcript::{self, Header, Transcript};
 use crate::transcript_file::TranscriptFile;
+use crate::verdict::{figures, verdict};
 
 /// So many messages before an agent says who it is are kept; the seed has a file only then.
 const MOST_EARLY: usize = 1000;
+/// How long nothing may come before anything else is looked at.
+const IDLE: Duration = Duration::from_secs(1);
 
-/// How a command ended, as far as its parent sees.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Exit {
-    pub(crate) code: Option<i32>,
-    pub(crate) signal: Option<i32>,
-    pub(crate) was_cancelled: bool,
-    pub(crate) was_too_long: bool,
-}
+/// Cleans what is written anywhere: a line of JSON (then it says so), or whole lines of anything
+/// else.
+pub type Redact = Box<dyn for<'t> FnMut(&'t str, bool) -> Cow<'t, str> + Send>;
 
-impl Exit {
-    /// A command that could not be run ends as a shell has it.
-    pub(crate) fn not_started(error: &std::io::Error) -> Self {
-        let code = if error.kind() == std::io::ErrorKind::NotFound { 127 } else { 126 };
-        Self { code: Some(code), ..Self::default() }
-    }
-}
-
-/// Cleans a line before it is written anywhere: the line, and whether it is JSON.
-pub type Redact = Box<dyn FnMut(&str, bool) -> String + Send>;
+/// Is told what goes wrong with the recording.
+pub(crate) type Warn = Box<dyn FnMut(String) + Send>;
 
 pub(crate) struct Scribe {
     pub(crate) assignment: Assignment,
@@ -51,15 +42,15 @@ pub(crate) struct Scribe {
     pub(crate) formatter: Transcript,
     pub(crate) redact: Redact,
     pub(crate) events: EventSender<RoleEvent>,
+    pub(crate) warn: Warn,
     command: Vec<String>,
+    batch: Batch,
     file: Option<TranscriptFile>,
     early: Vec<String>,
     session_id: Option<String>,
     /// The agent's own last word on how it went.
     result: Option<Value>,
-    pub(crate) warnings: Vec<String>,
-    /// Counts what was done, so that others see whether it still moves.
-    pub(crate) progress: Arc<AtomicU64>,
+    has_warned: bool,
 }
 
 impl Scribe {
@@ -68,6 +59,7 @@ impl Scribe {
         log: SessionLog,
         redact: Redact,
         events: EventSender<RoleEvent>,
+        warn: Warn,
     ) -> Self {
         Self {
             assignment,
@@ -76,88 +68,132 @@ impl Scribe {
             formatter: Transcript::default(),
             redact,
             events,
+            warn,
             command: Vec::new(),
+            batch: Batch::default(),
             file: None,
             early: Vec::new(),
             session_id: None,
             result: None,
-            warnings: Vec::new(),
-            progress: Arc::default(),
+            has_warned: false,
         }
     }
 
-    fn move_on(&self) {
-        self.progress.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// Writes down everything that comes, until `exit` has it that the command is done and nothing
-    /// waits any more. Gives how it went.
+    /// Writes down everything that comes. At its end `exit` says how the command ended; if nobody
+    /// can say it, the recording stays without an end.
     pub(crate) fn run(
         mut self,
-        queue: &Queue,
+        backlog: &mut Outlet,
         command: &[String],
-        exit: &std::sync::mpsc::Receiver<Exit>,
-    ) -> Finished {
+        exit: impl FnOnce() -> Option<Exit>,
+    ) {
         let begun = SystemClock.now();
         self.tell(Stage::Requested, begun);
-        let command: Vec<String> = command.iter().map(|word| (self.redact)(word, false)).collect();
-        self.log.started(&self.assignment, &command, None, begun);
-        self.command = command;
+        self.command = command.iter().map(|word| (self.redact)(word, false).into_owned()).collect();
+        self.log.started(&self.assignment, &self.command, None, begun);
+        self.warn_of_log();
+        self.listen(backlog);
+        match exit() {
+            Some(exit) => self.finish(exit, begun),
+            None => self.log.abandon(),
+        }
+    }
+
+    fn listen(&mut self, backlog: &mut Outlet) {
+        let mut frames = Frames::default();
         let (mut stdout, mut stderr) = (Lines::default(), Lines::default());
-        let mut ended = None;
         loop {
-            match queue.take(Duration::from_millis(20)) {
-                Ok(chunk) => {
-                    if chunk.lost > 0 {
-                        stdout.forget();
-                        stderr.forget();
-                        self.log.gap(chunk.lost, chunk.at);
-                    }
-                    let lines = match chunk.source {
-                        Source::Stdout => &mut stdout,
-                        Source::Stderr => &mut stderr,
-                    };
-                    let Chunk { source, at, bytes, .. } = chunk;
-                    lines.push(&bytes, |line| self.line(source, line, at));
+            let wait = if self.batch.is_empty() { IDLE } else { batch::WINDOW };
+            match backlog.take(wait) {
+                Ok(Taken::Bytes(piece)) => frames.push(&piece),
+                Ok(Taken::Nothing) => self.flush(),
+                Ok(Taken::End) => break,
+                Err(error) => {
+                    (self.warn)(format!("what waited to be recorded cannot be read: {error}"));
+                    break;
                 }
-                Err(RecvTimeoutError::Timeout) => {
-                    // It has nothing to do, which is not the same as being stuck.
-                    self.move_on();
-                    ended = ended.or_else(|| exit.try_recv().ok());
-                    if ended.is_some() {
-                        break;
-                    }
-                }
-                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            while let Some(frame) = frames.next() {
+                self.frame(&frame, &mut stdout, &mut stderr);
+            }
+            if self.batch.is_due(SystemClock.now()) {
+                self.flush();
             }
         }
-        let ended = ended.or_else(|| exit.recv().ok());
+        if let Some(frame) = frames.rest() {
+            self.frame(&frame, &mut stdout, &mut stderr);
+        }
         let now = SystemClock.now();
         stdout.finish(|line| self.line(Source::Stdout, line, now));
         stderr.finish(|line| self.line(Source::Stderr, line, now));
-        if queue.lost() > 0 {
-            self.log.gap(queue.lost(), now);
+        self.flush();
+    }
+
+    fn frame(&mut self, frame: &Frame<'_>, stdout: &mut Lines, stderr: &mut Lines) {
+        match *frame {
+            Frame::Printed { source, at, bytes } => {
+                let lines = if source == Source::Stdout { stdout } else { stderr };
+                lines.push(bytes, |line| self.line(source, line, at));
+            }
+            Frame::Gap { at, loss } => {
+                // A line that was begun has no end any more; what there is of it is kept.
+                stdout.finish(|line| self.line(Source::Stdout, line, at));
+                stderr.finish(|line| self.line(Source::Stderr, line, at));
+                self.flush();
+                self.log.gap(loss, at);
+            }
         }
-        self.finish(ended, begun)
     }
 
     fn line(&mut self, source: Source, line: &[u8], at: Timestamp) {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
-        let text = String::from_utf8_lossy(line);
-        let is_json = source == Source::Stdout
-            && text.trim_start().starts_with('{')
-            && antiphon_model::json::check(&text).is_ok();
-        let text = (self.redact)(&text, is_json);
-        self.log.output(source, &text, is_json, at);
-        self.move_on();
-        if !is_json {
+        let may_be_json = source == Source::Stdout && line.trim_ascii_start().starts_with(b"{");
+        if may_be_json {
+            let text = String::from_utf8_lossy(line);
+            if antiphon_model::json::check(&text).is_ok() {
+                self.flush();
+                return self.message(source, &text, at);
+            }
+        }
+        let mut batch = std::mem::take(&mut self.batch);
+        batch.add(source, at, line, |lines| self.write_lines(&lines));
+        self.batch = batch;
+    }
+
+    /// Writes the lines that wait to share an event.
+    fn flush(&mut self) {
+        if !self.batch.is_empty() {
+            let mut batch = std::mem::take(&mut self.batch);
+            batch.flush(|lines| self.write_lines(&lines));
+            self.batch = batch;
+        }
+    }
+
+    fn write_lines(&mut self, lines: &batch::Lines<'_>) {
+        let text = String::from_utf8_lossy(lines.text);
+        let text = (self.redact)(&text, false);
+        self.log.output(lines, &text);
+        self.warn_of_log();
+    }
+
+    /// A line of JSON: perhaps a message of an agent.
+    fn message(&mut self, source: Source, line: &str, at: Timestamp) {
+        let text = (self.redact)(line, true).into_owned();
+        self.log.record(source, &text, at);
+        self.warn_of_log();
+        // Who the agent is and how it went is asked of every session; the rest is for transcripts.
+        let is_known = self.session_id.is_some() && self.file.is_none();
+        if is_known && !text.contains("\"result\"") {
             return;
         }
         let Ok(message) = serde_json::from_str::<Value>(&text) else { return };
         if message["type"] == "result" {
             self.result = Some(message.clone());
         }
-        let record = self.formatter.message(&message, text.trim(), at);
+        let record = match self.logs_dir {
+            Some(_) => self.formatter.message(&message, text.trim(), at),
+            None => String::new(),
+        };
         if self.session_id.is_none() {
             match transcript::session_id(&message) {
                 Some(id) => self.begin(id.to_owned(), at),
@@ -175,7 +211,7 @@ impl Scribe {
                 Ok(file) => self.file = Some(file),
                 Err(error) => {
                     let folder = folder.display();
-                    self.warnings.push(format!("no log of this session in `{folder}`: {error}"));
+                    (self.warn)(format!("no log of this session in `{folder}`: {error}"));
                 }
             }
         }
@@ -195,7 +231,7 @@ impl Scribe {
             && let Err(error) = file.write(text)
         {
             let path = file.path().display();
-            self.warnings.push(format!("the log of this session `{path}` stops short: {error}"));
+            (self.warn)(format!("the log of this session `{path}` stops short: {error}"));
         }
     }
 
@@ -210,89 +246,44 @@ impl Scribe {
         });
     }
 
-    /// The log first, then the footer, then the terminal event.
-    fn finish(mut self, exit: Option<Exit>, begun: Timestamp) -> Finished {
+    /// Says once, and at once, that the log cannot be written: later nobody may be there to hear it.
+    fn warn_of_log(&mut self) {
+        if let Some(failure) = self.log.failure.as_ref().filter(|_| !self.has_warned) {
+            self.has_warned = true;
+            (self.warn)(format!("the recording is not complete: {failure}"));
+        }
+    }
+
+    /// The log first, then the footer, then the terminal event. Only then is the disk waited for.
+    fn finish(mut self, exit: Exit, begun: Timestamp) {
         let now = SystemClock.now();
-        let verdict = self.verdict(exit);
+        if !exit.loss.is_none() {
+            self.log.gap(exit.loss, now);
+        }
+        let told = self.result.take();
+        let verdict = verdict(exit, told.as_ref());
         let mut end = Members::default();
         end.word("outcome", verdict.outcome.as_str());
         end.text("reason", verdict.reason.filter(|it| *it != Reason::Error).map(Reason::as_str));
         end.text("error", verdict.error.as_deref());
         let mut extra = Members::default();
-        extra.number("exit_code", exit.and_then(|exit| exit.code));
-        extra.number("signal", exit.and_then(|exit| exit.signal));
+        extra.number("exit_code", exit.code);
+        extra.number("signal", exit.signal);
         end.members("extra", &extra);
         if let Some(run) = self.assignment.run_id.clone() {
             self.log.run_status(&run, verdict.outcome.as_str(), now);
         }
         self.log.ended(end, now);
-        self.move_on();
         let why = verdict.reason.filter(|it| *it == Reason::Timeout).map(Reason::as_str);
         let footer = transcript::footer(verdict.outcome, why, now);
         self.write(&footer);
-        let figures = self.figures(exit, begun, now);
+        let figures = figures(exit, told.as_ref(), (begun, now));
         let stage = match verdict.reason {
             None => Stage::Completed(figures),
             Some(reason) => Stage::Failed { reason, error: verdict.error, figures },
         };
         self.tell(stage, now);
-        if let Some(failure) = &self.log.failure {
-            let lost = self.log.lost;
-            self.warnings
-                .push(format!("the recording is not whole ({lost} events lost): {failure}"));
-        }
-        Finished { warnings: self.warnings }
+        self.log.close();
+        self.warn_of_log();
     }
-
-    fn verdict(&self, exit: Option<Exit>) -> Verdict {
-        let is_well = exit.is_some_and(|exit| exit.code == Some(0));
-        let told = self.result.as_ref();
-        let says_error = told.is_some_and(|result| {
-            let subtype = result["subtype"].as_str().unwrap_or_default();
-            result["is_error"] == true || subtype.starts_with("error")
-        });
-        if is_well && !says_error {
-            return Verdict { outcome: Outcome::Completed, reason: None, error: None };
-        }
-        let (outcome, reason) = match exit {
-            Some(exit) if exit.was_too_long => (Outcome::Cancelled, Reason::Timeout),
-            Some(exit) if exit.was_cancelled => (Outcome::Cancelled, Reason::Cancelled),
-            _ => (Outcome::Failed, Reason::Error),
-        };
-        let own_words = told.filter(|_| says_error).and_then(|result| {
-            let first = result["errors"][0].as_str().or(result["result"].as_str());
-            first.or(result["subtype"].as_str()).map(str::to_owned)
-        });
-        let by_exit = || match (exit?.code, exit?.signal) {
-            (Some(code), _) => Some(format!("the command ended with status {code}")),
-            (None, Some(signal)) => Some(format!("the command was ended by signal {signal}")),
-            (None, None) => None,
-        };
-        Verdict { outcome, reason: Some(reason), error: own_words.or_else(by_exit) }
-    }
-
-    fn figures(&self, exit: Option<Exit>, begun: Timestamp, now: Timestamp) -> Figures {
-        let told = self.result.clone().unwrap_or_default();
-        let took = u64::try_from(now.since(begun)).ok();
-        Figures {
-            exit_code: exit.and_then(|exit| exit.code),
-            duration_ms: told["duration_ms"].as_u64().or(took),
-            cost_usd: told["total_cost_usd"].as_f64(),
-            turns: told["num_turns"].as_u64(),
-            input_tokens: told["usage"]["input_tokens"].as_u64(),
-            output_tokens: told["usage"]["output_tokens"].as_u64(),
-        }
-    }
-}
-
-struct Verdict {
-    outcome: Outcome,
-    reason: Option<Reason>,
-    error: Option<String>,
-}
-
-/// What is left to say when all is written.
-#[derive(Debug, Default)]
-pub(crate) struct Finished {
-    pub(crate) warnings: Vec<String>,
 }

@@ -1,13 +1,14 @@
-//! The log of a recording: what was printed, line by line, between a beginning and an end.
+//! The log of a recording: what was printed, between a beginning and an end.
 
 use std::path::PathBuf;
 
-use antiphon_journal::{Draft, Error, Options, Writer};
+use antiphon_journal::{Draft, DraftError, Error, Options, Writer};
 use antiphon_model::json::Members;
 use antiphon_model::{Timestamp, json};
 
 use crate::Assignment;
-use crate::queue::Source;
+use crate::batch::Lines;
+use crate::frame::{Loss, Source};
 
 /// A recording is called by its command, as far as that fits on a line.
 const TITLE_CHARS: usize = 100;
@@ -29,17 +30,14 @@ impl std::fmt::Debug for LogTarget {
 #[derive(Debug)]
 pub(crate) struct SessionLog {
     target: Option<LogTarget>,
-    is_wanted: bool,
     writer: Option<Writer>,
-    /// What could not be written.
-    pub(crate) lost: u64,
+    /// Why something could not be written, the first time.
     pub(crate) failure: Option<String>,
 }
 
 impl SessionLog {
     pub(crate) fn new(target: Option<LogTarget>) -> Self {
-        let is_wanted = target.is_some();
-        Self { target, is_wanted, writer: None, lost: 0, failure: None }
+        Self { target, writer: None, failure: None }
     }
 
     /// Said at the beginning, and again when the agent has told its own id.
@@ -79,28 +77,40 @@ impl SessionLog {
         self.append(event, at);
     }
 
-    /// A line that was printed: JSON as itself, anything else as text.
-    pub(crate) fn output(&mut self, source: Source, line: &str, is_json: bool, at: Timestamp) {
-        let mut event = Members::of_event("output");
-        event.word("agent", "main");
-        event.word("stream", source.as_str());
-        match is_json {
-            true => event.raw("record", &json::compact(line)),
-            false => event.word("content", line),
-        }
-        self.append(event, at);
+    /// A line of JSON that was printed, as itself.
+    pub(crate) fn record(&mut self, source: Source, line: &str, at: Timestamp) {
+        let mut event = printed(source);
+        event.raw("record", &json::compact(line));
+        self.append_output(event, at);
     }
 
-    pub(crate) fn gap(&mut self, chunks: usize, at: Timestamp) {
+    /// Lines of anything else, as text: `text` is what may be written of them.
+    pub(crate) fn output(&mut self, lines: &Lines<'_>, text: &str) {
+        let mut event = printed(lines.source);
+        event.number("times", lines.times);
+        event.word("content", text);
+        self.append_output(event, lines.at);
+    }
+
+    /// What was printed and could not be kept, in lines and bytes.
+    pub(crate) fn gap(&mut self, loss: Loss, at: Timestamp) {
         let mut event = Members::of_event("gap");
-        event.number("count", Some(chunks));
-        event.word("reason", "the recorder could not keep up");
+        event.number("count", Some(loss.lines.max(1)));
+        event.word("reason", "the recorder could not keep up with the output");
+        let mut extra = Members::default();
+        extra.number("lines", Some(loss.lines));
+        extra.number("bytes", Some(loss.bytes));
+        event.members("extra", &extra);
         self.append(event, at);
     }
 
+    /// Says how it ended. The log is still open: [`close`](Self::close) makes it durable.
     pub(crate) fn ended(&mut self, mut event: Members, at: Timestamp) {
         event.word("event_type", "session_ended");
         self.append(event, at);
+    }
+
+    pub(crate) fn close(&mut self) {
         if let Some(writer) = self.writer.take()
             && let Err(error) = writer.close()
         {
@@ -108,18 +118,33 @@ impl SessionLog {
         }
     }
 
+    /// Leaves the log as a writer does that is killed: it has no end, and says so to readers.
+    pub(crate) fn abandon(&mut self) {
+        if let Some(writer) = self.writer.take()
+            && let Err(error) = writer.abandon()
+        {
+            self.fail(&error);
+        }
+    }
+
     fn append(&mut self, mut event: Members, at: Timestamp) {
+        event.word("timestamp", &at.to_string());
+        self.write(Draft::from_json(&event.object()));
+    }
+
+    /// The same, for what is most of a log and was built here: it is not read again.
+    fn append_output(&mut self, mut event: Members, at: Timestamp) {
+        event.word("timestamp", &at.to_string());
+        self.write(Draft::of_event("output", Some("main"), &event));
+    }
+
+    fn write(&mut self, draft: Result<Draft, DraftError>) {
         if self.writer.is_none() && !self.open() {
-            self.lost += u64::from(self.is_wanted);
             return;
         }
-        event.word("timestamp", &at.to_string());
         let Some(writer) = &self.writer else { return };
-        let appended = Draft::from_json(&event.object())
-            .map_err(Error::from)
-            .and_then(|draft| writer.append(&draft.of_the_past()));
-        if let Err(error) = appended {
-            self.lost += 1;
+        let draft = draft.map(Draft::of_the_past).map_err(Error::from);
+        if let Err(error) = draft.and_then(|draft| writer.append(&draft)) {
             self.fail(&error);
         }
     }
@@ -148,4 +173,12 @@ impl SessionLog {
         }
         self.failure.get_or_insert(why);
     }
+}
+
+/// What every line that was printed has in common.
+fn printed(source: Source) -> Members {
+    let mut event = Members::of_event("output");
+    event.word("agent", "main");
+    event.word("stream", source.as_str());
+    event
 }

@@ -72,6 +72,7 @@ fn run(fault: Fault) -> (Duration, Vec<String>) {
     let options = Options { disk: Arc::new(Faulty(fault)), ..Options::default() };
     let recorder = Recorder {
         leader: Vec::new(),
+        scribe: Vec::new(),
         command: ["sh", "-c", "echo one; sleep 0.5; echo two; exit 3"].map(Into::into).into(),
         assignment: Assignment::default(),
         max_duration: None,
@@ -79,6 +80,7 @@ fn run(fault: Fault) -> (Duration, Vec<String>) {
             log: Some(LogTarget { folder: Box::new(move || Ok(path)), options }),
             ..Sinks::default()
         },
+        wait: false,
     };
     let begun = Instant::now();
     let ended = record(recorder).unwrap();
@@ -99,5 +101,5 @@ fn a_disk_that_is_full_is_told_once_at_the_end() {
     let (took, warnings) = run(Fault::Full);
     assert!(took < Duration::from_secs(5), "{took:?}");
     assert_eq!(warnings.len(), 1, "{warnings:?}");
-    assert!(warnings.iter().all(|it| it.contains("not whole")), "{warnings:?}");
+    assert!(warnings.iter().all(|it| it.contains("not complete")), "{warnings:?}");
 }

@@ -118,6 +118,11 @@ impl<'a> Reading<'a> {
             return self.occasion(entry);
         }
         let mut words = self.text(entry)?;
+        if entry.kind() == EntryKind::Fragment
+            && let Some(times) = self.times_printed(entry, &words)?
+        {
+            words.push_str(&format!(" (printed {times} times in a row)"));
+        }
         for (ix, call) in entry.calls() {
             if !words.is_empty() {
                 words.push('\n');
@@ -125,6 +130,15 @@ impl<'a> Reading<'a> {
             words.push_str(&self.call_text(self.session.tool_name(ix), call)?);
         }
         Ok(words)
+    }
+
+    /// How often in a row a recorded command printed this line, where its event says so.
+    fn times_printed(&self, entry: Entry<'_>, text: &str) -> Result<Option<u64>, BodyError> {
+        if text.contains('\n') {
+            return Ok(None);
+        }
+        let line = self.line(entry)?;
+        Ok(json::member(&line, "times").and_then(|times| times.parse().ok()))
     }
 
     /// What an event is about that stands in no transcript.

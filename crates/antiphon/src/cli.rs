@@ -102,6 +102,9 @@ project:web role:user since:2026-03-01 until:2026-04-01 is:error. The newest com
     /// What `record` runs to lead the session of a command's terminal
     #[command(hide = true)]
     Lead(Lead),
+    /// What `record` runs to write what a command prints
+    #[command(hide = true)]
+    Scribe(Scribe),
 }
 
 #[derive(Debug, Args)]

@@ -18,6 +18,7 @@ mod reindex;
 mod resume;
 mod salvage;
 mod scan;
+mod scribe;
 mod search;
 mod show;
 mod stats;
@@ -63,6 +64,7 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Some(Command::Formats(args)) => formats::run(&args),
         Some(Command::Install(args)) => install::run(&args),
         Some(Command::Hook(args)) => Ok(hook::run(&args)),
+        Some(Command::Scribe(args)) => scribe::run(&args),
         Some(Command::Lead(args)) => {
             antiphon_recorder::lead(&args.command);
             Ok(Outcome::Done)

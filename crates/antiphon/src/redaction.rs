@@ -3,6 +3,7 @@
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use antiphon_model::Timestamp;
@@ -92,23 +93,54 @@ pub(crate) fn redactor() -> Redactor {
     Redactor::new(Secrets::from_env(variables))
 }
 
-/// Redacts the lines that a recorded command prints, one after the other, before anything is made
-/// of them: nothing reaches the disk with a secret in it that a rule knows.
+/// Redacts what a recorded command prints, in order, before anything is made of it: nothing reaches
+/// the disk with a secret in it that a rule knows. It is given whole lines.
 pub(crate) fn line_redactor() -> Redact {
     let redactor = redactor();
     let mut counts = Counts::default();
-    let mut is_in_key = false;
-    Box::new(move |line, is_json| {
-        if is_json {
-            return redactor.redact_json(line, &mut counts).into_owned();
-        }
-        // A key that is printed as text goes over many lines, none of which looks like one.
-        let begins = line.contains("-----BEGIN ") && line.contains("PRIVATE KEY-----");
-        let ends = line.contains("-----END ") && line.contains("PRIVATE KEY-----");
-        if begins || is_in_key {
-            is_in_key = !ends;
-            return "[redacted:private-key]".to_owned();
-        }
-        redactor.redact(line, &mut counts).into_owned()
+    let mut key = Key::default();
+    Box::new(move |text, is_json| match is_json {
+        true => redactor.redact_json(text, &mut counts),
+        false => key.redact(text, &redactor, &mut counts),
     })
+}
+
+/// A key that is printed as text goes over many lines, none of which looks like one, and perhaps
+/// over several pieces of what was printed.
+#[derive(Default)]
+struct Key {
+    is_open: bool,
+}
+
+impl Key {
+    fn redact<'t>(
+        &mut self,
+        lines: &'t str,
+        redactor: &Redactor,
+        counts: &mut Counts,
+    ) -> Cow<'t, str> {
+        if !self.is_open && !lines.contains(KEY) {
+            return redactor.redact(lines, counts);
+        }
+        let mut out = String::with_capacity(lines.len());
+        for (number, line) in lines.split('\n').enumerate() {
+            if number > 0 {
+                out.push('\n');
+            }
+            let (begins, ends) = (is_edge(line, "-----BEGIN "), is_edge(line, "-----END "));
+            if begins || self.is_open {
+                self.is_open = !ends;
+                out.push_str("[redacted:private-key]");
+            } else {
+                out.push_str(&redactor.redact(line, counts));
+            }
+        }
+        Cow::Owned(out)
+    }
+}
+
+const KEY: &str = "PRIVATE KEY-----";
+
+fn is_edge(line: &str, word: &str) -> bool {
+    line.contains(word) && line.contains(KEY)
 }

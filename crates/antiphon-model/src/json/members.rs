@@ -28,9 +28,9 @@ impl Members {
 
     /// A string.
     pub fn word(&mut self, key: &str, value: &str) {
-        let mut json = String::with_capacity(value.len() + 2);
-        push_string(&mut json, value);
-        self.raw(key, &json);
+        self.raw(key, "");
+        self.text.reserve(value.len() + 2);
+        push_string(&mut self.text, value);
     }
 
     /// A string, if there is one.
@@ -71,6 +71,11 @@ impl Members {
         if !members.is_empty() {
             self.raw(key, &members.object());
         }
+    }
+
+    /// The members, as they stand between an object's braces.
+    pub fn as_str(&self) -> &str {
+        &self.text
     }
 
     /// The object.

@@ -6,6 +6,25 @@ use clap::{ArgGroup, Args, ValueEnum};
 
 #[derive(Debug, Args)]
 pub(crate) struct Record {
+    #[command(flatten)]
+    pub(crate) recording: Recording,
+    /// End the command after this time: 90, 90s, 10m, 2h
+    #[arg(long, value_name = "TIME", value_parser = crate::commands::duration)]
+    pub(crate) max_duration: Option<std::time::Duration>,
+    /// Wait until everything is written; otherwise the rest is written in the background
+    #[arg(long)]
+    pub(crate) wait: bool,
+    /// The configuration, instead of the antiphon.toml that is found
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// The command and its arguments
+    #[arg(required = true, last = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<std::ffi::OsString>,
+}
+
+/// What `record` hands on to the process that writes.
+#[derive(Debug, Clone, Default, PartialEq, Args)]
+pub(crate) struct Recording {
     /// What the agent is: planner, implementor, reviewer, any word
     #[arg(long)]
     pub(crate) role: Option<String>,
@@ -21,9 +40,6 @@ pub(crate) struct Record {
     /// The task that it works on
     #[arg(long, value_name = "ID")]
     pub(crate) task_id: Option<String>,
-    /// End the command after this time: 90, 90s, 10m, 2h
-    #[arg(long, value_name = "TIME", value_parser = crate::commands::duration)]
-    pub(crate) max_duration: Option<std::time::Duration>,
     /// Write a transcript into this folder
     #[arg(long, value_name = "FOLDER")]
     pub(crate) logs_dir: Option<PathBuf>,
@@ -36,17 +52,20 @@ pub(crate) struct Record {
     /// Keep secrets
     #[arg(long)]
     pub(crate) no_redact: bool,
-    /// The configuration, instead of the antiphon.toml that is found
-    #[arg(long, value_name = "FILE")]
-    pub(crate) config: Option<PathBuf>,
-    /// The command and its arguments
-    #[arg(required = true, last = true, value_name = "COMMAND")]
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Scribe {
+    #[command(flatten)]
+    pub(crate) recording: Recording,
+    #[arg(required = true, last = true)]
     pub(crate) command: Vec<std::ffi::OsString>,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, ValueEnum)]
 pub(crate) enum ToolPolicy {
     /// Names of tools; results as they came
+    #[default]
     Seed,
     /// Names only
     Names,

@@ -75,7 +75,7 @@ fn native(args: &cli::Export) -> anyhow::Result<Outcome> {
 fn transcript(args: &cli::Export) -> anyhow::Result<Outcome> {
     let mut redaction = Redaction::unless(args.no_redact);
     let opened = redaction.open(&args.session)?;
-    let form = Transcript { policy: super::record::policy(args.tools) };
+    let form = Transcript { policy: super::scribe::policy(args.tools) };
     let printed = redaction.printed(&args.session)?;
     let text =
         antiphon_recorder::export(&opened.reading(), &opened.id(), printed.as_deref(), form)?;

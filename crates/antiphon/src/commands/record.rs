@@ -1,20 +1,15 @@
 //! `antiphon record`: runs an agent, and keeps what it does.
 
 use std::ffi::OsString;
-use std::fs::{File, OpenOptions};
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
-use antiphon_journal::{Level, Options};
-use antiphon_library::{Config, Environment, Store};
-use antiphon_recorder::{
-    Assignment, Ended, LogTarget, Policy, RecordError, Recorder, RoleEvent, Sinks, record,
-};
+use antiphon_library::{Config, Environment};
+use antiphon_recorder::{Ended, RecordError, Recorder, record};
 
+use super::scribe;
 use crate::cli;
 use crate::failure::{Outcome, UserError};
-use crate::redaction::line_redactor;
 use crate::terminal::complain;
 
 pub(crate) fn run(args: &cli::Record) -> anyhow::Result<Outcome> {
@@ -22,28 +17,19 @@ pub(crate) fn run(args: &cli::Record) -> anyhow::Result<Outcome> {
     let config = Config::load(args.config.as_deref(), &environment);
     let config = config.map_err(|error| UserError::usage(format!("{error:#}")))?;
     let logging = config.logging;
-    let logs_dir = match &args.logs_dir {
-        Some(folder) => Some(folder.clone()),
-        None => logging.agent_sessions.then_some(logging.logs_dir),
-    };
+    let mut recording = args.recording.clone();
+    if recording.logs_dir.is_none() {
+        recording.logs_dir = logging.agent_sessions.then_some(logging.logs_dir);
+    }
+    recording.no_redact |= !config.redaction.enabled;
     let recorder = Recorder {
         command: args.command.clone(),
-        leader: leader(),
-        assignment: Assignment {
-            role: args.role.clone(),
-            issue: args.issue.clone(),
-            spec_paths: args.spec.clone(),
-            run_id: args.run_id.clone(),
-            task_id: args.task_id.clone(),
-        },
+        leader: own_process(&["lead".into(), "--".into()]),
+        scribe: own_process(&scribe::words(&recording, &args.command)),
+        assignment: scribe::assignment(&recording),
         max_duration: args.max_duration,
-        sinks: Sinks {
-            log: Some(target(environment)),
-            logs_dir,
-            policy: policy(args.tools),
-            events: args.events.as_deref().map(teller),
-            redact: (!args.no_redact && config.redaction.enabled).then(line_redactor),
-        },
+        sinks: scribe::sinks(&recording, environment),
+        wait: args.wait,
     };
     match record(recorder) {
         Ok(ended) => {
@@ -56,62 +42,10 @@ pub(crate) fn run(args: &cli::Record) -> anyhow::Result<Outcome> {
     }
 }
 
-/// This program, as the leader of the session of an agent's terminal. One that does not know where
-/// it lies does without.
-fn leader() -> Vec<OsString> {
-    let words = |program: PathBuf| vec![program.into(), "lead".into(), "--".into()];
-    std::env::current_exe().map(words).unwrap_or_default()
-}
-
-fn target(environment: Environment) -> LogTarget {
-    let folder = move || {
-        let store = Store::open_default(&environment).map_err(|error| error.to_string())?;
-        let made = store.new_session(None).map_err(|error| format!("{error:#}"))?;
-        Ok(made.path)
-    };
-    let options = Options {
-        level: Level::Interval,
-        program: "antiphon record".to_owned(),
-        ..Options::default()
-    };
-    LogTarget { folder: Box::new(folder), options }
-}
-
-pub(super) fn policy(tools: cli::ToolPolicy) -> Policy {
-    match tools {
-        cli::ToolPolicy::Seed => Policy::Seed,
-        cli::ToolPolicy::Names => Policy::Names,
-        cli::ToolPolicy::Summary => Policy::Summary,
-        cli::ToolPolicy::Full => Policy::Full,
-    }
-}
-
-/// Writes events to a file, or a pipe: whoever reads it may be slow, or not there yet.
-fn teller(path: &Path) -> Box<dyn FnMut(&RoleEvent) + Send> {
-    enum Events {
-        Unopened(PathBuf),
-        Open(File),
-        Failed,
-    }
-
-    let mut events = Events::Unopened(path.to_owned());
-    Box::new(move |event| {
-        if let Events::Unopened(path) = &events {
-            let opened = OpenOptions::new().append(true).create(true).open(path);
-            events = match opened {
-                Ok(file) => Events::Open(file),
-                Err(error) => {
-                    complain(&format!("antiphon: no events in `{}`: {error}", path.display()));
-                    Events::Failed
-                }
-            };
-        }
-        if let Events::Open(file) = &mut events
-            && file.write_all((event.to_json() + "\n").as_bytes()).is_err()
-        {
-            events = Events::Failed;
-        }
-    })
+/// This program with other words. One that does not know where it lies does without.
+fn own_process(words: &[OsString]) -> Vec<OsString> {
+    let all = |program: PathBuf| [&[program.into()], words].concat();
+    std::env::current_exe().map(all).unwrap_or_default()
 }
 
 /// Ends as the command ended: with its status, or by its signal.
@@ -127,7 +61,7 @@ fn not_started(error: RecordError) -> anyhow::Error {
     let exit = match &error {
         RecordError::Start { source, .. } if source.kind() == std::io::ErrorKind::NotFound => 127,
         RecordError::Start { .. } => 126,
-        RecordError::Signals(_) => return error.into(),
+        RecordError::Signals(_) | RecordError::Scribe(_) => return error.into(),
     };
     let source = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
     UserError::with_exit(format!("{error}: {source}"), exit).into()

@@ -14,7 +14,7 @@ use antiphon_recorder::{Policy, Transcript};
 use antiphon_redact::{Counts, Redactor};
 use serde_json::json;
 
-use super::Redaction;
+use super::{KEY, Redaction, line_redactor};
 use kinds::{Chance, Instance};
 
 #[path = "../../../antiphon-redact/tests/it/kinds.rs"]
@@ -104,7 +104,7 @@ fn exports(path: &Path, folder: &Path, number: usize) -> Vec<(&'static str, Stri
 
 /// What `record` would have written beside its log, had an agent said the same.
 fn recorded(path: &Path) -> String {
-    let mut redact = super::line_redactor();
+    let mut redact = line_redactor();
     let mut out = String::new();
     for line in std::fs::read_to_string(path).unwrap().lines() {
         let event: serde_json::Value = serde_json::from_str(line).unwrap();
@@ -155,4 +155,29 @@ fn no_cut_leaves_a_part_of_a_secret() {
     }
     println!("{tried} kinds");
     assert!(tried > 100, "{tried} kinds are too few");
+}
+
+#[test]
+fn a_key_is_redacted_however_its_lines_are_cut_into_pieces() {
+    let secret = format!("ghp_{}", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8");
+    let edge = |word: &str| format!("-----{word} RSA {KEY}");
+    let lines = [
+        "before",
+        &edge("BEGIN"),
+        "MIIEvQIBADANBg",
+        "kqhkiG9w0BAQEF",
+        &edge("END"),
+        &secret,
+        "after",
+    ];
+    for size in 1..=lines.len() {
+        let mut redact = line_redactor();
+        let written: Vec<String> =
+            lines.chunks(size).map(|piece| redact(&piece.join("\n"), false).into_owned()).collect();
+        let written = written.join("\n");
+        assert!(!written.contains("MIIE") && !written.contains("kqhk"), "{size}: {written}");
+        assert!(!written.contains(&secret), "{size}: {written}");
+        assert!(written.starts_with("before\n") && written.ends_with("\nafter"), "{written}");
+        assert_eq!(written.lines().count(), lines.len(), "{size}: {written}");
+    }
 }

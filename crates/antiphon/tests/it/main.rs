@@ -23,6 +23,8 @@ mod person;
 mod phases;
 #[cfg(unix)]
 mod record;
+#[cfg(unix)]
+mod recorded_bursts;
 mod redact;
 mod run;
 mod samples;

@@ -1,0 +1,238 @@
+//! The two ends of a recording: the recorder, which passes on, and the scribe, which writes.
+//!
+//! The scribe is a process of its own. What was printed goes to it over a pipe; how the command
+//! ended, and what went wrong with the recording, over a socket. When the command has ended the
+//! recorder leaves, and the scribe writes the rest.
+
+use std::ffi::OsString;
+use std::io::{self, BufRead, BufReader, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt as _;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+
+use crate::Assignment;
+use crate::backlog::{Outlet, backlog};
+use crate::event::RoleEvent;
+use crate::frame::{Exit, Frame};
+use crate::queue::Queue;
+use crate::scribe::{Redact, Scribe};
+use crate::session_log::{LogTarget, SessionLog};
+use crate::transcript::{Policy, Transcript};
+
+/// How long a scribe that is a thread may stand still before it is left behind.
+const STANDSTILL: Duration = Duration::from_secs(2);
+/// Whoever reads the events may take this long.
+const EVENTS: Duration = Duration::from_secs(30);
+
+/// Is told an event, or says why it cannot be.
+pub type Tell = Box<dyn FnMut(&RoleEvent) -> Result<(), String> + Send>;
+
+/// Where a recording goes. Nothing of it is needed.
+#[derive(Default)]
+pub struct Sinks {
+    pub log: Option<LogTarget>,
+    /// The folder of transcripts.
+    pub logs_dir: Option<PathBuf>,
+    pub policy: Policy,
+    /// Is told every event of the role's run, in order, on a thread of its own.
+    pub events: Option<Tell>,
+    pub redact: Option<Redact>,
+    /// Where a file may be made for what waits to be written and does not fit into memory; else
+    /// where temporary files go.
+    pub spill_dir: Option<PathBuf>,
+}
+
+impl std::fmt::Debug for Sinks {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Sinks").field("log", &self.log).field("logs_dir", &self.logs_dir).finish()
+    }
+}
+
+impl Sinks {
+    fn spill_dir(&self) -> PathBuf {
+        self.spill_dir.clone().unwrap_or_else(std::env::temp_dir)
+    }
+}
+
+/// The recorder's end.
+pub(crate) struct Link {
+    control: Option<UnixStream>,
+    warnings: Receiver<String>,
+    /// Counts what the scribe does, where it is a thread, which would end with our process.
+    progress: Option<Arc<AtomicU64>>,
+}
+
+impl Link {
+    /// Starts a scribe and feeds it from a queue: with the words of a process that calls
+    /// [`scribe`], or, where that cannot be, as a thread.
+    pub(crate) fn open(
+        words: &[OsString],
+        queue: Queue,
+        (assignment, command, sinks): (Assignment, Vec<String>, Sinks),
+    ) -> io::Result<Self> {
+        if let Ok((data, control)) = start(words) {
+            return Self::new(data, control, queue, None);
+        }
+        let (data, from) = UnixStream::pair()?;
+        let (control, theirs) = UnixStream::pair()?;
+        let (inlet, outlet) = backlog(sinks.spill_dir());
+        let progress = outlet.asked();
+        std::thread::spawn(move || inlet.fill(from));
+        std::thread::spawn(move || write_down(outlet, &theirs, assignment, &command, sinks));
+        Self::new(data, control, queue, Some(progress))
+    }
+
+    fn new(
+        data: impl Write + Send + 'static,
+        control: UnixStream,
+        queue: Queue,
+        progress: Option<Arc<AtomicU64>>,
+    ) -> io::Result<Self> {
+        std::thread::spawn(move || feed(data, &queue));
+        let (sender, warnings) = channel();
+        let told = BufReader::new(control.try_clone()?);
+        std::thread::spawn(move || {
+            for line in told.lines().map_while(Result::ok) {
+                let _ = sender.send(line);
+            }
+        });
+        Ok(Self { control: Some(control), warnings, progress })
+    }
+
+    /// Tells how the command ended, and waits for the scribe: to its end, or, where it can go on
+    /// without us and nobody wants to `wait`, until `until`. Gives what went wrong.
+    pub(crate) fn finish(mut self, exit: Exit, wait: bool, until: Instant) -> Vec<String> {
+        if let Some(mut control) = self.control.take() {
+            let _ = control.write_all(exit.to_line().as_bytes());
+        }
+        let mut warnings = Vec::new();
+        let (mut done, mut moved) = (0, Instant::now());
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            let is_bound = !wait && self.progress.is_none();
+            let patience = if is_bound { left } else { STANDSTILL / 10 };
+            match self.warnings.recv_timeout(patience) {
+                Ok(warning) => warnings.push(warning),
+                Err(RecvTimeoutError::Disconnected) => return warnings,
+                Err(RecvTimeoutError::Timeout) if is_bound => return warnings,
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            let Some(progress) = self.progress.as_ref().filter(|_| !wait) else { continue };
+            let now = progress.load(Ordering::Relaxed);
+            if now != done {
+                (done, moved) = (now, Instant::now());
+            }
+            if moved.elapsed() > STANDSTILL {
+                let why = "the recording was left behind: what it writes to does not answer";
+                warnings.push(why.to_owned());
+                return warnings;
+            }
+        }
+    }
+}
+
+/// Starts the scribe's process. It is not in our group: what the terminal sends is not meant for it.
+fn start(words: &[OsString]) -> io::Result<(impl Write + Send + 'static, UnixStream)> {
+    let (program, arguments) = words.split_first().ok_or(io::ErrorKind::InvalidInput)?;
+    let (ours, theirs) = UnixStream::pair()?;
+    let mut child = Command::new(program)
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(OwnedFd::from(theirs))
+        .stderr(Stdio::null())
+        .process_group(0)
+        .spawn()?;
+    let data = child.stdin.take().ok_or(io::ErrorKind::BrokenPipe)?;
+    #[cfg(target_os = "linux")]
+    let _ = rustix::pipe::fcntl_setpipe_size(&data, 1 << 20);
+    Ok((data, ours))
+}
+
+/// Hands over what waits in the queue, until all pumps are done or the scribe is gone.
+fn feed(mut to: impl Write, queue: &Queue) {
+    while let Some(chunk) = queue.take() {
+        let mut bytes = Vec::with_capacity(chunk.bytes.len() + 64);
+        if !chunk.lost.is_none() {
+            bytes.extend(Frame::Gap { at: chunk.at, loss: chunk.lost }.to_bytes());
+        }
+        let printed = Frame::Printed { source: chunk.source, at: chunk.at, bytes: &chunk.bytes };
+        bytes.extend(printed.to_bytes());
+        if to.write_all(&bytes).is_err() {
+            return queue.close();
+        }
+    }
+}
+
+/// What a process does that was started as a scribe: its input is what was printed, its output a
+/// socket to the recorder. It ends when everything is written, whatever becomes of the recorder.
+pub fn scribe(assignment: Assignment, command: &[String], sinks: Sinks) -> io::Result<()> {
+    for signal in [SIGHUP, SIGINT, SIGQUIT, SIGTERM] {
+        // It ends with its input; until then there is something to write.
+        signal_hook::flag::register(signal, Arc::default())?;
+    }
+    let control = UnixStream::from(io::stdout().as_fd().try_clone_to_owned()?);
+    let (inlet, outlet) = backlog(sinks.spill_dir());
+    std::thread::spawn(move || inlet.fill(io::stdin()));
+    write_down(outlet, &control, assignment, command, sinks);
+    Ok(())
+}
+
+fn write_down(
+    mut backlog: Outlet,
+    control: &UnixStream,
+    assignment: Assignment,
+    command: &[String],
+    sinks: Sinks,
+) {
+    let (warn, warnings) = channel();
+    let (events, teller) = teller(sinks.events, warn.clone());
+    let Ok(to_recorder) = control.try_clone() else { return };
+    let warner = std::thread::spawn(move || tell_warnings(&warnings, to_recorder));
+    let redact = sinks.redact.unwrap_or_else(|| Box::new(|text, _| text.into()));
+    let warn = Box::new(move |warning| _ = warn.send(warning));
+    let log = SessionLog::new(sinks.log);
+    let mut scribe = Scribe::new(assignment, log, redact, events, warn);
+    scribe.logs_dir = sinks.logs_dir;
+    scribe.formatter = Transcript { policy: sinks.policy };
+    scribe.run(&mut backlog, command, || {
+        let mut line = String::new();
+        BufReader::new(control).read_line(&mut line).ok()?;
+        Exit::from_line(&line)
+    });
+    let until = Instant::now() + EVENTS;
+    while !(teller.is_finished() && warner.is_finished()) && Instant::now() < until {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// A thread that tells events, so that a reader who is slow keeps nobody else waiting.
+fn teller(told: Option<Tell>, warn: Sender<String>) -> (Sender<RoleEvent>, JoinHandle<()>) {
+    let (sender, events) = channel::<RoleEvent>();
+    let handle = std::thread::spawn(move || {
+        let Some(mut tell) = told else { return };
+        for event in events {
+            if let Err(why) = tell(&event) {
+                let _ = warn.send(why);
+                return;
+            }
+        }
+    });
+    (sender, handle)
+}
+
+/// Each on a line. Nobody may be there any more to hear them.
+fn tell_warnings(warnings: &Receiver<String>, mut to: UnixStream) {
+    for warning in warnings {
+        let line = warning.replace('\n', " ") + "\n";
+        let _ = to.write_all(line.as_bytes());
+    }
+}

@@ -1,0 +1,61 @@
+//! How a run went: from the command's end, and from the agent's own last word on it.
+
+#![expect(clippy::indexing_slicing, reason = "a `Value` gives null for a member that it has not")]
+
+use antiphon_model::Timestamp;
+use serde_json::Value;
+
+use crate::event::{Figures, Reason};
+use crate::frame::Exit;
+use crate::transcript::Outcome;
+
+pub(crate) struct Verdict {
+    pub(crate) outcome: Outcome,
+    pub(crate) reason: Option<Reason>,
+    pub(crate) error: Option<String>,
+}
+
+/// The verdict on a command that ended so, and whose agent said `told` at last.
+pub(crate) fn verdict(exit: Exit, told: Option<&Value>) -> Verdict {
+    let says_error = told.is_some_and(|result| {
+        let subtype = result["subtype"].as_str().unwrap_or_default();
+        result["is_error"] == true || subtype.starts_with("error")
+    });
+    if exit.code == Some(0) && !says_error {
+        return Verdict { outcome: Outcome::Completed, reason: None, error: None };
+    }
+    let (outcome, reason) = match exit {
+        exit if exit.was_too_long => (Outcome::Cancelled, Reason::Timeout),
+        exit if exit.was_cancelled => (Outcome::Cancelled, Reason::Cancelled),
+        _ => (Outcome::Failed, Reason::Error),
+    };
+    let own_words = told.filter(|_| says_error).and_then(|result| {
+        let first = result["errors"][0].as_str().or(result["result"].as_str());
+        first.or(result["subtype"].as_str()).map(str::to_owned)
+    });
+    let by_exit = || match (exit.code, exit.signal) {
+        (Some(code), _) => Some(format!("the command ended with status {code}")),
+        (None, Some(signal)) => Some(format!("the command was ended by signal {signal}")),
+        (None, None) => None,
+    };
+    Verdict { outcome, reason: Some(reason), error: own_words.or_else(by_exit) }
+}
+
+/// What it came to.
+pub(crate) fn figures(
+    exit: Exit,
+    told: Option<&Value>,
+    (begun, ended): (Timestamp, Timestamp),
+) -> Figures {
+    let none = Value::Null;
+    let told = told.unwrap_or(&none);
+    let took = u64::try_from(ended.since(begun)).ok();
+    Figures {
+        exit_code: exit.code,
+        duration_ms: told["duration_ms"].as_u64().or(took),
+        cost_usd: told["total_cost_usd"].as_f64(),
+        turns: told["num_turns"].as_u64(),
+        input_tokens: told["usage"]["input_tokens"].as_u64(),
+        output_tokens: told["usage"]["output_tokens"].as_u64(),
+    }
+}
