@@ -167,7 +167,7 @@ impl std::fmt::Debug for Format {
 /// Raised whenever a reader reads something otherwise: what was derived before is derived again.
 pub const READERS: u32 = 3;
 
-/// Every format, in the order in which they are tried.
+/// Every format, in the order in which they are tried; but see [`detect`].
 pub const FORMATS: &[Format] = &[
     claude_code::FORMAT,
     claude_stream::FORMAT,
@@ -244,7 +244,9 @@ pub fn head_lines(head: &str) -> Vec<&str> {
 /// The format of a file that begins like this.
 pub fn detect(head: &str) -> Option<&'static Format> {
     let lines = head_lines(head);
-    FORMATS.iter().find(|format| (format.detect)(&lines))
+    // The first line of a transcript can be nothing else, and below it stand messages of any agent.
+    let first = FORMATS.iter().filter(|format| format.name == transcript::FORMAT.name);
+    first.chain(FORMATS).find(|format| (format.detect)(&lines))
 }
 
 #[cfg(test)]

@@ -15,6 +15,8 @@ pub use export::export;
 
 use crate::Assignment;
 
+const INIT: &str = "SYSTEM init";
+
 /// What is told of tool inputs and outputs; one rule for both, but for the seed's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Policy {
@@ -116,6 +118,13 @@ impl Transcript {
         records.out
     }
 
+    /// One record, by its head and its body.
+    fn record(self, head: &str, body: &str, at: Timestamp) -> String {
+        let mut records = Records { out: String::new(), clock: clock(at) };
+        records.add(head, body);
+        records.out
+    }
+
     fn blocks(&self, records: &mut Records, message: &Value, raw: &str) {
         let speaker = if message["type"] == "user" { "USER" } else { "ASSISTANT" };
         let marker = match message["parent_tool_use_id"].as_str() {
@@ -183,7 +192,7 @@ fn init(records: &mut Records, message: &Value) {
         .as_array()
         .map(|tools| tools.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", "));
     add("Tools", tools);
-    records.add("SYSTEM init", body.trim_end());
+    records.add(INIT, body.trim_end());
 }
 
 /// Only what the message holds is told.

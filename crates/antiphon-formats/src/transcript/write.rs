@@ -203,6 +203,7 @@ impl<'a> Write<'a> {
         line.word("message_id", &format!("line:{}", record.line));
         line.word("event_type", &record.head.to_lowercase().replace(' ', "_"));
         line.word("agent", "main");
+        line.word("head", record.head);
         line.word("text", &record.text());
         self.line(line, at);
     }

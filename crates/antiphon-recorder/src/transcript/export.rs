@@ -6,8 +6,11 @@ use antiphon_model::{BodyError, Entry, EntryKind, Role, Session, Timestamp};
 use antiphon_views::Reading;
 use serde_json::{Value, json};
 
-use super::{Header, Outcome, Transcript, footer};
+use super::{Header, INIT, Outcome, Transcript, footer};
 use crate::Assignment;
+
+/// How the events begin that a transcript's reader makes of such records.
+const RECORDS: [&str; 4] = ["system_", "result_", "unknown_", "user"];
 
 /// Writes a session as a transcript. `printed` is what its command printed, line by line, if it was
 /// recorded: then this is the transcript that was written while it ran.
@@ -22,7 +25,7 @@ pub fn export(
     let (first, last) = span.unwrap_or((Timestamp::from_millis(0), Timestamp::from_millis(0)));
     let mut out = String::new();
     match printed {
-        Some(printed) => as_printed(&mut out, printed, session, session_id, transcript),
+        Some(printed) => as_printed(&mut out, printed, session, (session_id, first), transcript),
         None => from_events(&mut out, reading, (session_id, first), transcript)?,
     }
     let info = session.info();
@@ -56,7 +59,7 @@ fn as_printed(
     out: &mut String,
     printed: &[(Timestamp, String)],
     session: &Session,
-    session_id: &str,
+    (session_id, began): (&str, Timestamp),
     transcript: Transcript,
 ) {
     let assignment = assignment(session);
@@ -68,8 +71,8 @@ fn as_printed(
         .iter()
         .find_map(|(at, message, _)| super::session_id(message).map(|id| (*at, id.to_owned())));
     let first = messages.first().map(|(at, ..)| *at);
-    let (started, id) =
-        init.unwrap_or_else(|| (first.unwrap_or(Timestamp::from_millis(0)), session_id.to_owned()));
+    // A command that prints no messages has begun all the same.
+    let (started, id) = init.unwrap_or_else(|| (first.unwrap_or(began), session_id.to_owned()));
     out.push_str(&Header { assignment: &assignment, session_id: &id, started }.to_text());
     for (at, message, line) in &messages {
         out.push_str(&transcript.message(message, line, *at));
@@ -89,6 +92,11 @@ fn from_events(
     let mut has_init = false;
     for entry in session.entries() {
         now = entry.at().unwrap_or(now).max(now);
+        if let Some((head, body)) = record(reading, entry)? {
+            has_init |= head == INIT;
+            out.push_str(&transcript.record(&head, &body, now));
+            continue;
+        }
         let Some(message) = message(reading, entry)? else { continue };
         has_init |= message["subtype"] == "init";
         if !has_init {
@@ -98,6 +106,18 @@ fn from_events(
         out.push_str(&transcript.message(&message, &message.to_string(), now));
     }
     Ok(())
+}
+
+/// A record of a transcript that has no other form in a session: its head and its body.
+fn record(reading: &Reading<'_>, entry: Entry<'_>) -> Result<Option<(String, String)>, BodyError> {
+    let is_record =
+        entry.event_type().is_some_and(|it| RECORDS.iter().any(|of| it.starts_with(of)));
+    if entry.kind() != EntryKind::Unknown || !is_record {
+        return Ok(None);
+    }
+    let line = value(&reading.line(entry)?);
+    let text = |name: &str| line[name].as_str().map(str::to_owned);
+    Ok(text("head").zip(text("text")))
 }
 
 fn init(reading: &Reading<'_>) -> Value {

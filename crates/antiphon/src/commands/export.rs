@@ -6,7 +6,7 @@ use antiphon_documents::interchange::{atif, openai, otlp};
 use antiphon_documents::{PhaseDetail, Standard, WriteOptions};
 use antiphon_journal::{Level, Options};
 use antiphon_library::export_log;
-use antiphon_recorder::Transcript;
+use antiphon_recorder::{Policy, Transcript};
 
 use crate::cli;
 use crate::failure::{Outcome, UserError};
@@ -76,9 +76,14 @@ fn transcript(args: &cli::Export) -> anyhow::Result<Outcome> {
     let mut redaction = Redaction::unless(args.no_redact);
     let opened = redaction.open(&args.session)?;
     let form = Transcript { policy: super::scribe::policy(args.tools) };
-    let printed = redaction.printed(&args.session)?;
-    let text =
-        antiphon_recorder::export(&opened.reading(), &opened.id(), printed.as_deref(), form)?;
+    let text = match own_transcript(&opened, form.policy)? {
+        Some(text) => text,
+        None => {
+            let printed = redaction.printed(&args.session)?;
+            let reading = opened.reading();
+            antiphon_recorder::export(&reading, &opened.id(), printed.as_deref(), form)?
+        }
+    };
     let text = redaction.text(text);
     redaction.report();
     match &args.output {
@@ -86,6 +91,15 @@ fn transcript(args: &cli::Export) -> anyhow::Result<Outcome> {
         Some(path) => create(path, text.as_bytes())?,
     }
     Ok(opened.outcome())
+}
+
+/// A session that is a transcript is its own, unless another one is wanted.
+fn own_transcript(opened: &Opened, policy: Policy) -> anyhow::Result<Option<String>> {
+    let file = opened.files.first().filter(|_| opened.format == "transcript");
+    match file.filter(|_| policy == Policy::Seed) {
+        Some(path) => Ok(antiphon_library::read_text(path)?),
+        None => Ok(None),
+    }
 }
 
 /// What other programs read.

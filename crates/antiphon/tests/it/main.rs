@@ -25,6 +25,8 @@ mod phases;
 mod record;
 #[cfg(unix)]
 mod recorded_bursts;
+#[cfg(unix)]
+mod recorded_transcripts;
 mod redact;
 mod run;
 mod samples;
