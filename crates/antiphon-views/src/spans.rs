@@ -284,6 +284,10 @@ impl<'r, 'a> Builder<'r, 'a> {
         };
         let mut span = self.blank(kind, session.agent_name(agent), session.agent_id(agent));
         self.add_agent(&mut span, agent);
+        if self.of_agent.is_empty() && span.role.is_none() {
+            // The role that a session was given is that of the agent with which it begins.
+            span.role = session.info().role.as_deref().map(Into::into);
+        }
         span.status = match facts.status() {
             Some(word) => SpanStatus::from_word(word),
             None => session_status(session),
@@ -422,7 +426,13 @@ impl<'r, 'a> Builder<'r, 'a> {
         self.spans.len() - 1
     }
 
-    fn finish(self) -> Vec<Span> {
+    fn finish(mut self) -> Vec<Span> {
+        // A command that is no agent has a role all the same.
+        if self.of_agent.is_empty()
+            && let Some(coordinator) = self.spans.first_mut()
+        {
+            coordinator.role = self.reading.session.info().role.as_deref().map(Into::into);
+        }
         self.spans
     }
 }
