@@ -1,8 +1,12 @@
-//! `cargo xtask recording`: what an agent feels of being recorded: each line's way, and the whole.
+//! `cargo xtask recording`: what an agent feels of being recorded: each line's way, and the whole;
+//! and what a recording keeps of a burst, what it costs on disk, and when it lets go.
 //!
-//! The agent is this program: it prints the time, line by line, and whoever reads compares.
+//! The agent is this program: it prints the time, line by line, and whoever reads compares. A burst
+//! is printed by this program too.
 
 #![expect(clippy::disallowed_methods, reason = "two processes have only the machine's clock")]
+
+mod bursts;
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -16,6 +20,9 @@ const LINES: usize = 3000;
 const AGENT: &str = "ANTIPHON_XTASK_AGENT";
 
 pub(crate) fn run(root: &Path) -> Outcome {
+    if let Some(burst) = std::env::var_os(bursts::BURST) {
+        return bursts::play(&burst.to_string_lossy());
+    }
     if std::env::var_os(AGENT).is_some() {
         return play();
     }
@@ -44,6 +51,7 @@ pub(crate) fn run(root: &Path) -> Outcome {
         );
     }
     std::fs::remove_dir_all(&store)?;
+    bursts::run(&root.join("target/release/antiphon"), &own, &store)?;
     Ok(ExitCode::SUCCESS)
 }
 
