@@ -101,9 +101,8 @@ fn call<'a>(record: &Record<'a>, block: &Object<'a>, before: usize) -> ToolCall<
         id: block.text("id").unwrap_or_else(unnamed),
         name: block.text("name").unwrap_or_default(),
         arguments: block.raw("input").map(|input| record.body(input)),
-        category: None,
         description: block.object("input").and_then(|input| input.text("description")),
-        raw_command: None,
+        ..ToolCall::default()
     }
 }
 

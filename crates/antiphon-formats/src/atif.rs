@@ -274,9 +274,8 @@ fn called<'a>(record: &Record<'a>, call: &Object<'a>) -> Option<ToolCall<'a>> {
         id: call.text("tool_call_id")?,
         name: call.text("function_name").unwrap_or_default(),
         arguments: call.raw("arguments").map(|arguments| record.body(arguments)),
-        category: None,
         description: arguments.and_then(|arguments| arguments.text("description")),
-        raw_command: None,
+        ..ToolCall::default()
     })
 }
 

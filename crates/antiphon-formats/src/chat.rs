@@ -53,9 +53,7 @@ fn made<'a>(record: &Record<'a>, id: Cow<'a, str>, function: &Object<'a>) -> Too
         id,
         name: function.text("name").unwrap_or_default(),
         arguments: function.raw("arguments").map(|arguments| record.body(arguments)),
-        category: None,
-        description: None,
-        raw_command: None,
+        ..ToolCall::default()
     }
 }
 

@@ -157,9 +157,7 @@ impl<'a> Run<'a> {
                 id: Cow::Borrowed(id),
                 name,
                 arguments: arguments.map(|arguments| record.body(arguments)),
-                category: None,
-                description: None,
-                raw_command: None,
+                ..ToolCall::default()
             });
             self.answered(record, message);
         }

@@ -179,10 +179,9 @@ impl<'a> Log<'a> {
         };
         let (name, arguments) = made(told, kind);
         let arguments = arguments.map(|arguments| record.body(arguments));
-        let (category, description, raw_command) = (None, None, None);
         let mut message = blank(MAIN, Role::Assistant);
         message.model = self.model.clone();
-        let call = ToolCall { id, name, arguments, category, description, raw_command };
+        let call = ToolCall { id, name, arguments, ..ToolCall::default() };
         message.tool_calls.push(call);
         let at = self.script.push(record, None, EventKind::Message(message));
         self.answer = self.answer.or(Some(at));

@@ -373,9 +373,8 @@ fn request<'a>(record: &Record<'a>, call: &Object<'a>, name: &str) -> Option<Too
         id: call.text("toolCallId")?,
         name: call.text(name).unwrap_or_default(),
         arguments: call.raw("arguments").map(|arguments| record.body(arguments)),
-        category: None,
         description: arguments.and_then(|arguments| arguments.text("description")),
-        raw_command: None,
+        ..ToolCall::default()
     })
 }
 

@@ -140,10 +140,9 @@ impl<'a> Run<'a> {
         let name = object.text("toolName").unwrap_or_default();
         self.calls.insert(id.clone(), name.clone());
         let arguments = object.raw("parameters").map(|it| record.body(it));
-        let (category, description, raw_command) = (None, None, None);
         let mut message = blank(MAIN, Role::Assistant);
         message.model = self.model.clone();
-        let call = ToolCall { id, name, arguments, category, description, raw_command };
+        let call = ToolCall { id, name, arguments, ..ToolCall::default() };
         message.tool_calls.push(call);
         self.push(record, message);
     }

@@ -140,9 +140,7 @@ impl<'a> Run<'a> {
             id,
             name: object.text("tool_name").unwrap_or_default(),
             arguments: object.raw("parameters").map(|arguments| record.body(arguments)),
-            category: None,
-            description: None,
-            raw_command: None,
+            ..ToolCall::default()
         });
         self.answered(record, message);
     }

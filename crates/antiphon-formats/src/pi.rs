@@ -263,9 +263,8 @@ fn call<'a>(record: &Record<'a>, block: &Object<'a>) -> Option<ToolCall<'a>> {
         id: block.text("id")?,
         name: block.text("name").unwrap_or_default(),
         arguments: block.raw("arguments").map(|arguments| record.body(arguments)),
-        category: None,
         description: arguments.and_then(|arguments| arguments.text("description")),
-        raw_command: None,
+        ..ToolCall::default()
     })
 }
 

@@ -148,9 +148,7 @@ impl<'a> Run<'a> {
                 id,
                 name: Cow::Borrowed("action"),
                 arguments: Some(record.body(action)),
-                category: None,
-                description: None,
-                raw_command: None,
+                ..ToolCall::default()
             });
         }
         message.cost_usd = extra.cost("cost");

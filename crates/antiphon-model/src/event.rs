@@ -167,7 +167,7 @@ impl Message<'_> {
 }
 
 /// One entry of `tool_calls`.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct ToolCall<'a> {
     pub id: Text<'a>,
     pub name: Text<'a>,
@@ -176,6 +176,8 @@ pub struct ToolCall<'a> {
     pub category: Option<Text<'a>>,
     pub description: Option<Text<'a>>,
     pub raw_command: Option<Text<'a>>,
+    /// When it was made, where that is later than its message.
+    pub started_at: Option<Timestamp>,
 }
 
 /// `agent_created`.

@@ -61,6 +61,9 @@ pub enum Rule {
     NameInOpenCall,
     /// What an agent was told first equals the prompt in the arguments of a call.
     SamePrompt,
+    /// An agent's file says that it is a sub-agent of the session, and not who made it: the session's
+    /// main agent stands for whoever did.
+    SameSession,
     /// The sender has a call open: that is what sends.
     OpenCallOfSource,
     /// The sender has no call open: the latest entry in its transcript is what sends.
@@ -83,6 +86,7 @@ impl Rule {
         [
             Self::NameInOpenCall,
             Self::SamePrompt,
+            Self::SameSession,
             Self::OpenCallOfSource,
             Self::LatestEntryOfSource,
             Self::SameTextSameSource,
@@ -99,6 +103,7 @@ impl Rule {
         match self {
             Self::NameInOpenCall => "name-in-open-call",
             Self::SamePrompt => "same-prompt",
+            Self::SameSession => "same-session",
             Self::OpenCallOfSource => "open-call-of-source",
             Self::LatestEntryOfSource => "latest-entry-of-source",
             Self::SameTextSameSource => "same-text-same-source",
@@ -310,10 +315,12 @@ impl<'s, 'b> Scan<'s, 'b> {
         };
         let (from, basis) = match agent.parent {
             Parent::Recorded { event: Some(event), .. } => (event, Basis::Recorded),
-            Parent::Inferred { call, rule, .. } => {
+            Parent::Inferred { call: Some(call), rule, .. } => {
                 (self.session.call(call).event, Basis::Inferred(rule))
             }
-            Parent::Recorded { event: None, .. } | Parent::None => return,
+            Parent::Inferred { call: None, .. }
+            | Parent::Recorded { event: None, .. }
+            | Parent::None => return,
         };
         self.push(MessageRef::Event(from), entry, LinkKind::Creation, basis);
     }

@@ -70,6 +70,8 @@ pub struct Session {
     call_words: Sparse<(detail::Word, StrIx)>,
     /// When calls began, by result.
     started: Sparse<i64>,
+    /// When calls were made, by call, where that is not when their message began.
+    made_at: Sparse<i64>,
     annotations: Vec<u32>,
     /// Results of calls that have one already.
     more_results: Vec<call::MoreResult>,
@@ -264,6 +266,7 @@ impl Session {
             + self.event_words.heap_bytes()
             + self.call_words.heap_bytes()
             + self.started.heap_bytes()
+            + self.made_at.heap_bytes()
             + self.annotations.capacity() * 4
             + self.more_results.capacity() * size_of::<call::MoreResult>()
     }

@@ -47,7 +47,7 @@ fn row(reading: &Reading<'_>, ix: CallIx) -> Result<CallRow, BodyError> {
             Some(_) if has_failed(reading, ix) => "failed",
             Some(_) => "success",
         },
-        started_at: made.at(),
+        started_at: session.call_made_at(ix),
         duration_ms: duration.map(|(millis, _)| millis),
         duration_basis: duration.map(|(_, basis)| basis),
         message_id: made.id().to_owned(),
@@ -69,5 +69,5 @@ pub(crate) fn call_duration(reading: &Reading<'_>, ix: CallIx) -> Option<(i64, &
     if let Some(recorded) = last.duration_ms() {
         return Some((i64::try_from(recorded).unwrap_or(i64::MAX), "recorded"));
     }
-    Some((last.at()?.since(session.entry(call.event).at()?), "inferred"))
+    Some((last.at()?.since(session.call_made_at(ix)?), "inferred"))
 }

@@ -338,7 +338,7 @@ impl<'r, 'a> Builder<'r, 'a> {
             (None, Some(_)) if has_failed(self.reading, ix) => SpanStatus::Failed,
             (None, Some(_)) => SpanStatus::Completed,
         };
-        span.started_at = session.entry(call.event).at();
+        span.started_at = session.call_made_at(ix);
         span.completed_at = self.ended_at(ix, agent);
         let at = self.push(session.call_id(ix), parent, span);
         self.of_call.insert(ix, at);
@@ -351,7 +351,7 @@ impl<'r, 'a> Builder<'r, 'a> {
         let call = session.call(ix);
         let back = call.last_result().map(|event| session.entry(event));
         let recorded = call_duration(self.reading, ix).filter(|(_, basis)| *basis == "recorded");
-        let by_duration = session.entry(call.event).at().zip(recorded).map(|(start, (took, _))| {
+        let by_duration = session.call_made_at(ix).zip(recorded).map(|(start, (took, _))| {
             Timestamp::from_millis(start.as_millis().saturating_add(took))
         });
         let last_words = agent.and_then(|agent| {

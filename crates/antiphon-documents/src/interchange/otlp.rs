@@ -96,7 +96,7 @@ impl<'a> Writer<'_, 'a> {
             }
             for &call in &step.calls {
                 let results = step.results.iter().filter(|(of, _)| *of == call);
-                self.tool(&own, call, step, &results.map(|(_, it)| *it).collect::<Vec<_>>())?;
+                self.tool(&own, call, &results.map(|(_, it)| *it).collect::<Vec<_>>())?;
             }
             let last = step.results.iter().filter_map(|(_, result)| result.at()).max();
             before = last.max(step.entry.at()).or(before);
@@ -155,13 +155,7 @@ impl<'a> Writer<'_, 'a> {
         Ok(())
     }
 
-    fn tool(
-        &mut self,
-        parent: &str,
-        call: CallIx,
-        step: &Step<'a>,
-        results: &[Entry<'a>],
-    ) -> Result<(), BodyError> {
+    fn tool(&mut self, parent: &str, call: CallIx, results: &[Entry<'a>]) -> Result<(), BodyError> {
         let session = self.reading.session;
         let name = session.tool_name(call);
         let arguments = steps::arguments(self.reading, session.call(call).arguments)?;
@@ -177,7 +171,8 @@ impl<'a> Writer<'_, 'a> {
         if !results.is_empty() {
             attributes.push(text("gen_ai.tool.call.result", &words.join("\n")));
         }
-        let from = results.iter().find_map(|result| result.started_at()).or(step.entry.at());
+        let from = results.iter().find_map(|result| result.started_at());
+        let from = from.or(session.call_made_at(call));
         let to = results.iter().filter_map(|result| result.at()).max();
         self.push(Span {
             id: self.call_span(call),

@@ -44,7 +44,7 @@ impl Calls<'_, '_> {
             (None, Some(category)) => object.derive("tool_category", category.as_str()),
             (None, None) => {}
         }
-        let started = result.and_then(Entry::started_at).or(made.at());
+        let started = result.and_then(Entry::started_at).or(session.call_made_at(ix));
         let ended = result.and_then(Entry::at);
         spelled(&mut object, "started_at", started, &mut extra);
         spelled(&mut object, "ended_at", ended, &mut extra);
@@ -315,6 +315,6 @@ pub(super) fn interval(cast: &Cast<'_>, ix: CallIx) -> Option<(Timestamp, Timest
     let session = cast.reading.session;
     let call = session.call(ix);
     let result = session.entry(call.last_result()?);
-    let started = result.started_at().or(session.entry(call.event).at())?;
+    let started = result.started_at().or(session.call_made_at(ix))?;
     Some((started, result.at()?.max(started)))
 }

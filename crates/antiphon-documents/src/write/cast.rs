@@ -215,7 +215,7 @@ impl<'a> Cast<'a> {
 fn maker(session: &Session, agent: AgentIx) -> Option<CallIx> {
     let facts = session.agent(agent);
     match facts.parent {
-        Parent::Inferred { call, .. } => Some(call),
+        Parent::Inferred { call, .. } => call,
         Parent::Recorded { agent: parent, .. } => {
             let call = session.entry(facts.created?).call()?;
             (Some(session.call(call).agent) == parent).then_some(call)

@@ -150,9 +150,7 @@ impl<'a> Tell<'a> {
             id,
             name: Cow::Borrowed(name),
             arguments: Some(body),
-            category: None,
-            description: None,
-            raw_command: None,
+            ..ToolCall::default()
         });
     }
 

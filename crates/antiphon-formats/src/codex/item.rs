@@ -94,8 +94,7 @@ impl<'a> Rollout<'a, '_> {
             name: payload.text("name").unwrap_or(Cow::Borrowed(kind)),
             arguments: arguments.map(|arguments| entry.body(arguments)),
             category: payload.text("namespace"),
-            description: None,
-            raw_command: None,
+            ..ToolCall::default()
         };
         let mut message = self.blank(Role::Assistant);
         message.tool_calls.push(call);

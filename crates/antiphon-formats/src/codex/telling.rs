@@ -92,9 +92,7 @@ impl<'a> Rollout<'a, '_> {
                 id: Cow::Borrowed(call),
                 name,
                 arguments: arguments.map(|arguments| entry.body(arguments)),
-                category: None,
-                description: None,
-                raw_command: None,
+                ..ToolCall::default()
             });
             self.push(entry, EventKind::Message(message));
         }

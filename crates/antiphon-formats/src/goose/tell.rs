@@ -173,9 +173,7 @@ fn call<'a>(record: &Record<'a>, block: &Object<'a>) -> Option<ToolCall<'a>> {
         id: block.text("id")?,
         name: value.text("name")?,
         arguments: value.raw("arguments").map(|arguments| record.body(arguments)),
-        category: None,
-        description: None,
-        raw_command: None,
+        ..ToolCall::default()
     })
 }
 

@@ -325,8 +325,7 @@ fn made<'a>(record: &Record<'a>, id: Cow<'a, str>, call: &Object<'a>) -> ToolCal
         id,
         name: call.text("name").unwrap_or_default(),
         arguments: arguments.map(|arguments| record.body(arguments)),
-        category: None,
         description: call.text("description"),
-        raw_command: None,
+        ..ToolCall::default()
     }
 }

@@ -132,8 +132,7 @@ impl<'a> Screen<'a> {
         let name = function.text("name").unwrap_or_default();
         self.calls.insert(id.clone(), name.clone());
         let arguments = function.raw("arguments").map(|arguments| record.body(arguments));
-        let (category, description, raw_command) = (None, None, None);
-        let call = ToolCall { id, name, arguments, category, description, raw_command };
+        let call = ToolCall { id, name, arguments, ..ToolCall::default() };
         let at = self.at(record, &agent);
         if let Some(message) = self.script.message_at(at) {
             message.tool_calls.push(call);

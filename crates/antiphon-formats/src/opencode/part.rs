@@ -14,9 +14,8 @@ pub(crate) fn call<'a>(record: &Record<'a>, part: &Object<'a>) -> Option<ToolCal
         id: part.text("callID")?,
         name: part.text("tool").unwrap_or_default(),
         arguments: state.raw("input").map(|input| record.body(input)),
-        category: None,
         description: state.object("input").and_then(|input| input.text("description")),
-        raw_command: None,
+        ..ToolCall::default()
     })
 }
 

@@ -282,9 +282,8 @@ fn called<'a>(record: &Record<'a>, call: &Object<'a>) -> Option<ToolCall<'a>> {
         id: call.text("id")?,
         name: call.text("name").unwrap_or_default(),
         arguments: call.raw("args").map(|arguments| record.body(arguments)),
-        category: None,
         description: call.object("args").and_then(|arguments| arguments.text("description")),
-        raw_command: None,
+        ..ToolCall::default()
     })
 }
 

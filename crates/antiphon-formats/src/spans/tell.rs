@@ -267,9 +267,7 @@ impl<'a> Telling<'a> {
                 id: call.clone(),
                 name: name.clone(),
                 arguments: object.raw("arguments").map(|raw| span.record.body(raw)),
-                category: None,
-                description: None,
-                raw_command: None,
+                ..ToolCall::default()
             };
             let request = self.wordless.and_then(|at| self.events.get_mut(at));
             match request.and_then(message_of) {

@@ -420,14 +420,7 @@ impl<'a> Fields<'a> {
 
 /// `{"id", "function": {"name", "arguments"}}`, or the same without the inner object.
 fn tool_call<'a>(line: &Line<'a>, raw: &'a str) -> Option<ToolCall<'a>> {
-    let mut call = ToolCall {
-        id: Text::default(),
-        name: Text::default(),
-        arguments: None,
-        category: None,
-        description: None,
-        raw_command: None,
-    };
+    let mut call = ToolCall::default();
     let mut has_id = false;
     let mut function = None;
     json::members(raw, |key, value| match key {
@@ -441,6 +434,7 @@ fn tool_call<'a>(line: &Line<'a>, raw: &'a str) -> Option<ToolCall<'a>> {
         "category" => call.category = json::word(value),
         "description" => call.description = json::word(value),
         "raw_command" => call.raw_command = json::word(value),
+        "started_at" => call.started_at = json::text(value).and_then(|at| Timestamp::parse(&at)),
         _ => {}
     })
     .ok()?;

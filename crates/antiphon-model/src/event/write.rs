@@ -224,5 +224,6 @@ fn tool_call(call: &ToolCall<'_>) -> String {
     members.text("category", call.category.as_deref());
     members.text("description", call.description.as_deref());
     members.text("raw_command", call.raw_command.as_deref());
+    members.text("started_at", call.started_at.map(|at| at.to_string()).as_deref());
     members.object()
 }

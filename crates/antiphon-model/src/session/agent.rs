@@ -33,13 +33,11 @@ pub enum Parent {
     /// Nobody is known to have made it: a root.
     None,
     /// The log says so. `agent` is `None` where it says that a person did.
-    Recorded {
-        agent: Option<AgentIx>,
-        event: Option<EventIx>,
-    },
+    Recorded { agent: Option<AgentIx>, event: Option<EventIx> },
     Inferred {
         agent: AgentIx,
-        call: CallIx,
+        /// The call that made it, where the rule finds one.
+        call: Option<CallIx>,
         rule: Rule,
         candidates: u32,
     },
@@ -184,7 +182,7 @@ impl Session {
             return Some(());
         }
         let parent = self.parent_of(ours, created, ix)?;
-        if let Parent::Inferred { call, .. } = parent {
+        if let Parent::Inferred { call: Some(call), .. } = parent {
             row.call = call.0;
         } else if let Some(call) = &created.tool_call_id
             && let Some(call) = self.nearest_call(call, parent.agent())

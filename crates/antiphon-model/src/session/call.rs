@@ -3,7 +3,7 @@
 use super::column::push_tight;
 use super::strings::StrIx;
 use super::{NOBODY, Session};
-use crate::{AgentIx, CallIx, EventIx, Place, ToolCall};
+use crate::{AgentIx, CallIx, EventIx, Place, Timestamp, ToolCall};
 
 /// A tool call.
 #[derive(Debug, Clone)]
@@ -66,6 +66,12 @@ impl Session {
         self.words.get(self.call(ix).tool)
     }
 
+    /// When a call was made: as it says itself, or with its message.
+    pub fn call_made_at(&self, ix: CallIx) -> Option<Timestamp> {
+        let own = self.made_at.get(ix.0).map(|&millis| Timestamp::from_millis(millis));
+        own.or_else(|| self.entry(self.call(ix).event).at())
+    }
+
     /// All results of a call, in order.
     pub fn results(&self, ix: CallIx) -> impl Iterator<Item = EventIx> {
         let call = self.call(ix);
@@ -94,6 +100,9 @@ impl Session {
         };
         let tool = self.words.intern(&call.name)?;
         self.makers.note(ix, call);
+        if let Some(at) = call.started_at {
+            self.made_at.push(ix.0, at.as_millis());
+        }
         self.add_call_words(ix, call)?;
         let arguments = call.arguments.map_or(Place::NONE, |body| body.place);
         let (first_result, last_result, more) = (NOBODY, NOBODY, NOBODY);
@@ -105,13 +114,14 @@ impl Session {
     }
 
     /// Gives a result to the nearest earlier call with that id: the agent's own, if there is one.
+    /// Where a message repeats an id, its calls get their results in order.
     pub(super) fn add_result(
         &mut self,
         call_id: &str,
         agent: AgentIx,
         event: EventIx,
     ) -> Option<CallIx> {
-        let ix = self.nearest_call(call_id, Some(agent))?;
+        let ix = self.first_open_beside(self.nearest_call(call_id, Some(agent))?);
         let call = self.calls.get_mut(ix.index())?;
         if call.is_open() {
             call.first_result = event.0;
@@ -122,6 +132,13 @@ impl Session {
         }
         call.last_result = event.0;
         Some(ix)
+    }
+
+    /// The first call without a result that the same message makes under the same id; else `call`.
+    fn first_open_beside(&self, call: CallIx) -> CallIx {
+        let event = self.call(call).event;
+        let beside = self.with_same_id(call).take_while(|&it| self.call(it).event == event);
+        beside.filter(|&it| self.call(it).is_open()).last().unwrap_or(call)
     }
 
     /// The nearest earlier call with that id: the agent's own, if there is one.
@@ -142,3 +159,6 @@ impl Session {
         .take(64)
     }
 }
+
+#[cfg(test)]
+mod tests;

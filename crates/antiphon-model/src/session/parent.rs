@@ -100,13 +100,17 @@ impl Session {
             self.find(cause).or_else(|| self.find(message)).map(|entry| entry.ix())
         });
         let event = call.map(|call| self.call(call).event).or(cause);
-        if let (Some(rule), Some(call)) = (created.rule, call) {
-            let agent = self.call(call).agent;
+        let named = match created.parent_id.as_deref().filter(|parent| !is_outside(parent)) {
+            Some(parent) => Some(self.agent_named(parent, ix)?),
+            None => None,
+        };
+        if let Some(rule) = created.rule
+            && let Some(agent) = call.map(|call| self.call(call).agent).or(named)
+        {
             return Some(Parent::Inferred { agent, call, rule, candidates: 1 });
         }
-        if let Some(parent) = &created.parent_id {
-            let agent = if is_outside(parent) { None } else { Some(self.agent_named(parent, ix)?) };
-            return Some(Parent::Recorded { agent, event });
+        if created.parent_id.is_some() {
+            return Some(Parent::Recorded { agent: named, event });
         }
         let by_event = event.and_then(|event| self.entry(event).agent());
         if by_event.is_some() {
@@ -128,7 +132,8 @@ impl Session {
             return Parent::None;
         };
         let rule = Rule::NameInOpenCall;
-        Parent::Inferred { agent: self.call(call).agent, call, rule, candidates }
+        let agent = self.call(call).agent;
+        Parent::Inferred { agent, call: Some(call), rule, candidates }
     }
 
     /// Whether `agent` is `ancestor` or stands below it. A line of ancestors too long to walk at

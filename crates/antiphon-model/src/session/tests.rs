@@ -34,7 +34,7 @@ fn parents(log: &str) -> String {
             Parent::Inferred { agent, call, candidates, .. } => format!(
                 "inferred {} by {} of {candidates}",
                 session.agent_id(agent),
-                session.call_id(call)
+                call.map_or("no call", |call| session.call_id(call))
             ),
         };
         format!("{}: {parent}", session.agent_id(ix))
@@ -132,6 +132,18 @@ fn of_two_open_calls_the_oldest_comes_first_and_the_doubt_shows() {
     right: root
     scout1: inferred left by a of 2
     scout2: inferred right by b of 1
+    ");
+}
+
+#[test]
+fn a_parent_may_be_inferred_without_a_call() {
+    let log = [
+        created("1", "scout", r#","parent_id":"root","inferred_by":"same-session""#),
+        created("2", "root", ""),
+    ];
+    insta::assert_snapshot!(parents(&log.join("\n")), @r"
+    scout: inferred root by no call of 1
+    root: root
     ");
 }
 
