@@ -34,6 +34,7 @@ mod merge;
 mod openai_chat;
 mod opencode;
 mod opencode_run;
+mod order;
 mod otlp;
 mod pi;
 mod qwen;

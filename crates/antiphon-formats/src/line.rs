@@ -161,6 +161,9 @@ pub(crate) fn each_record<'a>(
 }
 
 /// The records of the lines that are wanted; the others are not looked into.
+///
+/// A line may hold several records: a program that was killed, or two that write at once, leave no
+/// end of line between them. Each is read, and the line is a problem.
 pub(crate) fn records_where<'a, F: Fn(&str) -> bool>(
     stream: &Stream<'a>,
     number: u32,
@@ -169,8 +172,13 @@ pub(crate) fn records_where<'a, F: Fn(&str) -> bool>(
     let text = stream.text;
     let mut offset = 0;
     let mut line_number = 0;
+    let mut shared: Option<SharedLine<'a>> = None;
     std::iter::from_fn(move || {
         loop {
+            if let Some(next) = shared.as_mut().and_then(SharedLine::next) {
+                return Some(next);
+            }
+            shared = None;
             let rest = text.get(offset..).filter(|rest| !rest.is_empty())?;
             let end = memchr::memchr(b'\n', rest.as_bytes()).unwrap_or(rest.len());
             let line = rest.get(..end).unwrap_or_default();
@@ -188,15 +196,51 @@ pub(crate) fn records_where<'a, F: Fn(&str) -> bool>(
                 stream: number,
             };
             let line = Line::new(line, line_number, place);
-            return Some(match Object::parse(line.text) {
-                Some(object) => Ok(Record { line, object }),
-                None => Err(not_an_object(&line)),
-            });
+            match Object::parse(line.text) {
+                Some(object) => return Some(Ok(Record { line, object })),
+                None => shared = Some(SharedLine { line, told: 0, has_several: false }),
+            }
         }
     })
 }
 
-fn not_an_object(line: &Line<'_>) -> Problem {
+/// A line that is not one record, while the records on it are read.
+struct SharedLine<'a> {
+    line: Line<'a>,
+    /// How many of its bytes were read.
+    told: usize,
+    has_several: bool,
+}
+
+impl<'a> SharedLine<'a> {
+    fn next(&mut self) -> Option<Result<Record<'a>, Problem>> {
+        let rest = self.line.text.get(self.told..)?;
+        if rest.trim().is_empty() {
+            return None;
+        }
+        let first = json::split_object(rest).map(|(first, _)| first);
+        let Some((first, object)) = first.and_then(|it| Some((it, Object::parse(it)?))) else {
+            let problem = not_an_object(&self.part(rest));
+            self.told = self.line.text.len();
+            return Some(Err(problem));
+        };
+        if self.told > 0 && !self.has_several {
+            self.has_several = true;
+            return Some(Err(ProblemKind::SharedLine.at(self.line.number, self.line.place)));
+        }
+        let line = self.part(first);
+        let end = self.line.body(first).place.offset + first.len() as u64;
+        self.told = usize::try_from(end - self.line.place.offset).ok()?;
+        Some(Ok(Record { line, object }))
+    }
+
+    fn part(&self, part: &'a str) -> Line<'a> {
+        Line::new(part, self.line.number, self.line.body(part).place)
+    }
+}
+
+/// Says why a line is not the record that it should be.
+pub(crate) fn not_an_object(line: &Line<'_>) -> Problem {
     let reason = match json::members(line.text, |_, _| {}) {
         Err(error) => ProblemKind::NotJson(error.to_string()),
         Ok(()) => ProblemKind::NotAnObject,

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use antiphon_model::{AgentCreated, Event, EventKind, ProblemKind, Timestamp};
 
-use crate::Sink;
+use crate::{Sink, order};
 
 /// The events of one stream, in its order.
 #[derive(Debug, Default)]
@@ -51,6 +51,8 @@ impl<'a> Voice<'a> {
 
 /// Hands the events of all voices on, in one order.
 pub(crate) fn merge<'a>(voices: Vec<Voice<'a>>, sink: &mut dyn Sink<'a>) {
+    let mut voices = voices;
+    voices.iter_mut().for_each(|voice| order::put_results_after_calls(&mut voice.events));
     if voices.len() == 1 {
         return voices
             .into_iter()

@@ -9,7 +9,7 @@ use antiphon_model::{
 };
 
 use crate::line::Record;
-use crate::{Duplicate, Sink};
+use crate::{Duplicate, Sink, order};
 
 /// The events of a stream, in its order, each with an id.
 #[derive(Debug)]
@@ -124,6 +124,7 @@ impl<'a> Script<'a> {
     /// Hands the events on, those that were held back at their lines.
     pub(crate) fn finish(mut self, sink: &mut dyn Sink<'a>) {
         self.events.sort_by_key(|event| event.line);
+        order::put_results_after_calls(&mut self.events);
         self.events.into_iter().for_each(|event| sink.event(event));
     }
 

@@ -106,6 +106,13 @@ pub fn elements<'a>(raw: &'a str, each: impl FnMut(&'a str)) -> Result<(), NotJs
     scan::array(raw, each).map_err(|_| NotJson::of(raw, "an array"))
 }
 
+/// The object that a text begins with, and what follows it.
+pub fn split_object(text: &str) -> Option<(&str, &str)> {
+    let text = text.trim_start();
+    let object = scan::first(text).filter(|raw| raw.starts_with('{'))?;
+    Some((object, text.get(object.len()..)?))
+}
+
 /// The last member of that name, raw: where a key is repeated the last one counts, as in Python
 /// and JavaScript.
 pub fn member<'a>(raw: &'a str, name: &str) -> Option<&'a str> {

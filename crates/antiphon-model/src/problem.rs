@@ -38,6 +38,8 @@ pub enum ProblemKind {
     WrongType { field: &'static str },
     #[error("the id `{0}` stands on an earlier line too; references mean the nearest one before")]
     DuplicateId(String),
+    #[error("several records stand on one line; each was read")]
+    SharedLine,
     #[error("bytes that are not UTF-8")]
     NotUtf8,
     #[error("the order of the streams goes round in a circle here; the file's own order is kept")]
@@ -54,6 +56,7 @@ impl ProblemKind {
             Self::NoAgent => "no-agent",
             Self::WrongType { .. } => "wrong-type",
             Self::DuplicateId(_) => "duplicate-id",
+            Self::SharedLine => "shared-line",
             Self::NotUtf8 => "not-utf8",
             Self::Circle => "circle",
             Self::Full => "full",
@@ -63,9 +66,11 @@ impl ProblemKind {
     fn severity(&self) -> Severity {
         match self {
             Self::NotJson(_) | Self::NotAnObject | Self::NoAgent | Self::Full => Severity::Error,
-            Self::WrongType { .. } | Self::DuplicateId(_) | Self::NotUtf8 | Self::Circle => {
-                Severity::Warning
-            }
+            Self::WrongType { .. }
+            | Self::DuplicateId(_)
+            | Self::SharedLine
+            | Self::NotUtf8
+            | Self::Circle => Severity::Warning,
         }
     }
 

@@ -55,6 +55,11 @@ pub(super) fn members<'a>(
     }
 }
 
+/// The value that a text begins with. What follows it is not looked at.
+pub(super) fn first(text: &str) -> Option<&str> {
+    Scan::with(text, false, &[]).value().ok()
+}
+
 /// Calls `each` with the raw elements of an array.
 pub(crate) fn array<'a>(text: &'a str, each: impl FnMut(&'a str)) -> Result<(), Malformed> {
     elements(&mut Scan::new(text), each)
