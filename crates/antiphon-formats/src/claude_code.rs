@@ -2,10 +2,13 @@
 //!
 //! One line per content block: the lines of one message share `message.id`, and repeat its usage.
 //! Sub-agents lie in `<session>/subagents/agent-<id>.jsonl`, in older versions beside the main
-//! file, and in the oldest within it (`isSidechain`). Which call made one stands in that call's
-//! result (`toolUseResult.agentId`), or in the sidecar `agent-<id>.meta.json`.
+//! file, and in the oldest within it (`isSidechain`). Some versions tell what one does in lines of
+//! the agent above it (`agent_progress`), whether or not its own file was kept. Which call made one
+//! stands in that call's result (`toolUseResult.agentId`), in such a line, or in the sidecar
+//! `agent-<id>.meta.json`.
 
 pub(crate) mod block;
+mod progress;
 mod session;
 mod transcript;
 mod usage;
@@ -86,10 +89,11 @@ fn owners(head: &str) -> Vec<String> {
 }
 
 fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
-    let mut session = session::Session::default();
+    let mut session = session::Session::new(streams);
     for (number, stream) in (0..).zip(streams) {
         session.read(stream, number, sink);
     }
+    session.read_told(sink);
     if let Some(started) = session.started() {
         sink.event(started);
     }

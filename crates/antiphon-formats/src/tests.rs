@@ -41,7 +41,10 @@ fn every_event_has_an_id_of_its_own() {
 /// A file that stops within a line has what its whole lines have, and one problem.
 #[test]
 fn a_file_may_stop_at_any_byte() {
-    for fixture in all().into_iter().filter(|fixture| fixture.kind() == Kind::Stream) {
+    // A line of several records may stop behind one of them.
+    let is_shared = |fixture: &Fixture| fixture.folder.ends_with("shared-line");
+    let is_stream = |fixture: &Fixture| fixture.kind() == Kind::Stream && !is_shared(fixture);
+    for fixture in all().into_iter().filter(is_stream) {
         let format = fixture.format;
         let mut lines_end = 0;
         for line in fixture.main.split_inclusive('\n') {

@@ -1,5 +1,7 @@
 //! What the content of an assistant's message is made of.
 
+use std::borrow::Cow;
+
 use antiphon_model::{Body, Message, ToolCall, is_blank};
 
 use crate::line::{Object, Record};
@@ -44,8 +46,8 @@ pub(crate) fn add<'a>(
                 }
             }
             "tool_use" | "server_tool_use" | "mcp_tool_use" => {
-                let Some(call) = call(record, &block) else { continue };
-                message.tool_calls.push(call);
+                let made = call(record, &block, message.tool_calls.len());
+                message.tool_calls.push(made);
                 rest.calls.push(block);
             }
             kind if kind.ends_with("tool_result") => rest.results.push(block),
@@ -64,14 +66,15 @@ pub(crate) fn add_content<'a>(message: &mut Message<'a>, body: Body<'a>) {
     }
 }
 
-fn call<'a>(record: &Record<'a>, block: &Object<'a>) -> Option<ToolCall<'a>> {
+/// A call. Where it was written without its id, it gets one of its line.
+fn call<'a>(record: &Record<'a>, block: &Object<'a>, before: usize) -> ToolCall<'a> {
     let input = block.object("input").unwrap_or_default();
-    Some(ToolCall {
-        id: block.text("id")?,
+    let unnamed = || Cow::Owned(format!("call-{}-{}", record.line.number, before + 1));
+    ToolCall {
+        id: block.text("id").unwrap_or_else(unnamed),
         name: block.text("name").unwrap_or_default(),
         arguments: block.raw("input").map(|input| record.body(input)),
-        category: None,
         description: input.text("description"),
-        raw_command: None,
-    })
+        ..ToolCall::default()
+    }
 }

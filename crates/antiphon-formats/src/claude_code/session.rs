@@ -3,11 +3,14 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use antiphon_model::{AgentCreated, Event, EventKind, Rule, SessionStarted, Timestamp};
+use antiphon_model::{
+    AgentCreated, Event, EventKind, Line, Place, Rule, SessionStarted, Timestamp,
+};
 
 use super::PROGRAM;
+use super::progress::Told;
 use super::transcript::Transcript;
-use crate::line::Object;
+use crate::line::{Object, Record, not_an_object};
 use crate::merge::Voice;
 use crate::{Sink, Stream};
 
@@ -15,10 +18,10 @@ use crate::{Sink, Stream};
 pub(super) const MAIN: &str = "main";
 
 /// What the streams of a session share.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Session<'a> {
-    voices: Vec<(Cow<'a, str>, Voice<'a>)>,
-    pub(super) shared: Shared<'a>,
+    transcripts: Vec<Transcript<'a>>,
+    shared: Shared<'a>,
 }
 
 #[derive(Debug, Default)]
@@ -29,6 +32,10 @@ pub(super) struct Shared<'a> {
     /// What a call asked for, by its id.
     pub(super) errands: BTreeMap<&'a str, Errand<'a>>,
     pub(super) facts: Facts<'a>,
+    /// The sub-agents that have a file of their own.
+    pub(super) own_files: BTreeSet<&'a str>,
+    /// Lines of other agents that tell of those: what the files have is not told again.
+    pub(super) told: Vec<Line<'a>>,
 }
 
 /// The call that made a sub-agent.
@@ -61,25 +68,48 @@ pub(super) struct Facts<'a> {
 }
 
 impl<'a> Session<'a> {
+    pub(super) fn new(streams: &[Stream<'a>]) -> Self {
+        let files = streams.iter().skip(1).filter(|stream| !is_sidecar(stream));
+        let own_files = files.map(|stream| agent_of_file(stream.name)).collect();
+        Self { transcripts: Vec::new(), shared: Shared { own_files, ..Shared::default() } }
+    }
+
     pub(super) fn read(&mut self, stream: &Stream<'a>, number: u32, sink: &mut dyn Sink<'a>) {
-        if stream.name.ends_with(".meta.json") {
-            self.read_sidecar(stream);
+        if is_sidecar(stream) {
+            self.read_sidecar(stream, number, sink);
             return;
         }
         let agent = match number {
-            0 => Cow::Borrowed(MAIN),
-            _ => Cow::Borrowed(agent_of_file(stream.name)),
+            0 => MAIN,
+            _ => agent_of_file(stream.name),
         };
-        let mut transcript = Transcript::new(stream.name, agent.clone(), number);
+        let mut transcript = Transcript::new(stream.name, Cow::Borrowed(agent), number);
         transcript.read(stream, &mut self.shared, sink);
-        for (agent, events) in transcript.finish() {
-            self.voices.push((agent, Voice { events, ..Voice::default() }));
+        self.transcripts.push(transcript);
+    }
+
+    /// Reads what other agents' lines tell of sub-agents that have a file: it may have been cut.
+    pub(super) fn read_told(&mut self, sink: &mut dyn Sink<'a>) {
+        let files = self.transcripts.iter().enumerate().skip(1);
+        let files: BTreeMap<Cow<'a, str>, usize> =
+            files.map(|(at, transcript)| (transcript.agent().clone(), at)).collect();
+        for line in std::mem::take(&mut self.shared.told) {
+            let record = Object::parse(line.text).map(|object| Record { line, object });
+            let Some(told) = record.as_ref().and_then(Told::of) else { continue };
+            let own = files.get(&told.agent).and_then(|&at| self.transcripts.get_mut(at));
+            if let Some(own) = own {
+                own.told_again(&told, &mut self.shared, sink);
+            }
         }
     }
 
     /// The sidecar names the call that made the agent. Its keys changed names.
-    fn read_sidecar(&mut self, stream: &Stream<'a>) {
-        let Some(meta) = Object::parse(stream.text) else { return };
+    fn read_sidecar(&mut self, stream: &Stream<'a>, number: u32, sink: &mut dyn Sink<'a>) {
+        let Some(meta) = Object::parse(stream.text) else {
+            let len = u32::try_from(stream.text.len()).unwrap_or(u32::MAX);
+            let place = Place { stream: number, offset: 0, len };
+            return sink.problem(not_an_object(&Line::new(stream.text, 1, place)));
+        };
         let names = ["toolUseId", "tool_use_id", "toolUseID", "parentToolUseId"];
         let Some(call) = names.iter().find_map(|name| meta.text(name)) else { return };
         let parents = ["parentAgentId", "parent_agent_id"];
@@ -91,11 +121,11 @@ impl<'a> Session<'a> {
 
     /// What the session says of itself, on its first line.
     pub(super) fn started(&self) -> Option<Event<'a>> {
-        let first = self.voices.iter().find_map(|(_, voice)| voice.events.first())?;
-        let times = self.voices.iter().flat_map(|(_, voice)| &voice.events);
+        let events = || self.transcripts.iter().flat_map(Transcript::events);
+        let first = events().next()?;
         Some(Event {
             message_id: Some(Cow::Borrowed("session")),
-            at: times.filter_map(|event| event.at).min(),
+            at: events().filter_map(|event| event.at).min(),
             line: first.line,
             place: first.place,
             kind: EventKind::SessionStarted(self.shared.facts.started()),
@@ -105,10 +135,14 @@ impl<'a> Session<'a> {
     }
 
     /// One voice per agent, each begun by its creation.
-    pub(super) fn finish(mut self) -> Vec<Voice<'a>> {
-        let shared = std::mem::take(&mut self.shared);
+    pub(super) fn finish(self) -> Vec<Voice<'a>> {
+        let shared = self.shared;
         let mut voices = Vec::new();
-        for (agent, mut voice) in self.voices {
+        let told: Vec<_> = self.transcripts.into_iter().flat_map(Transcript::finish).collect();
+        // A sub-agent's file may be read alone.
+        let has_main = told.iter().any(|(agent, _)| agent == MAIN);
+        for (agent, events) in told {
+            let mut voice = Voice { events, ..Voice::default() };
             let Some(first) = voice.events.first() else { continue };
             let place = first.place;
             let (line, time) = (first.line, voice.events.iter().find_map(|event| event.at));
@@ -129,6 +163,10 @@ impl<'a> Session<'a> {
             };
             let mut created = created(&agent, launch, &shared, &voice.events);
             created.rule = guessed.is_some().then_some(Rule::SamePrompt);
+            if launch.is_none() && has_main && agent != MAIN {
+                created.parent_id = Some(Cow::Borrowed(MAIN));
+                created.rule = Some(Rule::SameSession);
+            }
             let created = event(format!("created:{agent}"), EventKind::AgentCreated(created));
             voice.started_by = launch.map(|launch| launch.call.clone().into_owned());
             voice.in_background = launch.is_some_and(|launch| launch.in_background);
@@ -161,12 +199,20 @@ fn created<'a>(
         parent_id: launch.and_then(|l| l.by.clone().or(errand.map(|e| e.agent.clone()))),
         tool_call_id: launch.map(|launch| launch.call.clone()),
         cause: Vec::new(),
-        agent_type: errand.and_then(|errand| errand.agent_type.clone()),
+        agent_type: errand.and_then(|errand| errand.agent_type.clone()).or_else(|| own_task(agent)),
         adapter_id: is_main.then_some(Cow::Borrowed(PROGRAM)),
         flavor: None,
         task: None,
         rule: None,
     }
+}
+
+/// What the program started a sub-agent for on its own, without a call: its id says so, as in
+/// `acompact-123` and `aprompt_suggestion-123`.
+fn own_task<'a>(agent: &str) -> Option<Cow<'a, str>> {
+    let tasks = ["compact", "prompt_suggestion"];
+    let (task, _) = agent.strip_prefix('a')?.rsplit_once('-')?;
+    tasks.into_iter().find(|known| *known == task).map(Cow::Borrowed)
 }
 
 impl<'a> Shared<'a> {
@@ -220,6 +266,10 @@ impl<'a> Facts<'a> {
             _ => {}
         }
     }
+}
+
+fn is_sidecar(stream: &Stream<'_>) -> bool {
+    stream.name.ends_with(".meta.json")
 }
 
 /// `subagents/agent-aaa.jsonl` is the file of agent `aaa`.

@@ -103,3 +103,44 @@ fn a_file_beside_may_name_more_than_one_session() {
     assert_eq!(owners(head), ["s", "t"]);
     assert!(belongs("t", "agent-a.jsonl", head) && !belongs("no", "agent-a.jsonl", head));
 }
+
+#[test]
+fn lines_of_the_main_agent_tell_of_sub_agents() {
+    assert_eq!(check("agent-progress"), [10 + 100 + 200 + 30, 20 + 10 + 20 + 40, 0, 0, 0]);
+}
+
+#[test]
+fn a_sub_agent_that_is_told_twice_is_counted_once() {
+    assert_eq!(check("agent-progress-and-file"), [10 + 100 + 200 + 30, 20 + 10 + 2 + 40, 0, 0, 0]);
+}
+
+/// Whoever wants only tokens gets the same requests.
+#[test]
+fn sub_agents_that_are_told_of_are_counted_alike_without_their_words() {
+    for case in ["agent-progress", "agent-progress-and-file", "subagents-folder"] {
+        let fixture = fixture::Fixture::load(&fixture::root().join("claude-code").join(case));
+        let streams = fixture.streams();
+        let whole = fixture::read(&FORMAT, &streams).requests();
+        assert_eq!(fixture::read_usage(&FORMAT, &streams).requests(), whole, "{case}");
+    }
+}
+
+#[test]
+fn a_call_is_made_when_its_line_was_written() {
+    check("call-times");
+}
+
+#[test]
+fn a_result_may_stand_before_its_call() {
+    check("result-first");
+}
+
+#[test]
+fn records_may_share_a_line() {
+    assert_eq!(check("shared-line"), [9, 81, 0, 0, 0]);
+}
+
+#[test]
+fn a_sub_agent_without_a_call_belongs_to_the_session() {
+    assert_eq!(check("own-agents"), [188, 97, 0, 0, 0]);
+}

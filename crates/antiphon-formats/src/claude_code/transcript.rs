@@ -4,12 +4,13 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use antiphon_model::{
-    Body, ContextAction, ContextEdited, Event, EventKind, Message, Role, Unknown, json,
+    Body, ContextAction, ContextEdited, Event, EventKind, Message, Role, Timestamp, Unknown, json,
 };
 
 use memchr::memmem;
 
 use super::block::{self, add_content};
+use super::progress::{Heard, Told};
 use super::session::{Errand, Launch, MAIN, Shared, time};
 use super::usage::usage;
 use crate::line::{Object, Record, records_where};
@@ -31,8 +32,10 @@ pub(super) struct Transcript<'a> {
     chain: BTreeMap<&'a str, (Option<usize>, Agent<'a>)>,
     /// By agent: its latest message.
     latest: BTreeMap<Agent<'a>, usize>,
-    /// The line that made the last event, and how many it made.
-    made: (u64, usize),
+    /// The record that made the last event, and how many it made.
+    made: (Agent<'a>, usize),
+    /// What it has, once somebody asks.
+    heard: Option<Heard<'a>>,
 }
 
 impl<'a> Transcript<'a> {
@@ -45,8 +48,24 @@ impl<'a> Transcript<'a> {
             messages: BTreeMap::new(),
             chain: BTreeMap::new(),
             latest: BTreeMap::new(),
-            made: (0, 0),
+            made: (Cow::Borrowed(""), 0),
+            heard: None,
         }
+    }
+
+    /// Whose file it is.
+    pub(super) fn agent(&self) -> &Agent<'a> {
+        &self.agent
+    }
+
+    pub(super) fn events(&self) -> impl Iterator<Item = &Event<'a>> {
+        self.events.iter().map(|(_, event)| event)
+    }
+
+    /// What was read when this was first asked for.
+    pub(super) fn heard(&mut self) -> &Heard<'a> {
+        let events = self.events.iter().map(|(_, event)| event);
+        self.heard.get_or_insert_with(|| Heard::of(events))
     }
 
     pub(super) fn read(
@@ -100,9 +119,33 @@ impl<'a> Transcript<'a> {
         }
         shared.facts.learn(object);
         let before = self.events.len();
-        match object.id("type").unwrap_or_default() {
+        match Told::of(record) {
+            Some(told) => self.told(&told, shared, sink),
+            None => self.says(record, &agent, shared, sink),
+        }
+        if let Some(uuid) = uuid {
+            // What a later line points at: this line's message, or the one before a line that is
+            // no part of the conversation.
+            let is_message = self.is_message_of(before, &agent);
+            let parent = object.id("parentUuid").and_then(|parent| self.chain.get(parent)?.0);
+            let merged = || self.merged_into(object, &agent);
+            let stands = if is_message { Some(before) } else { merged().or(parent) };
+            self.chain.insert(uuid, (stands, agent));
+        }
+    }
+
+    /// Adds what a line of an agent says.
+    pub(super) fn says(
+        &mut self,
+        record: &Record<'a>,
+        agent: &Agent<'a>,
+        shared: &mut Shared<'a>,
+        sink: &mut dyn Sink<'a>,
+    ) {
+        let before = self.events.len();
+        match record.object.id("type").unwrap_or_default() {
             "assistant" => {
-                let mute = self.assistant(record, &agent, shared, sink.wants_only_usage());
+                let mute = self.assistant(record, agent, shared, sink.wants_only_usage());
                 if let Some((_, event)) = mute.and_then(|at| self.events.get(at)) {
                     sink.duplicate(Duplicate {
                         message_id: event.message_id.as_deref().unwrap_or_default().to_owned(),
@@ -113,26 +156,31 @@ impl<'a> Transcript<'a> {
                 }
             }
             _ if sink.wants_only_usage() => {}
-            "user" => self.user(record, &agent, shared),
-            "system" => self.system(record, &agent),
-            "attachment" => self.attachment(record, &agent),
-            other => self.unknown(record, &agent, other),
-        }
-        if let Some(uuid) = uuid {
-            // What a later line points at: this line's message, or the one before a line that is
-            // no part of the conversation.
-            let is_message = self.events.get(before).is_some_and(|(_, event)| is_message(event));
-            let parent = object.id("parentUuid").and_then(|parent| self.chain.get(parent)?.0);
-            let merged = || self.merged_into(object, &agent);
-            let stands = if is_message { Some(before) } else { merged().or(parent) };
-            self.chain.insert(uuid, (stands, agent.clone()));
+            "user" => self.user(record, agent, shared),
+            "system" => self.system(record, agent),
+            "attachment" => self.attachment(record, agent),
+            other => self.unknown(record, agent, other),
         }
         if let Some(last) = self.events.len().checked_sub(1)
-            && self.events.get(last).is_some_and(|(_, event)| is_message(event))
             && last >= before
+            && self.is_message_of(last, agent)
         {
-            self.latest.insert(agent, last);
+            self.latest.insert(agent.clone(), last);
         }
+    }
+
+    fn is_message_of(&self, at: usize, agent: &Agent<'a>) -> bool {
+        self.events.get(at).is_some_and(|(owner, event)| owner == agent && is_message(event))
+    }
+
+    /// The event that the lines of a message make up, by the message's id.
+    pub(super) fn message_named(
+        &mut self,
+        agent: &Agent<'a>,
+        id: &'a str,
+    ) -> Option<&mut Message<'a>> {
+        let at = *self.messages.get(&(agent.clone(), id))?;
+        self.message_at(at)
     }
 
     /// The event that an assistant line was added to.
@@ -195,6 +243,9 @@ impl<'a> Transcript<'a> {
             return None;
         }
         let rest = block::add(record, message, &api);
+        if known.is_some() {
+            self.made_later(at, &rest, time(&record.object));
+        }
         for block in &rest.calls {
             note_errand(block, agent, shared);
         }
@@ -209,6 +260,18 @@ impl<'a> Transcript<'a> {
         known.filter(|_| rest.is_mute)
     }
 
+    /// A call is made on its own line, which may come long after the message's first: what an agent
+    /// thinks stands on a line before.
+    fn made_later(&mut self, at: usize, rest: &block::Rest<'a>, time: Option<Timestamp>) {
+        let Some((_, event)) = self.events.get_mut(at) else { return };
+        let began = event.at;
+        if let EventKind::Message(message) = &mut event.kind {
+            for call in message.tool_calls.iter_mut().rev().take(rest.calls.len()) {
+                call.started_at = time.filter(|_| time != began);
+            }
+        }
+    }
+
     fn user(&mut self, record: &Record<'a>, agent: &Agent<'a>, shared: &mut Shared<'a>) {
         let api = record.object.object("message").unwrap_or_default();
         let text = api.raw("content").filter(|raw| raw.starts_with('"'));
@@ -217,7 +280,10 @@ impl<'a> Transcript<'a> {
         let blocks = api.elements("content");
         let has_blocks = !blocks.is_empty();
         for (raw, fields) in blocks {
-            let Some(fields) = fields else { continue };
+            let Some(fields) = fields else {
+                said.push(record.body(raw));
+                continue;
+            };
             match fields.id("type").unwrap_or_default() {
                 "tool_result" => {
                     let twin = twin.take().map(|raw| (raw, record.object.object("toolUseResult")));
@@ -252,6 +318,7 @@ impl<'a> Transcript<'a> {
         shared: &mut Shared<'a>,
     ) {
         let call = block.text("tool_use_id").or_else(|| record.object.text("sourceToolUseID"));
+        let call = call.or_else(|| self.only_call_before(&record.object));
         let mut message = blank(agent, Role::Tool);
         message.content = block.raw("content").map(|content| record.body(content));
         message.is_error = block.flag("is_error").then_some(true);
@@ -263,11 +330,23 @@ impl<'a> Transcript<'a> {
                 let in_background = twin.id("status") == Some("async_launched");
                 let by = Some(agent.clone());
                 let launch = Launch { call, by, in_background };
-                shared.launches.entry(made).or_insert(launch);
+                let known = shared.launches.entry(made).or_insert(launch);
+                known.in_background |= in_background;
             }
         }
         message.tool_call_id = call;
         self.push(record, agent, EventKind::Message(message));
+    }
+
+    /// The call that a result means which does not say so: the only one of the line that it follows.
+    fn only_call_before(&self, object: &Object<'a>) -> Option<Cow<'a, str>> {
+        let (stands, _) = self.chain.get(object.id("parentUuid")?)?;
+        let (_, event) = self.events.get((*stands)?)?;
+        let EventKind::Message(message) = &event.kind else { return None };
+        match message.tool_calls.as_slice() {
+            [call] => Some(call.id.clone()),
+            _ => None,
+        }
     }
 
     fn system(&mut self, record: &Record<'a>, agent: &Agent<'a>) {
@@ -336,8 +415,8 @@ impl<'a> Transcript<'a> {
             Some(uuid) => Cow::Borrowed(uuid),
             None => Cow::Owned(format!("{}:{line}", self.name)),
         };
-        let before = if self.made.0 == line { self.made.1 } else { 0 };
-        self.made = (line, before + 1);
+        let before = if self.made.0 == own { self.made.1 } else { 0 };
+        self.made = (own.clone(), before + 1);
         let id = match before {
             0 => own,
             count => Cow::Owned(format!("{own}#{}", count + 1)),

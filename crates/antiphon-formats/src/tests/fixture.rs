@@ -159,6 +159,7 @@ pub(crate) struct Found<'a> {
     pub(crate) events: Vec<Event<'a>>,
     pub(crate) duplicates: Vec<Duplicate>,
     pub(crate) problems: Vec<Problem>,
+    only_usage: bool,
 }
 
 impl<'a> Sink<'a> for Found<'a> {
@@ -173,6 +174,10 @@ impl<'a> Sink<'a> for Found<'a> {
     fn duplicate(&mut self, duplicate: Duplicate) {
         self.duplicates.push(duplicate);
     }
+
+    fn wants_only_usage(&self) -> bool {
+        self.only_usage
+    }
 }
 
 pub(crate) fn read<'a>(format: &Format, streams: &[Stream<'a>]) -> Found<'a> {
@@ -181,7 +186,26 @@ pub(crate) fn read<'a>(format: &Format, streams: &[Stream<'a>]) -> Found<'a> {
     found
 }
 
+/// The same, where only what was used is wanted.
+pub(crate) fn read_usage<'a>(format: &Format, streams: &[Stream<'a>]) -> Found<'a> {
+    let mut found = Found { only_usage: true, ..Found::default() };
+    (format.read)(streams, &mut found);
+    found
+}
+
 impl Found<'_> {
+    /// Every request: its message, whose it is, and what it spent.
+    pub(crate) fn requests(&self) -> Vec<String> {
+        let request = |event: &Event<'_>| {
+            let EventKind::Message(message) = &event.kind else { return None };
+            let (id, at) = (&event.message_id, event.at);
+            Some(format!("{id:?} {at:?} {} {:?}", message.agent, message.usage?))
+        };
+        let mut requests: Vec<String> = self.events.iter().filter_map(request).collect();
+        requests.sort();
+        requests
+    }
+
     /// The lines (stream and number) that something was made of.
     pub(crate) fn accounted(&self, streams: &[Stream<'_>]) -> BTreeSet<(u32, u64)> {
         let mut lines = BTreeSet::new();
@@ -333,6 +357,9 @@ fn said(message: &Message<'_>, main: &str) -> String {
     for call in &message.tool_calls {
         let arguments = call.arguments.map_or("", |arguments| arguments.json);
         write!(out, " call {} {}({arguments})", call.id, call.name).unwrap();
+        if let Some(at) = call.started_at {
+            write!(out, " at {at}").unwrap();
+        }
     }
     if message.is_error == Some(true) {
         out.push_str(" error");

@@ -1,0 +1,176 @@
+//! What a sub-agent does, as lines of the agent above it tell it (`agent_progress`).
+//!
+//! Such a line has a line of the sub-agent in it, under that line's own id. In some versions it also
+//! has everything that the sub-agent said so far, part of which stands nowhere else. Where the
+//! sub-agent's own file is there, these lines are read after it, and add what it has not.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use antiphon_model::{Event, EventKind};
+
+use super::session::{Launch, Shared};
+use super::transcript::Transcript;
+use crate::line::{Object, Record};
+use crate::{Duplicate, Sink};
+
+const REPEATED: &str = "a sub-agent's line, told again in the agent that made it";
+
+/// A line that tells of a sub-agent.
+pub(super) struct Told<'a> {
+    pub(super) agent: Cow<'a, str>,
+    call: Option<Cow<'a, str>>,
+    /// The line that tells it.
+    record: Record<'a>,
+    data: Object<'a>,
+}
+
+impl<'a> Told<'a> {
+    pub(super) fn of(record: &Record<'a>) -> Option<Self> {
+        if record.object.id("type") != Some("progress") {
+            return None;
+        }
+        let data = record.object.object("data")?;
+        if data.id("type") != Some("agent_progress") || data.object("message").is_none() {
+            return None;
+        }
+        let call = record.object.text("parentToolUseID");
+        // Without a name, an agent is known by the call that made it.
+        let unnamed = || call.as_ref().map(|call| Cow::Owned(format!("call:{call}")));
+        let agent = data.text("agentId").or_else(unnamed)?;
+        Some(Self { agent, call, record: record.clone(), data })
+    }
+
+    /// The sub-agent's lines that are not known yet, in order, and last the one that is told.
+    fn lines(&self, shared: &Shared<'a>) -> Vec<Record<'a>> {
+        let is_new =
+            |object: &Object<'a>| object.id("uuid").is_some_and(|uuid| !shared.seen.contains(uuid));
+        let so_far = self.data.elements("normalizedMessages").into_iter().rev();
+        let mut lines: Vec<Object<'a>> =
+            so_far.map_while(|(_, object)| object.filter(is_new)).collect();
+        lines.reverse();
+        let last = self.data.object("message").unwrap_or_default();
+        if lines.iter().all(|line| line.id("uuid") != last.id("uuid")) {
+            lines.push(last);
+        }
+        let inner = |mut object: Object<'a>| {
+            if object.raw("timestamp").is_none() {
+                object.add(&self.record.object, "timestamp");
+            }
+            Record { line: self.record.line, object }
+        };
+        lines.into_iter().map(inner).collect()
+    }
+}
+
+impl<'a> Transcript<'a> {
+    /// Adds what a line tells of a sub-agent. One that has a file is left for later.
+    pub(super) fn told(
+        &mut self,
+        told: &Told<'a>,
+        shared: &mut Shared<'a>,
+        sink: &mut dyn Sink<'a>,
+    ) {
+        if let Some(call) = told.call.clone() {
+            let launch = Launch { call, by: None, in_background: false };
+            shared.launches.entry(told.agent.clone()).or_insert(launch);
+        }
+        if shared.own_files.contains(&*told.agent) {
+            shared.told.push(told.record.line);
+            return;
+        }
+        for line in told.lines(shared) {
+            match line.object.id("uuid") {
+                Some(uuid) if !shared.seen.insert(uuid) => repeated(&line, uuid, sink),
+                _ => self.says(&line, &told.agent, shared, sink),
+            }
+        }
+    }
+
+    /// The same, for the sub-agent's own file: what it has is named as repeated.
+    pub(super) fn told_again(
+        &mut self,
+        told: &Told<'a>,
+        shared: &mut Shared<'a>,
+        sink: &mut dyn Sink<'a>,
+    ) {
+        for line in told.lines(shared) {
+            if let Some(uuid) = line.object.id("uuid")
+                && !shared.seen.insert(uuid)
+            {
+                repeated(&line, uuid, sink);
+                continue;
+            }
+            if self.has_all_of(&line, told, sink.wants_only_usage()) {
+                repeated(&line, &format!("created:{}", told.agent), sink);
+                continue;
+            }
+            // What a request spent is as its own file has it.
+            let id = line.object.object("message").and_then(|message| message.id("id"));
+            let own = id.and_then(|id| self.message_named(&told.agent, id)?.usage);
+            self.says(&line, &told.agent, shared, sink);
+            let message = id.and_then(|id| self.message_named(&told.agent, id));
+            if let (Some(message), Some(own)) = (message, own) {
+                message.usage = Some(own);
+            }
+        }
+    }
+
+    /// Whether the file has every part of a line. Lines have other ids there in some versions.
+    fn has_all_of(&mut self, line: &Record<'a>, told: &Told<'a>, only_usage: bool) -> bool {
+        let said = line.object.object("message").unwrap_or_default();
+        if only_usage && let Some(id) = said.id("id") {
+            return self.message_named(&told.agent, id).is_some();
+        }
+        let text = said.raw("content").filter(|raw| raw.starts_with('"'));
+        let blocks = said.elements("content");
+        if text.is_none() && blocks.is_empty() {
+            return false;
+        }
+        let heard = self.heard();
+        let is_known = |block: &Object<'a>| match block.id("type").unwrap_or_default() {
+            "tool_use" => block.text("id").is_some_and(|id| heard.calls.contains(&id)),
+            "tool_result" => {
+                block.text("tool_use_id").is_some_and(|id| heard.results.contains(&id))
+            }
+            "thinking" => block.raw("thinking").is_some_and(|text| heard.said.contains(text)),
+            _ => block.raw("text").is_some_and(|text| heard.said.contains(text)),
+        };
+        text.is_none_or(|text| heard.said.contains(text))
+            && blocks.iter().all(|(_, block)| block.as_ref().is_some_and(is_known))
+    }
+}
+
+/// What a file has, to be found again by its ids and words.
+#[derive(Debug, Default)]
+pub(super) struct Heard<'a> {
+    calls: BTreeSet<Cow<'a, str>>,
+    results: BTreeSet<Cow<'a, str>>,
+    said: BTreeSet<&'a str>,
+}
+
+impl<'a> Heard<'a> {
+    pub(super) fn of<'e>(events: impl Iterator<Item = &'e Event<'a>>) -> Self
+    where
+        'a: 'e,
+    {
+        let mut heard = Self::default();
+        for event in events {
+            let EventKind::Message(message) = &event.kind else { continue };
+            heard.calls.extend(message.tool_calls.iter().map(|call| call.id.clone()));
+            heard.results.extend(message.tool_call_id.clone());
+            let bodies = message.content.iter().chain(&message.more_content);
+            heard.said.extend(bodies.chain(&message.reasoning).map(|body| body.json));
+        }
+        heard
+    }
+}
+
+fn repeated<'a>(line: &Record<'a>, event: &str, sink: &mut dyn Sink<'a>) {
+    sink.duplicate(Duplicate {
+        message_id: event.to_owned(),
+        line: line.line.number,
+        place: line.line.place,
+        reason: REPEATED,
+    });
+}
