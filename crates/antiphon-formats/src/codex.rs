@@ -14,6 +14,7 @@ mod item;
 mod outcome;
 mod replay;
 mod rollout;
+mod searches;
 mod session;
 mod telling;
 mod thread;

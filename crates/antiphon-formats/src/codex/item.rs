@@ -84,9 +84,9 @@ impl<'a> Rollout<'a, '_> {
 
     fn call(&mut self, entry: &Entry<'a>, arguments: Option<&'a str>) {
         let payload = &entry.payload;
-        let search = self.twins.search_at(entry.line());
+        let served = self.twins.served_at(entry.line());
         let id = payload.text("call_id").or_else(|| payload.text("id"));
-        let id = id.or_else(|| search.map(|(id, _)| Cow::Borrowed(id)));
+        let id = id.or_else(|| served.map(|(id, _)| Cow::Borrowed(id)));
         let id = id.unwrap_or_else(|| Cow::Owned(format!("{}:{}", self.name, entry.line())));
         let kind = entry.what.strip_suffix("_call").unwrap_or(entry.what);
         let call = ToolCall {
@@ -99,12 +99,7 @@ impl<'a> Rollout<'a, '_> {
         let mut message = self.blank(Role::Assistant);
         message.tool_calls.push(call);
         self.answered(entry, message);
-        // The service's own tools have no item for the output.
-        let end = search.map(|(_, end)| end).or_else(|| match entry.what {
-            "web_search_call" | "image_generation_call" => self.twins.end_of(&id),
-            _ => None,
-        });
-        if let Some(end) = end {
+        if let Some((_, end)) = served {
             let mut message = self.blank(Role::Tool);
             message.content = part_of(&end, &["results", "query", "status"]);
             message.tool_call_id = Some(id);
@@ -118,7 +113,9 @@ impl<'a> Rollout<'a, '_> {
         let Some(call) = entry.payload.text("call_id") else { return self.unknown(entry) };
         let mut message = self.blank(Role::Tool);
         message.content = output.map(|output| entry.body(output));
-        let end = self.twins.end_of(&call);
+        let before = self.outputs.entry(call.clone()).or_default();
+        let end = self.twins.end_of(&call, *before);
+        *before += 1;
         finish(&mut message, end.as_ref(), outcome_in_output(output.unwrap_or_default()));
         message.tool_call_id = Some(call);
         self.push(entry, EventKind::Message(message));

@@ -33,6 +33,8 @@ pub(super) struct Rollout<'a, 's> {
     pub(super) cast: &'s Cast<'a>,
     pub(super) thread: &'s Thread<'a>,
     pub(super) twins: Twins<'a>,
+    /// By call: how many outputs it had. Models repeat their ids.
+    pub(super) outputs: BTreeMap<Text<'a>, usize>,
     /// Ids of events, over all files.
     pub(super) used: &'s mut BTreeSet<Text<'a>>,
     pub(super) events: Vec<Event<'a>>,
@@ -97,6 +99,7 @@ impl<'a, 's> Rollout<'a, 's> {
             cast,
             thread,
             twins: Twins::default(),
+            outputs: BTreeMap::new(),
             used,
             events: Vec::new(),
             by_line: BTreeMap::new(),

@@ -77,7 +77,7 @@ impl<'a> Rollout<'a, '_> {
             }
             return;
         }
-        let is_first = self.twins.end_of(call).is_some_and(|end| end.line == entry.line());
+        let is_first = self.twins.end_of(call, 0).is_some_and(|end| end.line == entry.line());
         let (name, arguments) = made(entry);
         let is_made = self.twins.has_call(call);
         if !is_first || (!is_made && name.is_none()) {

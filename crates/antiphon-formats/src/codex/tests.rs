@@ -101,3 +101,13 @@ fn a_rollout_belongs_to_the_thread_that_made_it() {
     assert!(!belongs(stem, name, ""));
     assert!(!belongs(stem, "other.jsonl", child));
 }
+
+#[test]
+fn a_search_of_the_service_is_one_call_with_one_result() {
+    check("searches");
+}
+
+#[test]
+fn calls_that_share_an_id_end_each_in_its_own_way() {
+    check("repeated-ids");
+}

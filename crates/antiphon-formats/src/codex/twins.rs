@@ -11,6 +11,7 @@ use antiphon_model::json;
 use super::entry::{Entry, entries};
 use super::outcome::{End, end, ends_a_call};
 use super::replay::Replay;
+use super::searches::{self, Search, is_served, served_id};
 use crate::Stream;
 use crate::line::{Object, elements};
 
@@ -25,13 +26,15 @@ pub(super) struct Twins<'a> {
     is_prompt: BTreeMap<u64, ()>,
     /// Whether the person's words are told apart in this file at all.
     pub(super) tells_prompts: bool,
-    /// By call: how it ended.
-    ends: BTreeMap<&'a str, End<'a>>,
+    /// By call: how it ended; several times, where calls share an id.
+    ends: BTreeMap<&'a str, Vec<End<'a>>>,
+    /// The same, as finished items tell it.
+    finished: BTreeMap<&'a str, End<'a>>,
     /// By call: the line of the item that made it, and of the one that has its output.
     calls: BTreeMap<&'a str, u64>,
     outputs: BTreeMap<&'a str, u64>,
-    /// By the line of a search that has no id: its end.
-    searches: BTreeMap<u64, (&'a str, End<'a>)>,
+    /// By the line of a call that the service carried out: its end.
+    served: BTreeMap<u64, (&'a str, End<'a>)>,
 }
 
 /// Texts that were told and found no item yet.
@@ -56,8 +59,8 @@ impl<'a> Twins<'a> {
         let mut twins = Self::default();
         let mut told = Told::default();
         let mut said: Vec<(u64, Words, Vec<Cow<'a, str>>)> = Vec::new();
-        let mut searches: Vec<(u64, &'a str)> = Vec::new();
-        let mut search_ends: Vec<(&'a str, &'a str)> = Vec::new();
+        let mut searches: Vec<Search<'a>> = Vec::new();
+        let mut search_ends: Vec<Search<'a>> = Vec::new();
         let mut compacted: VecDeque<u64> = VecDeque::new();
         for entry in entries(stream, number).flatten().filter(|entry| !replay.has(entry)) {
             let line = entry.line();
@@ -65,8 +68,8 @@ impl<'a> Twins<'a> {
                 ("response_item", what) => {
                     twins.add_item(&entry);
                     said.extend(words_of(&entry).map(|(words, parts)| (line, words, parts)));
-                    if what == "web_search_call" && entry.payload.id("id").is_none() {
-                        searches.extend(entry.payload.raw("action").map(|action| (line, action)));
+                    if is_served(what) {
+                        searches.push(Search::new(&entry, served_id(&entry)));
                     }
                 }
                 ("event_msg", "user_message") => {
@@ -86,7 +89,7 @@ impl<'a> Twins<'a> {
                         told.add(words, Some(text), line);
                     }
                     if let Some(call) = item.id("id") {
-                        twins.ends.entry(call).or_insert_with(|| end(&entry, &item));
+                        twins.finished.entry(call).or_insert_with(|| end(&entry, &item));
                     }
                 }
                 ("event_msg", "context_compacted") => {
@@ -94,9 +97,9 @@ impl<'a> Twins<'a> {
                 }
                 ("event_msg", what) if ends_a_call(what) => {
                     let Some(call) = entry.call_id() else { continue };
-                    twins.ends.entry(call).or_insert_with(|| end(&entry, &entry.payload));
-                    if let Some(action) = entry.payload.raw("action") {
-                        search_ends.push((action, call));
+                    twins.ends.entry(call).or_default().push(end(&entry, &entry.payload));
+                    if what == "web_search_end" {
+                        search_ends.push(Search::new(&entry, Some(call)));
                     }
                 }
                 ("compacted", _) => compacted.push_back(line),
@@ -111,12 +114,8 @@ impl<'a> Twins<'a> {
     }
 
     fn add_item(&mut self, entry: &Entry<'a>) {
-        let Some(call) = entry.call_id().or_else(|| match entry.what {
-            "web_search_call" | "image_generation_call" => entry.payload.id("id"),
-            _ => None,
-        }) else {
-            return;
-        };
+        let own = || served_id(entry).filter(|_| is_served(entry.what));
+        let Some(call) = entry.call_id().or_else(own) else { return };
         let known =
             if entry.what.ends_with("_output") { &mut self.outputs } else { &mut self.calls };
         known.entry(call).or_insert_with(|| entry.line());
@@ -136,20 +135,20 @@ impl<'a> Twins<'a> {
         self.item_of.extend(found.into_iter().map(|telling| (telling, line)));
     }
 
-    /// A search that the service made has no id of its own, but its end has, and the same action.
-    fn join_searches(&mut self, searches: &[(u64, &'a str)], ends: &[(&'a str, &'a str)]) {
-        let mut by_action: BTreeMap<&str, VecDeque<&'a str>> = BTreeMap::new();
-        for (action, call) in ends.iter().filter(|(_, call)| !self.calls.contains_key(call)) {
-            by_action.entry(action).or_default().push_back(call);
-        }
-        for (line, action) in searches {
-            let call = by_action.get_mut(action).and_then(VecDeque::pop_front);
-            if let Some(call) = call
-                && let Some(end) = self.ends.get(call)
-            {
-                self.searches.insert(*line, (call, *end));
-                self.calls.insert(call, *line);
-                self.outputs.insert(call, *line);
+    /// What the service did itself has no item for its output: the telling of its end is that.
+    fn join_searches(&mut self, searches: &[Search<'a>], ends: &[Search<'a>]) {
+        let (known, unknown): (Vec<_>, Vec<_>) = searches
+            .iter()
+            .copied()
+            .partition(|it| it.call.is_some_and(|call| self.end_of(call, 0).is_some()));
+        let is_free = |end: &Search<'a>| end.call.is_some_and(|it| !self.calls.contains_key(it));
+        let free = ends.iter().copied().filter(is_free).collect();
+        let own = known.iter().filter_map(|it| Some((it.line, it.call?)));
+        for (line, call) in own.chain(searches::join(unknown, free)).collect::<Vec<_>>() {
+            if let Some(end) = self.end_of(call, 0) {
+                self.served.insert(line, (call, end));
+                self.calls.insert(call, line);
+                self.outputs.insert(call, line);
             }
         }
     }
@@ -163,8 +162,10 @@ impl<'a> Twins<'a> {
         self.is_prompt.contains_key(&line)
     }
 
-    pub(super) fn end_of(&self, call: &str) -> Option<End<'a>> {
-        self.ends.get(call).copied()
+    /// How the call of that id ended, or the `nth` of them.
+    pub(super) fn end_of(&self, call: &str, nth: usize) -> Option<End<'a>> {
+        let told = self.ends.get(call).and_then(|ends| ends.get(nth)).copied();
+        told.or_else(|| self.finished.get(call).filter(|_| nth == 0).copied())
     }
 
     pub(super) fn output_of(&self, call: &str) -> Option<u64> {
@@ -175,8 +176,9 @@ impl<'a> Twins<'a> {
         self.calls.contains_key(call)
     }
 
-    pub(super) fn search_at(&self, line: u64) -> Option<(&'a str, End<'a>)> {
-        self.searches.get(&line).copied()
+    /// The end of what the service did itself, by the line of the call.
+    pub(super) fn served_at(&self, line: u64) -> Option<(&'a str, End<'a>)> {
+        self.served.get(&line).copied()
     }
 }
 
