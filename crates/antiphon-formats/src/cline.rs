@@ -3,10 +3,11 @@
 //!
 //! The first is what the service was sent and what it answered, as a list. The second is what the
 //! screen shows, which is mostly the same again; it alone has what each request spent and when it
-//! began. A tool may be called in the text, by a tag; what it gave back is then text as well. All
+//! began, and it is read as the conversation where that is not there. A tool may be called in the text, by a tag; what it gave back is then text as well. All
 //! files are written anew whenever something is added.
 
 mod requests;
+mod screen;
 mod tell;
 mod text;
 
@@ -79,7 +80,9 @@ pub(crate) fn is_ours(head: &[&str]) -> bool {
     let is_message = matches!(message.id("role"), Some("user" | "assistant"));
     let is_cut = first.is_none() && raw.starts_with("{\"role\":\"user\",\"content\":[");
     let is_marked = message.raw("ts").is_some() || message.raw("modelInfo").is_some();
-    (is_message || is_cut) && (is_marked || text::MARKS.iter().any(|mark| raw.contains(mark)))
+    let is_said =
+        (is_message || is_cut) && (is_marked || text::MARKS.iter().any(|mark| raw.contains(mark)));
+    is_said || is_shown(&message) || (first.is_none() && screen::is_cut(raw))
 }
 
 fn lines(text: &str) -> Lines {
@@ -99,8 +102,8 @@ fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
         for record in records(stream, number) {
             match record {
                 Err(problem) => sink.problem(problem),
+                Ok(record) if is_shown(&record.object) => shown.push(record),
                 Ok(record) if number == 0 => said.push(record),
-                Ok(record) if is_shown(&record) => shown.push(record),
                 Ok(record) => facts.push(record),
             }
         }
@@ -111,7 +114,10 @@ fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
     for (at, record) in said.iter().enumerate() {
         tell.message(record, requests.of(at), requests.of(at + 1));
     }
-    let screen = tell.screen(streams, &shown, &requests, sink);
+    let screen = match said.is_empty() {
+        true => tell.screen_alone(&shown, &requests),
+        false => tell.screen(streams, &shown, &requests, sink),
+    };
     let begun = shown.first().and_then(|record| record.object.time("ts"));
     let mut events = tell.finish(&facts, begun).into_iter();
     // The session and its agent come first, whatever the screen shows before.
@@ -122,9 +128,10 @@ fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
     );
 }
 
-/// A thing that the screen shows.
-fn is_shown(record: &Record<'_>) -> bool {
-    record.object.has("say") || record.object.has("ask")
+/// Whether this is a thing that the screen shows.
+fn is_shown(object: &Object<'_>) -> bool {
+    let kind = object.id("type").filter(|kind| matches!(*kind, "say" | "ask"));
+    object.has("ts") && kind.is_some_and(|kind| object.has(kind))
 }
 
 #[cfg(test)]

@@ -27,6 +27,11 @@ impl<'a> Script<'a> {
         Self { name, events: Vec::new(), used: BTreeSet::new(), by_line: BTreeMap::new() }
     }
 
+    /// The stream's name.
+    pub(crate) fn name(&self) -> &'a str {
+        self.name
+    }
+
     /// Adds an event that a line makes. Its id is the line's own, if it is there and new, or else
     /// the line's number; further events of the line get `#2`, `#3`.
     pub(crate) fn push(

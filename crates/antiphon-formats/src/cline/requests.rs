@@ -3,11 +3,14 @@
 //! A request says how long the conversation was before it, in Cline; in the others the answer is
 //! the first thing said after it, by the clock. Where neither is known they are taken in order.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use antiphon_model::{Timestamp, Usage};
+use antiphon_model::{Message, Role, Timestamp, Usage};
 
+use super::tell::MAIN;
 use crate::line::{Object, Record};
+use crate::script::blank;
 
 /// A request, as the screen shows it.
 #[derive(Debug)]
@@ -16,6 +19,21 @@ pub(super) struct Request {
     pub(super) usage: Usage,
     pub(super) cost: Option<f64>,
     pub(super) model: Option<String>,
+}
+
+impl Request {
+    pub(super) fn has_spent(&self) -> bool {
+        !self.usage.is_zero() || self.cost.is_some()
+    }
+
+    /// A message of which only this is known.
+    pub(super) fn message<'a>(&self) -> Message<'a> {
+        let mut message = blank(MAIN, Role::Assistant);
+        message.usage = Some(self.usage);
+        message.cost_usd = self.cost;
+        message.model = self.model.clone().map(Cow::Owned);
+        message
+    }
 }
 
 #[derive(Debug, Default)]

@@ -1,6 +1,7 @@
 //! The conversation, and what the screen adds to it.
 
 use std::borrow::Cow;
+use std::collections::VecDeque;
 
 use antiphon_model::{
     Body, ContextAction, ContextEdited, Event, EventKind, Message, Role, Timestamp, ToolCall, Usage,
@@ -13,7 +14,10 @@ use crate::line::{Object, Record, elements};
 use crate::script::{Script, blank, created, started};
 use crate::{Duplicate, Sink, Stream, anthropic};
 
-const MAIN: Cow<'static, str> = Cow::Borrowed("main");
+/// Among how many open calls that of a result is looked for by its tool.
+const OPEN_MOST: usize = 64;
+
+pub(super) const MAIN: Cow<'static, str> = Cow::Borrowed("main");
 
 /// What the screen shows of the conversation.
 const TOLD: [&str; 18] = [
@@ -38,11 +42,11 @@ const TOLD: [&str; 18] = [
 ];
 
 pub(super) struct Tell<'a> {
-    script: Script<'a>,
+    pub(super) script: Script<'a>,
     /// By its place in the conversation: the first event of a message.
     events: Vec<usize>,
-    /// The call in the text that has no result yet.
-    open: Option<(Cow<'a, str>, &'static str)>,
+    /// The calls of the latest answer that have no result yet, by id and tool.
+    open: VecDeque<(Cow<'a, str>, Cow<'a, str>)>,
     /// Since when which model was in use, in order.
     models: Vec<(Option<Timestamp>, Cow<'a, str>)>,
 }
@@ -54,7 +58,7 @@ impl<'a> Tell<'a> {
         let used = used.filter_map(|it| Some((it.time("ts"), it.text("model_id")?)));
         let mut models: Vec<(Option<Timestamp>, Cow<'a, str>)> = used.collect();
         models.sort_by_key(|(since, _)| *since);
-        Self { script: Script::new(name), events: Vec::new(), open: None, models }
+        Self { script: Script::new(name), events: Vec::new(), open: VecDeque::new(), models }
     }
 
     /// A message, the request that it answers, and the one that it was sent with.
@@ -87,7 +91,7 @@ impl<'a> Tell<'a> {
         (first..self.script.events.len()).for_each(|at| self.script.set_time(at, time));
     }
 
-    fn begin(&mut self, record: &Record<'a>) {
+    pub(super) fn begin(&mut self, record: &Record<'a>) {
         let session = EventKind::SessionStarted(started(PROGRAM));
         self.script.push_as(record, Cow::Borrowed("session"), session);
         let mut agent = created(MAIN);
@@ -136,7 +140,8 @@ impl<'a> Tell<'a> {
     }
 
     fn call_in_text(&mut self, record: &Record<'a>, message: &mut Message<'a>) {
-        self.open = message.tool_calls.last().map(|call| (call.id.clone(), ""));
+        let made = message.tool_calls.iter();
+        self.open = made.map(|call| (call.id.clone(), call.name.clone())).collect();
         if !message.tool_calls.is_empty() {
             return;
         }
@@ -145,7 +150,7 @@ impl<'a> Tell<'a> {
         let call = said.iter().find_map(|body| Some((*body, text::called(body.json)?)));
         let Some((body, name)) = call else { return };
         let id: Cow<'a, str> = Cow::Owned(format!("call-{}", record.line.number));
-        self.open = Some((id.clone(), name));
+        self.open.push_back((id.clone(), Cow::Borrowed(name)));
         message.tool_calls.push(ToolCall {
             id,
             name: Cow::Borrowed(name),
@@ -158,7 +163,7 @@ impl<'a> Tell<'a> {
     fn told(&mut self, record: &Record<'a>, messages: Vec<Message<'a>>) {
         for message in messages {
             if message.role != Role::User {
-                self.open = None;
+                self.open.retain(|(id, _)| Some(id) != message.tool_call_id.as_ref());
                 self.script.push(record, None, EventKind::Message(message));
                 continue;
             }
@@ -166,35 +171,40 @@ impl<'a> Tell<'a> {
             human.source = Some(Cow::Borrowed("external"));
             let mut system = blank(MAIN, Role::User);
             system.source = Some(Cow::Borrowed("system"));
-            let mut result = blank(MAIN, Role::Tool);
+            let mut results: Vec<Message<'a>> = Vec::new();
             for body in message.content.into_iter().chain(message.more_content) {
                 let said = text::of(body.json);
-                let is_result = text::is_result(&said) && self.open.is_some();
                 if text::is_human(&said) {
                     add_content(&mut human, body);
                 } else if said.starts_with("<environment_details>") {
                     add_content(&mut system, body);
-                } else if is_result || result.content.is_some() {
-                    add_content(&mut result, body);
+                } else if let Some((id, name)) = text::result_of(&said).and_then(|it| self.take(it))
+                {
+                    let mut result = blank(MAIN, Role::Tool);
+                    result.content = Some(body);
+                    result.tool_call_id = Some(id);
+                    result.name = Some(name);
+                    results.push(result);
+                } else if let Some(result) = results.last_mut() {
+                    add_content(result, body);
                 } else {
                     add_content(&mut system, body);
                 }
             }
-            if result.content.is_some()
-                && let Some((id, name)) = self.open.take()
-            {
-                result.tool_call_id = Some(id);
-                result.name = (!name.is_empty()).then_some(Cow::Borrowed(name));
-            }
             self.prompted(&human);
-            let said = [result, human, system];
-            let is_blank = said.iter().all(|it| it.content.is_none());
-            for (at, message) in said.into_iter().enumerate() {
-                if message.content.is_some() || (is_blank && at == 2) {
-                    self.script.push(record, None, EventKind::Message(message));
-                }
+            let is_blank = results.is_empty() && human.content.is_none();
+            results.extend(Some(human).filter(|it| it.content.is_some()));
+            results.extend(Some(system).filter(|it| it.content.is_some() || is_blank));
+            for message in results {
+                self.script.push(record, None, EventKind::Message(message));
             }
         }
+    }
+
+    /// The open call of a tool, or else the first: a tool may be called otherwise in its result.
+    fn take(&mut self, tool: &str) -> Option<(Cow<'a, str>, Cow<'a, str>)> {
+        let mut open = self.open.iter().take(OPEN_MOST);
+        self.open.remove(open.position(|(_, name)| name == tool).unwrap_or_default())
     }
 
     fn prompted(&mut self, message: &Message<'a>) {
@@ -233,12 +243,8 @@ impl<'a> Tell<'a> {
                     last = self.events.get(answer).copied().unwrap_or(last);
                     twin(record, last, "the answer has what the request spent");
                 }
-                Some((request, None)) if !request.usage.is_zero() || request.cost.is_some() => {
-                    let mut message = blank(MAIN, Role::Assistant);
-                    message.usage = Some(request.usage);
-                    message.cost_usd = request.cost;
-                    message.model = request.model.clone().map(Cow::Owned);
-                    script.push(record, None, EventKind::Message(message));
+                Some((request, None)) if request.has_spent() => {
+                    script.push(record, None, EventKind::Message(request.message()));
                 }
                 _ if TOLD.contains(&kind) => {
                     twin(record, last, "the screen shows what the conversation has");

@@ -41,3 +41,15 @@ fn a_task_is_named_by_its_folder() {
     assert!(belongs("api_conversation_history", "ui_messages.json", ""));
     assert!(!belongs("ui_messages", "task_metadata.json", ""));
 }
+
+#[test]
+fn every_call_of_an_answer_gets_its_own_result() {
+    check("parallel");
+}
+
+#[test]
+fn what_the_screen_showed_may_stand_alone() {
+    assert_eq!(check("screen"), [30, 11, 0, 0, 0]);
+    let cut = [r#"[{"ts":1770000000000,"type":"say","say":"task","text":"Lo"#];
+    assert!(detect(&cut));
+}

@@ -56,10 +56,16 @@ pub(super) fn called(text: &str) -> Option<&'static str> {
     })
 }
 
-/// Whether a text begins as what a tool gave back: `[read_file for 'x'] Result:`.
-pub(super) fn is_result(text: &str) -> bool {
-    let head = text.lines().next().unwrap_or_default();
-    head.starts_with('[') && head.contains("] Result:")
+/// The tool whose result a text begins as: `[read_file for 'x'] Result:`. What a tool was asked for
+/// may go over several lines, where the tool is a known one.
+pub(super) fn result_of(text: &str) -> Option<&str> {
+    let rest = text.strip_prefix('[')?;
+    let tool = rest.split([' ', ']']).next()?;
+    let head = match TOOLS.contains(&tool) {
+        true => rest,
+        false => rest.lines().next().unwrap_or_default(),
+    };
+    head.contains("] Result:").then_some(tool)
 }
 
 /// Whether a person said it, and not the program in its place.

@@ -1,0 +1,69 @@
+//! A task of which only what the screen showed is there.
+
+use std::borrow::Cow;
+
+use antiphon_model::{Event, EventKind, Message, Role, is_blank};
+
+use super::requests::Requests;
+use super::tell::{MAIN, Tell};
+use crate::line::Record;
+use crate::script::{Script, blank};
+
+/// Whether a list that was cut within its first element is of things that the screen shows.
+pub(super) fn is_cut(raw: &str) -> bool {
+    raw.starts_with("{\"ts\":")
+        && ["say", "ask"]
+            .iter()
+            .any(|kind| raw.contains(&format!("\"type\":\"{kind}\",\"{kind}\":")))
+}
+
+impl<'a> Tell<'a> {
+    /// Tells the task by its screen: who said what, and what each request spent. What else was shown
+    /// is kept.
+    pub(super) fn screen_alone(
+        &mut self,
+        shown: &[Record<'a>],
+        requests: &Requests,
+    ) -> Vec<Event<'a>> {
+        let Some(first) = shown.first() else { return Vec::new() };
+        self.begin(first);
+        let mut script = Script::new(self.script.name());
+        for (place, record) in shown.iter().enumerate() {
+            let object = &record.object;
+            let kind = object.id("say").or_else(|| object.id("ask")).unwrap_or("line");
+            let request = requests.shown(place).map(|(request, _)| request);
+            let message = match request.filter(|request| request.has_spent()) {
+                Some(request) => Some(request.message()),
+                None => words(record, kind, place == 0),
+            };
+            let Some(message) = message else {
+                script.unknown(record, None, (Some(MAIN), kind));
+                continue;
+            };
+            if message.role == Role::User {
+                self.script.prompted(message.content);
+            }
+            script.push(record, None, EventKind::Message(message));
+        }
+        script.events
+    }
+}
+
+/// What somebody said. The first text is the task, in older versions.
+fn words<'a>(record: &Record<'a>, kind: &str, is_first: bool) -> Option<Message<'a>> {
+    let text = record.object.raw("text").filter(|raw| !is_blank(raw));
+    let body = text.map(|raw| record.body(raw))?;
+    match kind {
+        "task" | "user_feedback" => {}
+        "text" if is_first => {}
+        "text" | "completion_result" | "followup" | "plan_mode_respond" | "act_mode_respond" => {
+            return Some(Message { content: Some(body), ..blank(MAIN, Role::Assistant) });
+        }
+        "reasoning" => {
+            return Some(Message { reasoning: Some(body), ..blank(MAIN, Role::Assistant) });
+        }
+        _ => return None,
+    }
+    let source = Some(Cow::Borrowed("external"));
+    Some(Message { content: Some(body), source, ..blank(MAIN, Role::User) })
+}
