@@ -163,9 +163,11 @@ fn fenced<'t>(open: Option<&'t str>, line: &'t str) -> Option<&'t str> {
     }
 }
 
-/// `Main model: claude-3-5-sonnet with diff edit format`
+/// `Main model: claude-3-5-sonnet with diff edit format`; in older versions
+/// `Models: gpt-4o with diff edit format, weak model gpt-4o-mini`.
 fn model(line: &str) -> Option<&str> {
-    let name = ["Main model: ", "Model: "].iter().find_map(|mark| line.strip_prefix(mark))?;
+    let name =
+        ["Main model: ", "Model: ", "Models: "].iter().find_map(|mark| line.strip_prefix(mark))?;
     name.split([' ', ',']).next()
 }
 

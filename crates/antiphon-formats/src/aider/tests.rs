@@ -33,3 +33,8 @@ fn a_cost_may_have_a_line_of_its_own() {
         assert!(lines.ends_with("\"received\":3,\"cost\":1.25}\n"), "{lines}");
     }
 }
+
+#[test]
+fn an_older_version_names_its_models_on_one_line() {
+    assert_eq!(fixture::check("aider", "older"), [1200, 3, 0, 0, 0]);
+}

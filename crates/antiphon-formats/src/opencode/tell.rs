@@ -215,7 +215,11 @@ impl<'a> Tell<'a> {
                 _ => {}
             }
         }
-        message.usage = info.object("tokens").map(|tokens| usage(&tokens)).or(steps);
+        // A request that was aborted before it was answered has numbers, but they are all none.
+        let is_over = info.object("time").is_some_and(|time| time.has("completed"));
+        let is_answered = is_over && !info.has("error");
+        let spent = info.object("tokens").map(|tokens| usage(&tokens)).or(steps);
+        message.usage = spent.filter(|spent| is_answered || !spent.is_zero());
         if let Some(error) = info.object("error") {
             message.is_error = Some(true);
             let text = error.object("data").and_then(|data| data.raw("message"));

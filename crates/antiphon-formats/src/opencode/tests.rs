@@ -38,3 +38,11 @@ fn a_child_that_was_called_again_speaks_after_each_call() {
 fn files_that_were_cut_cost_themselves() {
     assert_eq!(check("cut-files"), [3, 2, 0, 0, 0]);
 }
+
+#[test]
+fn an_aborted_answer_is_no_request() {
+    assert_eq!(check("aborted"), [0; 5]);
+    let fixture = fixture::Fixture::load(&fixture::root().join("opencode").join("aborted"));
+    let requests = fixture::read(fixture.format, &fixture.streams()).requests();
+    assert_eq!(requests.len(), 1, "{requests:?}");
+}
