@@ -141,7 +141,8 @@ impl State {
             Some(id) => id.into_owned(),
             None => {
                 // Lines without seals may stand before, and have named the session.
-                let id = self.session_id.clone().unwrap_or_else(|| self.new_session_id());
+                let named = self.session_id.clone().or_else(|| self.options.session_id.clone());
+                let id = named.unwrap_or_else(|| self.new_session_id());
                 members.push_str(",\"session_id\":");
                 json::push_string(&mut members, &id);
                 id

@@ -22,6 +22,8 @@ pub struct Options {
     pub wait: Duration,
     /// Who is writing, for whoever finds the log locked.
     pub program: String,
+    /// What to call a session whose first line does not say so; else it gets a name by the clock.
+    pub session_id: Option<String>,
     /// A segment that has grown to this many bytes is followed by another.
     pub segment_bytes_max: u64,
     pub clock: Arc<dyn Clock>,
@@ -34,6 +36,7 @@ impl Default for Options {
             level: Level::default(),
             wait: Duration::from_secs(5),
             program: "antiphon".to_owned(),
+            session_id: None,
             segment_bytes_max: u64::MAX,
             clock: Arc::new(SystemClock),
             disk: Arc::new(OsDisk),

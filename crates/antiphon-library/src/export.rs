@@ -28,8 +28,11 @@ pub fn export_log(
     options: Options,
     mut redaction: Option<(&Redactor, &mut Counts)>,
 ) -> Result<Exported, Error> {
+    // A session without an id is called by the name of its file, in the new log as everywhere.
+    let named = |name: String| Options { session_id: Some(name), ..options };
     let Some(bundle) = Bundle::find(from)? else {
         let log = Log::find(from)?;
+        let options = named(log.name());
         let copied = match redaction {
             Some((redactor, counts)) => redact_log(&log, to, options, redactor, counts)?,
             None => salvage(&log, to, options)?,
@@ -39,7 +42,7 @@ pub fn export_log(
     if to.exists() {
         return Err(antiphon_journal::Error::Exists { path: to.to_owned() }.into());
     }
-    let writer = Writer::open(to, options)?;
+    let writer = Writer::open(to, named(bundle.name().to_owned()))?;
     let done = Exported::default();
     let redaction = redaction.as_mut().map(|(redactor, counts)| (*redactor, &mut **counts));
     let mut export = Export { bundle: &bundle, writer: &writer, redaction, done, failure: None };

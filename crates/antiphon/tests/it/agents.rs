@@ -172,6 +172,31 @@ fn an_exported_log_tells_the_same() {
 }
 
 #[test]
+fn an_exported_session_without_an_id_keeps_the_name_it_is_shown_by() {
+    let folder = folder();
+    let chat = r##"# aider chat started at 2026-02-02 02:40:00
+
+#### Sew a button.
+
+Sewn.
+"##;
+    let log = "{\"agent_id\":\"a\",\"role\":\"assistant\",\"content\":\"hi\"}\n";
+    for (name, text) in [("chat.md", chat), ("bare.jsonl", log)] {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        let copy = folder.path().join(format!("copy-of-{name}.log"));
+        let (from, to) = (path.to_str().unwrap(), copy.to_str().unwrap());
+        let done = run_with(&["export", from, "--as", "antiphon", "-o", to], b"");
+        assert_eq!(done.exit, 0, "{done}");
+        let id = |path| {
+            let shown = view(&["show", "--json"], path).out;
+            serde_json::from_str::<serde_json::Value>(&shown).unwrap()["session_id"].clone()
+        };
+        assert_eq!(id(&path), id(&copy), "{name}");
+    }
+}
+
+#[test]
 fn a_file_cut_anywhere_loads_what_came_before() {
     let folder = folder();
     let main = family(folder.path());
