@@ -43,8 +43,13 @@ fuzz: need        ## A minute of fuzzing for each target (nightly Rust and cargo
 	  { cat $$folder/input.*; find $$folder -name '*.jsonl' ! -name 'input.*' \
 	    -exec printf '\036' \; -exec cat {} \; ; } > $$corpus/$$(basename $$folder); done
 	@for target in $$(cargo +nightly fuzz list); do mkdir -p fuzz/corpus/$$target; \
-	  case $$target in log_read|draft|recover) cp samples/*.jsonl fuzz/corpus/$$target/;; esac; \
-	  cargo +nightly fuzz run --sanitizer none $$target -- -max_len=8192 $(FUZZ) || exit 1; done
+	  most=8192; \
+	  case $$target in \
+	    log_read|draft|recover) cp samples/*.jsonl fuzz/corpus/$$target/;; \
+	    detect) most=1048576; for input in crates/antiphon-formats/fixtures/*/*/input.*; do \
+	      cp $$input fuzz/corpus/detect/$$(echo $$input | cut -d/ -f4,5 | tr / -); done;; \
+	  esac; \
+	  cargo +nightly fuzz run --sanitizer none $$target -- -max_len=$$most $(FUZZ) || exit 1; done
 
 samples: need     ## Seal samples/drafts anew
 	cargo xtask samples

@@ -14,13 +14,20 @@ pub fn reads(format: &str, bytes: &[u8]) {
     let Ok(text) = str::from_utf8(bytes) else { return };
     let texts: Vec<&str> = text.split(NEXT_FILE).take(MOST_FILES).collect();
     // Detection looks at the same hostile text.
-    let _ = (format.detect)(&antiphon_formats::head_lines(texts[0]));
+    let _ = (format.detect)(&antiphon_formats::Head::new(texts[0]).first_lines());
     // A document becomes lines first.
     let lines: Vec<String> = match format.lines {
         Some(lines) => texts.iter().map(|text| lines(text).text).collect(),
         None => return read(format, &texts),
     };
     read(format, &lines.iter().map(String::as_str).collect::<Vec<_>>());
+}
+
+/// Any beginning of a file is of some format or of none, also where it is cut: nothing panics, and
+/// it takes no longer than its length allows.
+pub fn detects(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let _ = antiphon_formats::detect(&text);
 }
 
 fn read(format: &Format, texts: &[&str]) {

@@ -57,7 +57,9 @@ fn is_ours(object: &Object<'_>) -> bool {
     if object.object("message").is_some_and(|message| message.raw("parts").is_some()) {
         return false;
     }
-    let has_session = object.id("sessionId").is_some();
+    // A line that is cut may lack what stands behind its message.
+    let is_enveloped = object.has("parentUuid") && object.has("isSidechain");
+    let has_session = object.id("sessionId").is_some() || is_enveloped;
     match kind {
         "user" | "assistant" => has_session && object.raw("message").is_some(),
         "system" | "attachment" | "progress" => has_session && object.raw("uuid").is_some(),

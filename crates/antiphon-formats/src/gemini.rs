@@ -61,7 +61,7 @@ fn is_saved(head: &[&str]) -> bool {
 }
 
 fn lines(text: &str) -> Lines {
-    let is_saved = is_saved(&crate::head_lines(text));
+    let is_saved = is_saved(&crate::Head::new(text).first_lines());
     spread::spread(text, if is_saved { "history" } else { "messages" })
 }
 

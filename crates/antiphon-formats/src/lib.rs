@@ -25,6 +25,7 @@ mod droid_stream;
 mod gemini;
 mod gemini_stream;
 mod goose;
+mod head;
 mod iflow;
 mod inspect;
 mod kimi;
@@ -46,6 +47,8 @@ mod swe_agent;
 mod transcript;
 
 use antiphon_model::{Event, Place, Problem};
+
+pub use head::{Head, detect};
 
 /// One of a session's sources: its main file, a sub-agent's, a sidecar.
 #[derive(Debug, Clone, Copy)]
@@ -116,7 +119,8 @@ pub struct Format {
     pub what: &'static str,
     /// The versions of the program whose files were seen.
     pub versions: &'static str,
-    /// Whether these lines, the first of a file, are of this format.
+    /// Whether these lines, the first of a file, are of this format. The last of them may have been
+    /// closed where what is at hand stops.
     pub detect: fn(&[&str]) -> bool,
     /// How the names of files begin that may belong to a session and lie beside its main file;
     /// `{}` stands for the name of the main file, without its ending.
@@ -166,7 +170,7 @@ impl std::fmt::Debug for Format {
 }
 
 /// Raised whenever a reader reads something otherwise: what was derived before is derived again.
-pub const READERS: u32 = 3;
+pub const READERS: u32 = 4;
 
 /// Every format, in the order in which they are tried; but see [`detect`].
 pub const FORMATS: &[Format] = &[
@@ -228,26 +232,6 @@ const ONE_FILE: Format = Format {
 fn named<'a>(path: &'a str, begins: &str, ending: &str) -> Option<&'a str> {
     let name = path.rsplit('/').next().unwrap_or(path);
     name.strip_suffix(ending).filter(|stem| stem.starts_with(begins))
-}
-
-/// How many lines of a stream decide what it is.
-const HEAD_LINES: usize = 50;
-
-/// The lines of a file's beginning that decide what it is: the first of a stream. A document is
-/// spread over lines that say nothing alone, and all of them are looked at.
-pub fn head_lines(head: &str) -> Vec<&str> {
-    let head = head.trim_start_matches('\u{feff}');
-    let first = head.lines().find(|line| !line.trim().is_empty());
-    let is_stream = first.is_none_or(|line| line::Object::parse(line.trim()).is_some());
-    head.lines().take(if is_stream { HEAD_LINES } else { usize::MAX }).collect()
-}
-
-/// The format of a file that begins like this.
-pub fn detect(head: &str) -> Option<&'static Format> {
-    let lines = head_lines(head);
-    // The first line of a transcript can be nothing else, and below it stand messages of any agent.
-    let first = FORMATS.iter().filter(|format| format.name == transcript::FORMAT.name);
-    first.chain(FORMATS).find(|format| (format.detect)(&lines))
 }
 
 #[cfg(test)]

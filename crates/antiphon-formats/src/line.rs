@@ -16,8 +16,12 @@ pub(crate) struct Object<'a> {
 impl<'a> Object<'a> {
     /// Reads an object; `None` for any other value.
     pub(crate) fn parse(raw: &'a str) -> Option<Self> {
+        // Most of what is no object can be told by its first character.
+        if !raw.trim_start().starts_with('{') {
+            return None;
+        }
         let mut members = Vec::with_capacity(24);
-        let passed = Passed::over(raw, |key, value| members.push((key, value))).ok()?;
+        let passed = Passed::over(raw, |key, value| members.push((key, value)))?;
         Some(Self { members, passed: Some(passed) })
     }
 

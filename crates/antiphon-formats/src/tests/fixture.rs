@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use antiphon_model::{Body, Event, EventKind, Message, Place, Problem, Usage, plain_text};
 
-use crate::{Duplicate, FORMATS, Format, Sink, Stream, head_lines};
+use crate::{Duplicate, FORMATS, Format, Head, Sink, Stream};
 
 /// Checks what is read from a fixture, and says what it cost: input, output, reasoning, and tokens
 /// from and to a cache.
@@ -147,7 +147,8 @@ impl Fixture {
 /// The format that the folder is named after; the main file must be recognised as it.
 fn format_of(folder: &Path, main: &str) -> &'static Format {
     let name = folder.parent().unwrap().file_name().unwrap().to_str().unwrap();
-    let head = head_lines(main);
+    let head = Head::new(main);
+    let head = head.first_lines();
     let found: Vec<&str> =
         FORMATS.iter().filter(|format| (format.detect)(&head)).map(|f| f.name).collect();
     assert_eq!(found, [name], "{}", folder.display());

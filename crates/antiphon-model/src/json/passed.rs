@@ -19,14 +19,13 @@ pub struct Passed<'a> {
 
 impl<'a> Passed<'a> {
     /// Calls `each` with the members of an object: keys as they stand between their quotes, values
-    /// raw.
-    pub fn over(raw: &'a str, mut each: impl FnMut(&'a str, &'a str)) -> Result<Self, NotJson> {
+    /// raw. Nothing, where it is no object: why not is for those to ask who want to tell it.
+    pub fn over(raw: &'a str, mut each: impl FnMut(&'a str, &'a str)) -> Option<Self> {
         let mut scan = Scan::new(raw);
         scan.noted = Some(Vec::new());
-        let scanned = members(&mut scan, false, |key, value| each(key, value.raw));
-        scanned.map_err(|_| NotJson::of(raw, "an object"))?;
+        members(&mut scan, false, |key, value| each(key, value.raw)).ok()?;
         let strings = scan.noted.unwrap_or_default().into();
-        Ok(Self { text: PhantomData, is_clean: scan.is_clean, strings })
+        Some(Self { text: PhantomData, is_clean: scan.is_clean, strings })
     }
 
     /// The same, of an object that stands in the first one.
