@@ -1,8 +1,10 @@
 //! `antiphon install`: an agent's hooks, so that its sessions are kept as they happen.
 //!
 //! The settings are the user's own file. It is changed only where our hooks stand, after the user
-//! has seen how, whole or not at all, and a copy of it as it was stays beside it.
+//! has seen how, whole or not at all, and a copy of it as it was stays beside it. What was there is
+//! remembered, so that to remove the hooks brings it back.
 
+mod remembered;
 mod settings;
 
 use std::fs::{self, OpenOptions};
@@ -10,31 +12,36 @@ use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use antiphon_journal::{Clock, SystemClock};
-use antiphon_library::{Environment, Store};
+use antiphon_library::{Environment, Store, regular};
 use anyhow::Context;
 use similar::{ChangeTag, TextDiff};
 
 use crate::cli;
 use crate::failure::{Outcome, UserError};
 use crate::terminal::{self, Page, Style};
+use remembered::Remembered;
 
 pub(crate) fn run(args: &cli::Install) -> anyhow::Result<Outcome> {
     let cli::HookedAgent::ClaudeCode = args.agent;
     let environment = Environment::of_process();
     let path = settings_path(&environment)?;
+    remove_half_written(&path);
     let before = read(&path)?;
     let text = before.as_deref().unwrap_or_default();
-    let after = match args.remove {
-        true => settings::without_hooks(text),
-        false => settings::with_hooks(text, &hook_command()?),
+    let store = Store::open_default(&environment)?;
+    let remembered = Remembered::read(&store, &path);
+    let own = settings::Own::of(remembered.as_ref().and_then(|it| it.before.as_deref()));
+    let change = match args.remove {
+        true => without_ours(before.as_deref(), remembered.as_ref(), &own),
+        false => settings::with_hooks(text, &hook_command()?, &own).map(Some),
     };
-    let after = after.map_err(|error| not_settings(&path, &error))?;
-    if after == text {
+    let change = change.map_err(|error| not_settings(&path, &error))?;
+    if change == before || change.as_deref() == Some(text) {
         let said = if args.remove { "has no hooks of ours" } else { "has the hooks already" };
         terminal::lines(&format!("`{}` {said}; nothing is changed", path.display()))?;
         return Ok(Outcome::Done);
     }
-    show(&path, text, &after)?;
+    show(&path, text, change.as_deref().unwrap_or_default())?;
     if !args.yes && !agrees()? {
         terminal::lines("nothing is changed")?;
         return Ok(Outcome::No);
@@ -43,9 +50,47 @@ pub(crate) fn run(args: &cli::Install) -> anyhow::Result<Outcome> {
         let what = format!("`{}` was changed meanwhile", path.display());
         return Err(UserError::failed(what).hint("run the command again").into());
     }
+    let Some(after) = change else {
+        fs::remove_file(&path).with_context(|| format!("cannot remove `{}`", path.display()))?;
+        Remembered::forget(&store, &path);
+        terminal::lines(&format!("\nRemoved {}, which held nothing else", path.display()))?;
+        return Ok(Outcome::Done);
+    };
     let backup = before.is_some().then(|| back_up(&path)).transpose()?;
+    if !args.remove {
+        let was = without_ours(before.as_deref(), remembered.as_ref(), &own);
+        let was = was.map_err(|error| not_settings(&path, &error))?;
+        Remembered::write(&store, &path, was, &after)
+            .with_context(|| format!("cannot write to `{}`", store.root().display()))?;
+    }
     write(&path, &after).with_context(|| format!("cannot write `{}`", path.display()))?;
-    report(args, &environment, &path, backup.as_deref())
+    if args.remove {
+        Remembered::forget(&store, &path);
+    }
+    report(args, &store, &path, backup.as_deref())
+}
+
+/// The settings without our hooks: as they were before those came, if nothing else has changed
+/// since; nothing, where there was no file and nothing has come into it.
+fn without_ours(
+    now: Option<&str>,
+    remembered: Option<&Remembered>,
+    own: &settings::Own,
+) -> Result<Option<String>, settings::NotSettings> {
+    let Some(text) = now else { return Ok(None) };
+    let without = settings::without_hooks(text, own)?;
+    if without == text {
+        return Ok(Some(without));
+    }
+    if let Some(Remembered { before, after, .. }) = remembered {
+        if settings::without_hooks(after, own)? == without {
+            return Ok(before.clone());
+        }
+        if before.is_none() && without.trim() == "{}" {
+            return Ok(None);
+        }
+    }
+    Ok(Some(without))
 }
 
 /// Where Claude Code's own settings are; where a link leads, if it is one.
@@ -66,12 +111,10 @@ fn settings_path(environment: &Environment) -> anyhow::Result<PathBuf> {
 
 /// `None` where there is no file.
 fn read(path: &Path) -> anyhow::Result<Option<String>> {
-    match fs::read_to_string(path) {
-        Ok(text) => Ok(Some(text)),
+    match regular::read(path).map(String::from_utf8) {
+        Ok(Ok(text)) => Ok(Some(text)),
+        Ok(Err(_)) => Err(not_settings(path, &settings::NotSettings::text())),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) if error.kind() == io::ErrorKind::InvalidData => {
-            Err(not_settings(path, &settings::NotSettings::text()))
-        }
         Err(error) => Err(error).with_context(|| format!("cannot read `{}`", path.display())),
     }
 }
@@ -170,21 +213,48 @@ fn write(path: &Path, text: &str) -> io::Result<()> {
     written
 }
 
+/// Removes what an installation has left that was killed while it wrote.
+fn remove_half_written(path: &Path) {
+    let begin = format!("{}.", path.file_name().unwrap_or_default().to_string_lossy());
+    let entries = path.parent().and_then(|folder| fs::read_dir(folder).ok());
+    for entry in entries.into_iter().flatten().flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let process = name.strip_prefix(&begin).and_then(|rest| rest.strip_suffix(".new"));
+        if process.and_then(|id| id.parse().ok()).is_some_and(|id| !is_running(id)) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// Whether there is a process of that number, other than this.
+fn is_running(id: i32) -> bool {
+    if u32::try_from(id).is_ok_and(|id| id == std::process::id()) {
+        return false;
+    }
+    #[cfg(unix)]
+    {
+        let process = rustix::process::Pid::from_raw(id);
+        let asked = process.map(rustix::process::test_kill_process);
+        asked.is_some_and(|asked| asked != Err(rustix::io::Errno::SRCH))
+    }
+    #[cfg(not(unix))]
+    true
+}
+
 fn report(
     args: &cli::Install,
-    environment: &Environment,
+    store: &Store,
     path: &Path,
     backup: Option<&Path>,
 ) -> anyhow::Result<Outcome> {
     let mut page = Page::live();
     page.end()?;
-    page.plain(&format!("`{}` is changed", path.display()));
+    page.plain(&format!("Updated {}", path.display()));
     if let Some(backup) = backup {
-        page.plain(&format!("; as it was it is `{}`", backup.display()));
+        page.plain(&format!(" (backup: {})", backup.display()));
     }
     page.end()?;
     if !args.remove {
-        let store = Store::open_default(environment)?;
         page.plain("From the next prompt on, Claude Code’s sessions are kept in ");
         page.plain(&format!("`{}`: `antiphon ls`", store.root().display())).end()?;
     }

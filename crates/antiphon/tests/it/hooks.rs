@@ -123,6 +123,57 @@ fn settings_are_made_where_there_are_none() {
     assert_eq!(home.list(".claude"), ["settings.json"]);
 }
 
+#[test]
+fn what_was_there_before_comes_back_byte_for_byte() {
+    for before in [
+        Some("{\"hooks\":{\"Stop\":[]}}"),
+        Some("{ \"hooks\" : { \"Stop\" : [ ] , \"SessionEnd\":[ \n ] } }\n"),
+        Some("{\"hooks\":{ },\"model\":\"opus\"}"),
+        Some(" {} "),
+        Some(""),
+        None,
+    ] {
+        let home = Home::new();
+        if let Some(before) = before {
+            home.write(SETTINGS, before);
+        }
+        assert_eq!(home.run("install claude-code --yes").exit, 0);
+        // Installed anew, by a program that lies elsewhere.
+        let moved = home.text(SETTINGS).replace("/antiphon hook", "/old/antiphon hook");
+        home.write(SETTINGS, &moved);
+        assert_eq!(home.run("install claude-code --yes").exit, 0);
+        let done = home.run("install claude-code --remove --yes");
+        assert_eq!(done.exit, 0, "{done}");
+        let after = std::fs::read_to_string(home.path(SETTINGS)).ok();
+        assert_eq!(after.as_deref(), before, "{done}");
+    }
+}
+
+#[test]
+fn what_came_meanwhile_stays_and_so_does_what_was_empty() {
+    let home = Home::new();
+    home.write(SETTINGS, "{\n  \"hooks\": {\n    \"Stop\": []\n  }\n}\n");
+    assert_eq!(home.run("install claude-code --yes").exit, 0);
+    let edited = home.text(SETTINGS).replacen('{', "{\n  \"model\": \"opus\",", 1);
+    home.write(SETTINGS, &edited);
+    assert_eq!(home.run("install claude-code --remove --yes").exit, 0);
+    let wanted = "{\n  \"model\": \"opus\",\n  \"hooks\": {\n    \"Stop\": []\n  }\n}\n";
+    assert_eq!(home.text(SETTINGS), wanted);
+}
+
+#[test]
+fn what_a_killed_installation_left_is_removed() {
+    let home = Home::new();
+    home.write(".claude/settings.json.2147483646.new", "half");
+    let alive = format!(".claude/settings.json.{}.new", std::process::id());
+    home.write(&alive, "somebody writes this");
+    home.write(".claude/settings.json.mine.new", "no number");
+    assert_eq!(home.run("install claude-code --yes").exit, 0);
+    let left = home.list(".claude");
+    assert_eq!(left.len(), 3, "{left:?}");
+    assert!(!left.iter().any(|name| name.contains("2147483646")), "{left:?}");
+}
+
 #[cfg(unix)]
 #[test]
 fn a_link_is_followed_and_permissions_are_kept() {

@@ -3,6 +3,7 @@
 //! Everything that is not ours stays byte for byte: order, spaces, unknown keys. So the text is
 //! looked at through slices of itself, and a change is a piece put in or taken out between them.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::Range;
 
@@ -57,17 +58,37 @@ fn is_ours(command: &str) -> bool {
     plain != name && matches!(name, "antiphon" | "antiphon.exe") && hook_command(&plain) == command
 }
 
+/// What stays in the settings when our hooks go, even if it is then empty: it was there before.
+#[derive(Debug, Default)]
+pub(super) struct Own {
+    hooks: bool,
+    events: BTreeSet<String>,
+}
+
+impl Own {
+    /// What was there in settings without our hooks.
+    pub(super) fn of(before: Option<&str>) -> Self {
+        let root = before.and_then(|text| Container::object(body(text)));
+        let hooks = root.as_ref().and_then(|root| root.last("hooks"));
+        let Some(hooks) = hooks.and_then(|(_, hooks)| Container::object(hooks)) else {
+            return Self::default();
+        };
+        let events = hooks.items.into_iter().map(|(event, _)| event).collect();
+        Self { hooks: true, events }
+    }
+}
+
 /// The text with one hook for each event that runs `command`, and none of ours besides.
-pub(super) fn with_hooks(text: &str, command: &str) -> Result<String, NotSettings> {
+pub(super) fn with_hooks(text: &str, command: &str, own: &Own) -> Result<String, NotSettings> {
     let text = if text.trim().is_empty() { "{}\n" } else { text };
-    let mut ours: Vec<(String, String)> = found(text)?.into_iter().map(Hook::name).collect();
+    let mut ours: Vec<(String, String)> = found(text, own)?.into_iter().map(Hook::name).collect();
     ours.sort_unstable();
     let mut wanted = EVENTS.map(|event| (event.to_owned(), command.to_owned()));
     wanted.sort_unstable();
     if ours == wanted {
         return Ok(text.to_owned());
     }
-    let mut text = without_hooks(text)?;
+    let mut text = without_hooks(text, own)?;
     let style = Style::of(&text);
     if json::member(body(&text), "hooks").is_none() {
         text = appended(&text, body(&text), 0, &style, |_| "\"hooks\": {}".to_owned());
@@ -84,13 +105,13 @@ pub(super) fn with_hooks(text: &str, command: &str) -> Result<String, NotSetting
     Ok(text)
 }
 
-/// The text without our hooks, and without what held nothing else.
-pub(super) fn without_hooks(text: &str) -> Result<String, NotSettings> {
+/// The text without our hooks, and without what held nothing else and is not the user's own.
+pub(super) fn without_hooks(text: &str, own: &Own) -> Result<String, NotSettings> {
     let mut text = text.to_owned();
     if text.trim().is_empty() {
         return Ok(text);
     }
-    while let Some(hook) = found(&text)?.first() {
+    while let Some(hook) = found(&text, own)?.first() {
         let range = hook.range.clone();
         text.replace_range(range, "");
     }
@@ -129,7 +150,7 @@ impl Hook {
 }
 
 /// Our hooks, in order.
-fn found(text: &str) -> Result<Vec<Hook>, NotSettings> {
+fn found(text: &str, own: &Own) -> Result<Vec<Hook>, NotSettings> {
     let body = body(text);
     json::check(body).map_err(|error| {
         NotSettings(format!("{}:{}: {}", error.line, error.column, error.reason))
@@ -150,7 +171,8 @@ fn found(text: &str) -> Result<Vec<Hook>, NotSettings> {
                 let Some(command) = command.filter(|command| is_ours(command)) else { continue };
                 // With the last that a thing holds, the thing goes.
                 let (container, index) = match (entries.items.as_slice(), groups.items.as_slice()) {
-                    ([_], [_]) if hooks.items.len() == 1 => (&root, at),
+                    ([_], [_]) if own.events.contains(event) => (&groups, group_at),
+                    ([_], [_]) if hooks.items.len() == 1 && !own.hooks => (&root, at),
                     ([_], [_]) => (&hooks, event_at),
                     ([_], _) => (&groups, group_at),
                     _ => (&entries, entry_at),

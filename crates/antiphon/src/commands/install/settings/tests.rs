@@ -4,19 +4,20 @@ const COMMAND: &str = "/opt/bin/antiphon hook";
 
 /// Adds our hooks and takes them out again: the text is as it was, byte for byte.
 fn check_round(text: &str) -> String {
-    let with = with_hooks(text, COMMAND).unwrap();
+    let own = Own::of(Some(text));
+    let with = with_hooks(text, COMMAND, &own).unwrap();
     let value: serde_json::Value = serde_json::from_str(body(&with)).unwrap();
     for event in EVENTS {
         let groups = value["hooks"][event].as_array().unwrap();
         let ours = groups.iter().filter(|group| group["hooks"][0]["command"] == COMMAND);
         assert_eq!(ours.count(), 1, "{event}: {with}");
     }
-    assert_eq!(with_hooks(&with, COMMAND).unwrap(), with, "a second time changes nothing");
-    assert_eq!(without_hooks(&with).unwrap(), text);
-    let moved = with_hooks(&with, "'/a b/antiphon' hook").unwrap();
+    assert_eq!(with_hooks(&with, COMMAND, &own).unwrap(), with, "a second time changes nothing");
+    assert_eq!(without_hooks(&with, &own).unwrap(), text);
+    let moved = with_hooks(&with, "'/a b/antiphon' hook", &own).unwrap();
     let quoted = format!("\"{COMMAND}\"");
     assert!(!moved.contains(&quoted), "one hook an event, wherever the program lies");
-    assert_eq!(without_hooks(&moved).unwrap(), text);
+    assert_eq!(without_hooks(&moved, &own).unwrap(), text);
     with
 }
 
@@ -27,6 +28,9 @@ fn what_is_there_stays_byte_for_byte() {
     check_round("{\"model\":\"opus\",\"env\":{\"A\":\"1\"}}");
     check_round("{\r\n\t\"zebra\":   1 ,\r\n\t\"ant\" : [ 1,2 ]\r\n}");
     check_round("\u{feff}{\n    \"x\": \"hooks\"\n}\n\n");
+    check_round("{\"hooks\":{\"Stop\":[]}}");
+    check_round("{\"hooks\":{}, \"model\":\"opus\"}");
+    check_round("{\"hooks\":{\"Stop\":[],\"SessionEnd\":[]}}");
     check_round(
         "{\n  \"hooks\": {\n    \"Stop\": [ {\"hooks\": [{\"type\":\"command\",\"command\":\"say done\"}]} ],\n    \"Other\": []\n  },\n  \"last\": null\n}\n",
     );
@@ -56,7 +60,7 @@ fn only_our_own_hooks_are_taken_out() {
             "{{\"hooks\":{{\"Stop\":[{{\"hooks\":[{{\"command\":{}}}]}}]}}}}",
             serde_json::to_string(other).unwrap()
         );
-        assert_eq!(without_hooks(&text).unwrap(), text);
+        assert_eq!(without_hooks(&text, &Own::default()).unwrap(), text);
         check_round(&text);
     }
     for program in ["/opt/bin/antiphon", "/a b/antiphon", "/it's/antiphon"] {
@@ -74,7 +78,7 @@ fn a_hook_in_a_group_with_others_goes_alone() {
         (format!("{a}, {ours}, {b}"), format!("{a}, {b}")),
         (format!("{a},{b} , {ours} "), format!("{a},{b} ")),
     ] {
-        assert_eq!(without_hooks(&group(&before)).unwrap(), group(&after));
+        assert_eq!(without_hooks(&group(&before), &Own::default()).unwrap(), group(&after));
     }
 }
 
@@ -87,7 +91,7 @@ fn what_is_no_settings_is_left_alone() {
         ("{\"hooks\": []}", "its `hooks` are no JSON object"),
         ("{\"hooks\": {\"Stop\": 1}}", "its hooks for `Stop` are no list"),
     ] {
-        let error = with_hooks(text, COMMAND).unwrap_err().to_string();
+        let error = with_hooks(text, COMMAND, &Own::default()).unwrap_err().to_string();
         assert!(error.contains(why), "{text}: {error}");
     }
 }
