@@ -23,6 +23,8 @@ pub struct Follower {
     first_line: Option<Mark>,
     scanner: Scanner,
     segment: Segment,
+    /// Whether lines are to be known again. That costs a hash of each.
+    remembers: bool,
 }
 
 /// The segment that is being read.
@@ -66,7 +68,13 @@ impl Follower {
             first_line: None,
             scanner: Scanner::default(),
             segment: Segment::default(),
+            remembers: true,
         }
+    }
+
+    /// The same for one look at what is there.
+    pub fn once(path: &Path) -> Self {
+        Self { remembers: false, ..Self::new(path) }
     }
 
     /// Hands every line that is new and whole to `sink`.
@@ -153,6 +161,11 @@ impl Follower {
         while let Some(line) = lines.next_line().map_err(read)? {
             if !line.terminated && !is_finished {
                 break;
+            }
+            if !self.remembers {
+                self.scanner.line(&line, sink);
+                followed.lines += 1;
+                continue;
             }
             let (offset, len) = (line.offset, line.bytes.len());
             let mark = Mark { offset, len, hash: Hash::of(line.bytes) };

@@ -38,6 +38,28 @@ pub(crate) fn json_line(line: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Lines of JSON Lines, many at a time.
+#[derive(Debug, Default)]
+pub(crate) struct JsonLines {
+    buffer: String,
+}
+
+impl JsonLines {
+    const FLUSH_BYTES: usize = 64 << 10;
+
+    pub(crate) fn add(&mut self, line: &str) -> anyhow::Result<()> {
+        self.buffer.push_str(&escape_json(line.trim_end()));
+        self.buffer.push('\n');
+        if self.buffer.len() >= Self::FLUSH_BYTES { self.flush() } else { Ok(()) }
+    }
+
+    pub(crate) fn flush(&mut self) -> anyhow::Result<()> {
+        let written = document(&self.buffer);
+        self.buffer.clear();
+        written
+    }
+}
+
 /// Prints lines of our own making, escaped, at once.
 pub(crate) fn lines(text: &str) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();

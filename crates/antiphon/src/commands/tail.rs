@@ -1,18 +1,22 @@
 //! `antiphon tail`: a session while it happens.
+//!
+//! An event is shown when its line is read, from that line alone, so that a log of any length takes
+//! the memory of a short one.
 
 mod foreign;
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use antiphon_journal::{Damage, Follower, Log, LogBodies, Seal, Sink};
+use antiphon_journal::{Damage, Follower, Seal, Sink};
 use antiphon_library::Bundle;
-use antiphon_model::{Event, EventKind, Line, Session, Timestamp};
+use antiphon_model::{Bodies, BodyError, Event, EventKind, Line, Place, Session, Timestamp};
 use antiphon_views::Reading;
 
 use super::view::event_line;
 use crate::cli;
 use crate::failure::Outcome;
-use crate::terminal::{self, Page, complain};
+use crate::terminal::{JsonLines, Page, complain};
 
 const INTERVAL: Duration = Duration::from_millis(50);
 
@@ -21,31 +25,27 @@ pub(crate) fn run(args: &cli::Tail) -> anyhow::Result<Outcome> {
     if let Some(stamp) = Bundle::stamp(&args.session)? {
         return foreign::run(args, stamp);
     }
-    let mut follower = Follower::new(&args.session);
-    let mut shown = Shown {
-        session: Session::default(),
-        lines: Vec::new(),
-        waits_for: args.since.clone(),
-        keeps_lines: args.json,
-        ended: false,
-        damaged: false,
-        printed: 0,
-        first: None,
-    };
     if args.once {
         crate::opened::find(&args.session)?;
     }
+    let mut follower = match args.once {
+        true => Follower::once(&args.session),
+        false => Follower::new(&args.session),
+    };
+    let mut shown = Shown {
+        out: if args.json { Out::Json(JsonLines::default()) } else { Out::Page(Page::live()) },
+        names: BTreeMap::new(),
+        waits_for: args.since.clone(),
+        ended: false,
+        damaged: false,
+        first: None,
+        failure: None,
+    };
     loop {
         let followed = follower.poll(&mut shown)?;
+        shown.settle()?;
         if followed.restarted {
             complain("the log was cut or replaced; going on with what is there now");
-        }
-        if args.json {
-            for line in shown.lines.drain(..) {
-                terminal::json_line(&line)?;
-            }
-        } else {
-            shown.print(&args.session)?;
         }
         if args.once || (args.until_end && shown.ended) {
             break;
@@ -59,55 +59,99 @@ pub(crate) fn run(args: &cli::Tail) -> anyhow::Result<Outcome> {
     Ok(if shown.damaged { Outcome::BadInput } else { Outcome::Done })
 }
 
-/// What has been read, and how much of it is on the screen.
+/// Where events are shown.
+enum Out {
+    Page(Page),
+    Json(JsonLines),
+}
+
+/// What has to be known of what was shown.
 struct Shown {
-    session: Session,
-    lines: Vec<String>,
+    out: Out,
+    /// What agents are called, by their ids.
+    names: BTreeMap<String, String>,
     /// Nothing is shown before this message.
     waits_for: Option<String>,
-    keeps_lines: bool,
     ended: bool,
     damaged: bool,
-    printed: usize,
     first: Option<Timestamp>,
+    /// Why nothing more can be shown.
+    failure: Option<anyhow::Error>,
 }
 
 impl Sink for Shown {
     fn event(&mut self, event: &Event<'_>, line: &Line<'_>, _: Option<&Seal>) {
-        self.session.apply(event);
+        if self.failure.is_some() {
+            return;
+        }
         self.first = self.first.or(event.at);
         // What is said about a session afterwards does not open it again.
         if !matches!(event.kind, EventKind::Annotation(_)) {
             self.ended = matches!(event.kind, EventKind::SessionEnded(_));
         }
+        if let EventKind::AgentCreated(created) = &event.kind
+            && let Some(name) = &created.name
+        {
+            self.names.insert(created.agent.as_ref().to_owned(), name.as_ref().to_owned());
+        }
         if self.waits_for.is_some() {
-            self.printed = self.session.len();
             if self.waits_for.as_deref() == event.message_id.as_deref() {
                 self.waits_for = None;
             }
-        } else if self.keeps_lines {
-            self.lines.push(line.text.to_owned());
+            return;
         }
+        self.failure = self.show(event, line).err();
     }
 
     fn damage(&mut self, damage: Damage) {
+        // In the order in which things stand.
+        if self.failure.is_none() {
+            self.failure = self.settle().err();
+        }
         self.damaged = true;
         complain(&format!("line {}: {}", damage.line, damage.message()));
     }
 }
 
 impl Shown {
-    fn print(&mut self, path: &std::path::Path) -> anyhow::Result<()> {
-        if self.printed == self.session.len() {
-            return Ok(());
+    fn show(&mut self, event: &Event<'_>, line: &Line<'_>) -> anyhow::Result<()> {
+        let page = match &mut self.out {
+            Out::Json(lines) => return lines.add(line.text),
+            Out::Page(page) => page,
+        };
+        // A session of this event alone.
+        let mut session = Session::default();
+        session.apply(event);
+        let Some(entry) = session.entries().last() else { return Ok(()) };
+        let id = entry.agent().map(|agent| session.agent_id(agent));
+        let name = id.map(|id| self.names.get(id).map_or(id, String::as_str));
+        let reading = Reading { session: &session, bodies: &OfLine(line) };
+        event_line(page, &reading, entry, self.first, name)
+    }
+
+    /// Brings what is ready onto the screen.
+    fn settle(&mut self) -> anyhow::Result<()> {
+        if let Some(failure) = self.failure.take() {
+            return Err(failure);
         }
-        let bodies = LogBodies::new(&Log::find(path)?);
-        let reading = Reading { session: &self.session, bodies: &bodies };
-        let mut page = Page::live();
-        for entry in self.session.entries_from(self.printed) {
-            event_line(&mut page, &reading, entry, self.first)?;
+        match &mut self.out {
+            Out::Page(page) => page.flush(),
+            Out::Json(lines) => lines.flush(),
         }
-        self.printed = self.session.len();
-        page.finish()
+    }
+}
+
+/// The bodies of one line.
+struct OfLine<'a>(&'a Line<'a>);
+
+impl Bodies for OfLine<'_> {
+    fn read(&self, place: Place) -> Result<String, BodyError> {
+        let start = place.offset.checked_sub(self.0.place.offset);
+        let body = start.and_then(|start| {
+            let start = usize::try_from(start).ok()?;
+            self.0.text.get(start..start.checked_add(place.len as usize)?)
+        });
+        let end = place.offset + u64::from(place.len);
+        body.map(str::to_owned).ok_or(BodyError::Gone { offset: place.offset, end })
     }
 }

@@ -7,17 +7,26 @@ use antiphon_model::is_dangerous;
 /// Text of several lines: newlines and tabs stay, all else that a terminal or the eye could be
 /// fooled by becomes visible, as `\u{1b}`.
 pub(crate) fn escape(text: &str) -> Cow<'_, str> {
+    if is_printable(text, b"\n\t") {
+        return Cow::Borrowed(text);
+    }
     escape_where(text, |c| c != '\n' && c != '\t' && is_dangerous(c))
 }
 
 /// Text for one line: newlines and tabs are shown as well.
 pub(crate) fn escape_line(text: &str) -> Cow<'_, str> {
+    if is_printable(text, b"") {
+        return Cow::Borrowed(text);
+    }
     escape_where(text, is_dangerous)
 }
 
 /// JSON, with the characters escaped that JSON allows and a terminal does not. They stand only in
 /// strings.
 pub(crate) fn escape_json(text: &str) -> Cow<'_, str> {
+    if is_printable(text, b"") {
+        return Cow::Borrowed(text);
+    }
     let unsafe_in_json = |c: char| !c.is_ascii_control() && is_dangerous(c) || c == '\u{7f}';
     if !text.contains(unsafe_in_json) {
         return Cow::Borrowed(text);
@@ -33,6 +42,12 @@ pub(crate) fn escape_json(text: &str) -> Cow<'_, str> {
         }
     }
     Cow::Owned(out)
+}
+
+/// Whether a text is of ASCII that can be printed, or these. Most is, and bytes are looked at
+/// faster than characters.
+fn is_printable(text: &str, besides: &[u8]) -> bool {
+    text.bytes().all(|byte| matches!(byte, b' '..=b'~') || besides.contains(&byte))
 }
 
 fn escape_where(text: &str, goes: impl Fn(char) -> bool + Copy) -> Cow<'_, str> {

@@ -110,15 +110,30 @@ impl Page {
 
     /// Adds a text of several lines, wrapped, each behind `indent` spaces but for the first.
     pub(crate) fn block(&mut self, style: Style, text: &str, indent: usize) -> anyhow::Result<()> {
-        let width = self.width.map(|width| width.saturating_sub(indent));
-        for (at, line) in wrap(&escape(text), width).iter().enumerate() {
-            if at > 0 {
-                self.buffer.push_str(&" ".repeat(indent));
-            }
-            self.add(style, line);
-            self.end()?;
+        let text = escape(text);
+        let Some(width) = self.width else {
+            return text
+                .split('\n')
+                .enumerate()
+                .try_for_each(|(at, line)| self.block_line(style, line, at, indent));
+        };
+        let lines = wrap(&text, Some(width.saturating_sub(indent)));
+        let mut lines = lines.iter().enumerate();
+        lines.try_for_each(|(at, line)| self.block_line(style, line, at, indent))
+    }
+
+    fn block_line(
+        &mut self,
+        style: Style,
+        line: &str,
+        at: usize,
+        indent: usize,
+    ) -> anyhow::Result<()> {
+        if at > 0 {
+            self.buffer.extend(std::iter::repeat_n(' ', indent));
         }
-        Ok(())
+        self.add(style, line);
+        self.end()
     }
 
     pub(crate) fn flush(&mut self) -> anyhow::Result<()> {

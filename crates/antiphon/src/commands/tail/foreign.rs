@@ -35,11 +35,11 @@ pub(super) fn run(args: &cli::Tail, mut stamp: Stamp) -> anyhow::Result<Outcome>
             let begun = Instant::now();
             shown.show(args, is_quiet)?;
             is_settled = is_quiet;
+            if args.once {
+                break;
+            }
             // Reading a long session takes its time; most of it is left to others.
             std::thread::sleep(begun.elapsed() * 3);
-        }
-        if args.once {
-            break;
         }
         std::thread::sleep(INTERVAL);
         let now = Bundle::stamp(&args.session)?.unwrap_or_default();
@@ -89,7 +89,10 @@ impl Shown {
             }
             match lines.get(entry.id()) {
                 Some(line) => terminal::json_line(line)?,
-                None => event_line(&mut page, &opened.reading(), entry, first)?,
+                None => {
+                    let name = entry.agent().map(|agent| session.agent_name(agent));
+                    event_line(&mut page, &opened.reading(), entry, first, name)?;
+                }
             }
         }
         page.finish()

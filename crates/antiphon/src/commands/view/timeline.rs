@@ -86,20 +86,21 @@ fn what(kind: &str, text: &str) -> String {
     }
 }
 
-/// One event as `tail` shows it: when, who, what.
+/// One event as `tail` shows it: when, who by that name, what.
 pub(crate) fn event_line(
     page: &mut Page,
     reading: &Reading<'_>,
     entry: Entry<'_>,
     first: Option<Timestamp>,
+    name: Option<&str>,
 ) -> anyhow::Result<()> {
     let time = match (entry.at(), first) {
         (Some(at), Some(first)) => ago(at.since(first)),
         _ => format!("line {}", entry.line_number()),
     };
     page.faint(&format!("{time:>12}  "));
-    if let Some(agent) = entry.agent() {
-        page.add(Style::Name, reading.session.agent_name(agent)).plain(" ");
+    if let Some(name) = name {
+        page.add(Style::Name, name).plain(" ");
     }
     let text = reading.deed(entry)?;
     #[expect(clippy::wildcard_enum_match_arm, reason = "the others are called by their name")]
