@@ -94,7 +94,9 @@ impl<R: Read> Lines<R> {
             self.end -= self.start;
             self.start = 0;
             if self.end == self.buffer.len() {
-                self.buffer.resize(self.buffer.len() * 2, 0);
+                // No more than the longest line that is kept, and a block.
+                let len = (self.buffer.len() * 2).min(LINE_BYTES_MAX + BLOCK_BYTES);
+                self.buffer.resize(len, 0);
             }
         }
         let room = self.buffer.get_mut(self.end..).unwrap_or_default();

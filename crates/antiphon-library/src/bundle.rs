@@ -6,10 +6,12 @@
 //! day, in those of later days.
 
 mod beside;
+mod long_lines;
 mod nearby;
 pub(crate) mod tree;
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use antiphon_formats::{FORMATS, Format, Sink, Stream, detect};
@@ -22,9 +24,6 @@ use crate::open::Tell;
 use beside::companions;
 pub(crate) use beside::{Beside, Near};
 pub(crate) use nearby::Nearby;
-
-/// How much of a file decides what it is.
-pub(crate) const HEAD_BYTES: u64 = 64 << 10;
 
 /// A session's files, read: its main file first, each with its name within the session.
 #[derive(Debug)]
@@ -89,12 +88,12 @@ impl Bundle {
     ) -> Result<Self, Error> {
         let main = tree::main(path, format);
         let mut bundle = Self::new(format, session_name(format, &main));
-        let text = Text::read(path);
+        let text = read(path, format);
         let text = text.map_err(|source| Error::Read { path: path.to_owned(), source })?;
         bundle.add(main, text, tell);
         for member in companions(path, format, beside) {
             // One that cannot be read costs that one.
-            let text = Text::read(&member.path).unwrap_or_else(|error| Text {
+            let text = read(&member.path, format).unwrap_or_else(|error| Text {
                 text: String::new(),
                 stopped: Some(Stopped::Unreadable(error)),
             });
@@ -186,6 +185,11 @@ impl Bundle {
     fn add(&mut self, member: Member, Text { mut text, stopped }: Text, tell: Tell<'_>) {
         tell(&member.name, self.format.lines.map(|_| text.as_bytes()));
         let number = u32::try_from(self.files.len()).unwrap_or(u32::MAX);
+        if self.format.lines.is_none() {
+            let (passed, problems) = long_lines::pass_over(text, number, &member.name);
+            text = passed;
+            self.problems.extend(problems);
+        }
         if let Some(lines) = self.format.lines {
             let lines = lines(&text);
             let mut problems = lines.problems;
@@ -219,9 +223,9 @@ impl Bundle {
             let found: Vec<PathBuf> = later.extract_if(.., is_named).collect();
             for path in found {
                 let name = file_name(&path);
-                let head = file::head(&path, HEAD_BYTES).unwrap_or_default();
+                let head = file::head(&path).unwrap_or_default();
                 if (self.format.belongs)(&maker, &name, &head)
-                    && let Ok(text) = Text::read(&path)
+                    && let Ok(text) = read(&path, self.format)
                 {
                     self.add(Member::file(name, path), text, tell);
                 }
@@ -286,6 +290,11 @@ impl Bundle {
         &self.name
     }
 
+    /// Whether its main file is a stream of JSON lines, read as it stands.
+    pub fn is_stream(&self) -> bool {
+        self.format.lines.is_none()
+    }
+
     pub fn files(&self) -> impl Iterator<Item = &Path> {
         self.files.iter().map(|member| &*member.path)
     }
@@ -297,6 +306,14 @@ impl Bundle {
 
     pub(crate) fn into_streams(self) -> Vec<Vec<u8>> {
         self.texts.into_iter().map(String::into_bytes).collect()
+    }
+}
+
+/// Reads a file of a session in that format.
+fn read(path: &Path, format: &Format) -> io::Result<Text> {
+    match format.lines {
+        Some(_) => Text::read_document(path),
+        None => Text::read(path),
     }
 }
 
@@ -319,9 +336,8 @@ pub(crate) fn format_of(path: &Path) -> Result<Option<&'static Format>, Error> {
     if !path.is_file() {
         return Ok(None);
     }
-    let head = file::head(path, HEAD_BYTES);
-    let head = head.map_err(|source| Error::Read { path: path.to_owned(), source })?;
-    Ok(detect(&head))
+    let found = file::look_at(path, detect);
+    found.map_err(|source| Error::Read { path: path.to_owned(), source })
 }
 
 /// What the agent calls the session; the main file's name, where nothing is known.

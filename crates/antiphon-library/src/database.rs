@@ -11,13 +11,13 @@ mod row;
 mod source;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
 use crate::bundle::Member;
+use crate::regular;
 use source::Connected;
 
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
@@ -82,10 +82,8 @@ pub(crate) fn named(path: &Path) -> Option<(PathBuf, Option<String>)> {
 
 fn is_database(path: &Path) -> bool {
     let mut magic = [0; MAGIC.len()];
-    // What is no file may never end, or never begin.
-    path.is_file()
-        && fs::File::open(path).and_then(|mut file| file.read_exact(&mut magic)).is_ok()
-        && magic == *MAGIC
+    let read = regular::open(path).and_then(|mut file| file.read_exact(&mut magic));
+    read.is_ok() && magic == *MAGIC
 }
 
 impl Database {

@@ -13,7 +13,7 @@ use thiserror::Error;
 
 use crate::bundle::Bundle;
 use crate::database::DatabaseError;
-use crate::recorded;
+use crate::{file, recorded};
 
 /// The name of the log's own format.
 pub const LOG_FORMAT: &str = "antiphon";
@@ -85,6 +85,13 @@ fn open_for(path: &Path, only_usage: bool, tell: Option<Tell<'_>>) -> Result<Ope
     });
     if let Some(bundle) = bundle? {
         return Ok(open_foreign(bundle, only_usage));
+    }
+    if path.exists() && !path.is_dir() {
+        let unread = |source| Error::Read { path: path.to_owned(), source };
+        if file::is_packed(path).map_err(unread)? {
+            let what = "it is packed, and what it holds is no session in a known format";
+            return Err(unread(io::Error::other(what)));
+        }
     }
     let log = Log::find(path)?;
     if let Some(tell) = tell {

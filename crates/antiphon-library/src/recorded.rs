@@ -13,7 +13,7 @@ use antiphon_model::{
     Session, Timestamp, json,
 };
 
-use crate::{Bundle, Error};
+use crate::{Bundle, Error, file};
 
 /// A session that was read from a recording, and where its words are.
 pub(crate) struct Recorded {
@@ -36,8 +36,7 @@ pub(crate) fn read(log: &Log, folded: &Session) -> Result<Option<Recorded>, Erro
         text.push('\n');
         times.push(at);
     }
-    let head_end = text.char_indices().nth(64 << 10).map_or(text.len(), |(at, _)| at);
-    let Some(format) = text.get(..head_end).and_then(detect) else { return Ok(None) };
+    let Some(format) = detect(file::first_lines(&text)) else { return Ok(None) };
     // The command's lines are one stream more, behind the log's own.
     let number = log.segments().len();
     let mut streams = vec![Stream { name: "", text: "" }; number];

@@ -7,7 +7,7 @@
 
 use std::io::{self, Read};
 
-use antiphon_model::json::{self, Members};
+use antiphon_model::json;
 
 pub(crate) const MAGIC: [u8; 4] = *b"PK\x03\x04";
 const CENTRAL: [u8; 4] = *b"PK\x01\x02";
@@ -36,51 +36,93 @@ struct Member<'z> {
     /// What is packed, and perhaps more; or less, if the zip was cut.
     packed: &'z [u8],
     is_cut: bool,
+    /// How long it says it is when it is unpacked.
+    said: Option<u64>,
 }
 
-/// Unpacks the members, up to `most` bytes of text.
+/// Unpacks the members, up to `most` bytes of text. One that does not fit is named and left out.
 pub(crate) fn unpack(zip: &[u8], most: u64) -> Unpacked {
-    let mut unpacked = Unpacked::default();
+    let mut unpacking = Unpacking { most, ..Unpacking::default() };
     match listed(zip) {
         Some(members) => {
             for member in &members {
-                unpacked.add(member, most);
+                unpacking.add(member);
             }
         }
-        None => in_turn(zip, most, &mut unpacked),
+        None => in_turn(zip, &mut unpacking),
     }
-    unpacked
+    let Unpacking { bytes, stopped, is_too_long, .. } = unpacking;
+    Unpacked { text: crate::file::text(bytes), stopped, is_too_long }
 }
 
-impl Unpacked {
+/// The text while members are added to it.
+#[derive(Debug, Default)]
+struct Unpacking {
+    bytes: Vec<u8>,
+    most: u64,
+    stopped: Option<io::Error>,
+    is_too_long: bool,
+}
+
+impl Unpacking {
     /// Adds a member's line; says how many bytes it took, if it came to its end.
-    fn add(&mut self, member: &Member<'_>, most: u64) -> Option<u64> {
-        let left = most.saturating_sub(self.text.len() as u64);
-        if left == 0 {
+    fn add(&mut self, member: &Member<'_>) -> Option<u64> {
+        let begin = self.bytes.len();
+        let left = self.most.saturating_sub(begin as u64);
+        let mut line = String::from("{\"member\":");
+        json::push_string(&mut line, &member.name);
+        if member.said.is_some_and(|said| said > left) || left == 0 {
             self.is_too_long = true;
             return None;
         }
-        let mut bytes = Vec::new();
-        let (taken, error) = member.unpack(left, &mut bytes);
-        let text = String::from_utf8_lossy(&bytes);
-        let mut line = Members::default();
-        line.word("member", &member.name);
-        let is_json = text.trim_start().starts_with(['{', '[']);
-        match is_json {
-            true => line.raw("value", &json::compact(&text).replace(['\n', '\r'], " ")),
-            false => line.number("bytes", Some(bytes.len())),
+        line.push_str(",\"value\":");
+        self.bytes.extend(line.as_bytes());
+        // Unpacked where it stays, and made one line in place: it may be all that fits into memory.
+        let at = self.bytes.len();
+        let (taken, error) = member.unpack(left, &mut self.bytes);
+        let value = self.bytes.get(at..).unwrap_or_default();
+        let len = value.len();
+        let is_json = matches!(value.trim_ascii_start().first(), Some(b'{' | b'['));
+        let is_too_long = len as u64 >= left;
+        if is_json && !is_too_long {
+            compact(&mut self.bytes, at);
+        } else {
+            self.bytes.truncate(at - "\"value\":".len());
+            self.bytes.extend(format!("\"bytes\":{len}").as_bytes());
         }
-        let mut line = line.object();
-        if error.is_some() || bytes.len() as u64 >= left {
-            // It has no end; the line must not look as if it had.
-            line.pop();
+        // If it has no end, the line must not look as if it had.
+        if error.is_none() {
+            self.bytes.push(b'}');
         }
-        self.text.push_str(&line);
-        self.text.push('\n');
-        self.is_too_long |= bytes.len() as u64 >= left;
+        self.bytes.push(b'\n');
+        self.is_too_long |= is_too_long;
         self.stopped = self.stopped.take().or(error);
         taken
     }
+}
+
+/// Takes the space out that stands between the parts of a JSON text, from a place on. What is left
+/// of line breaks would break the line.
+fn compact(bytes: &mut Vec<u8>, from: usize) {
+    let (mut at, mut to) = (from, from);
+    let (mut is_inside, mut is_escaped) = (false, false);
+    while let Some(&byte) = bytes.get(at) {
+        at += 1;
+        if !is_inside && byte.is_ascii_whitespace() {
+            continue;
+        }
+        (is_inside, is_escaped) = match (is_inside, byte) {
+            (true, _) if is_escaped => (true, false),
+            (true, b'\\') => (true, true),
+            (_, b'"') => (!is_inside, false),
+            _ => (is_inside, false),
+        };
+        if let Some(place) = bytes.get_mut(to) {
+            *place = if matches!(byte, b'\n' | b'\r') { b' ' } else { byte };
+        }
+        to += 1;
+    }
+    bytes.truncate(to);
 }
 
 impl Member<'_> {
@@ -128,14 +170,14 @@ fn listed(zip: &[u8]) -> Option<Vec<Member<'_>>> {
     while zip.get(at..)?.starts_with(&CENTRAL) {
         let (flags, method) = (u16_at(zip, at + 8)?, u16_at(zip, at + 10)?);
         let mut size = u64::from(u32_at(zip, at + 20)?);
-        let full = u32_at(zip, at + 24)?;
+        let mut said = u64::from(u32_at(zip, at + 24)?);
         let lengths = [28, 30, 32].map(|field| u16_at(zip, at + field).map(usize::from));
         let [Some(name), Some(extra), Some(comment)] = lengths else { return None };
         let mut offset = u64::from(u32_at(zip, at + 42)?);
         let mut long = long_fields(zip.get(at + 46 + name..)?.get(..extra)?).into_iter();
         let unset = u64::from(u32::MAX);
-        if full == u32::MAX {
-            long.next();
+        if said == unset {
+            said = long.next()?;
         }
         if size == unset {
             size = long.next()?;
@@ -144,15 +186,15 @@ fn listed(zip: &[u8]) -> Option<Vec<Member<'_>>> {
             offset = long.next()?;
         }
         let own = String::from_utf8_lossy(zip.get(at + 46..)?.get(..name)?).into_owned();
-        found.push((offset, size, own, method, flags));
+        found.push((offset, size, own, method, flags, said));
         at += 46 + name + extra + comment;
     }
     found.sort_by_key(|(offset, ..)| *offset);
-    let members = found.into_iter().map(|(offset, size, name, method, flags)| {
+    let members = found.into_iter().map(|(offset, size, name, method, flags, said)| {
         let at = usize::try_from(offset).ok()?;
         let begin = data_at(zip, at)?;
         let packed = zip.get(begin..)?.get(..usize::try_from(size).ok()?)?;
-        Some(Member { name, method, flags, packed, is_cut: false })
+        Some(Member { name, method, flags, packed, is_cut: false, said: Some(said) })
     });
     members.collect::<Option<Vec<_>>>().filter(|members| !members.is_empty())
 }
@@ -179,7 +221,7 @@ fn data_at(zip: &[u8], at: usize) -> Option<usize> {
 }
 
 /// The members from the front, each where the one before ends.
-fn in_turn(zip: &[u8], most: u64, unpacked: &mut Unpacked) {
+fn in_turn(zip: &[u8], unpacked: &mut Unpacking) {
     let mut at = 0;
     let cut = || io::Error::from(io::ErrorKind::UnexpectedEof);
     while zip.get(at..).is_some_and(|rest| rest.starts_with(&MAGIC)) {
@@ -199,7 +241,8 @@ fn in_turn(zip: &[u8], most: u64, unpacked: &mut Unpacked) {
         let is_cut = size > rest.len();
         let packed = if is_known { rest.get(..size).unwrap_or(rest) } else { rest };
         let name = String::from_utf8_lossy(name).into_owned();
-        let taken = unpacked.add(&Member { name, method, flags, packed, is_cut }, most);
+        let member = Member { name, method, flags, packed, is_cut, said: None };
+        let taken = unpacked.add(&member);
         if unpacked.is_too_long || unpacked.stopped.is_some() {
             return;
         }

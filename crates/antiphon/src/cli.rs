@@ -20,6 +20,25 @@ pub(crate) use view::*;
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
+    /// Memory that unpacking a file, or reading a document, may take: 1GB instead of 256MB
+    #[arg(long, global = true, value_name = "SIZE", value_parser = size, hide = true)]
+    pub(crate) max_memory: Option<u64>,
+}
+
+/// A number of bytes as a person writes it: `512MB`, `2G`.
+fn size(text: &str) -> Result<u64, String> {
+    let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
+    let unit = text.get(digits.len()..).unwrap_or_default().trim().to_ascii_lowercase();
+    let shift = match unit.trim_end_matches('b').trim_end_matches('i') {
+        "" => 0,
+        "k" => 10,
+        "m" => 20,
+        "g" => 30,
+        "t" => 40,
+        _ => return Err("expected a size such as 512MB or 2GB".to_owned()),
+    };
+    let number: u64 = digits.parse().map_err(|_| "expected a size such as 512MB or 2GB")?;
+    number.checked_mul(1 << shift).ok_or_else(|| "that is more than there can be".to_owned())
 }
 
 const EXAMPLES: &str = "\
@@ -35,6 +54,8 @@ Examples:
 A SESSION is the path of a log (or of a folder of its segments), or of a file that a known agent
 wrote (`antiphon formats`); or a session that is kept (`antiphon ls`): its id, the beginning of its
 id, or `latest`.
+To unpack a file or to read a document takes at most 256 MB of memory, or what `--max-memory SIZE`
+allows to any command.
 Exit codes: 0 done, 1 the answer is no, 2 usage, 3 done but some input was bad, 4 failed.";
 
 #[derive(Debug, Subcommand)]

@@ -37,6 +37,9 @@ pub(crate) use record::duration;
 const NOTHING_KEPT: &str = "No session is kept yet: `antiphon sync` takes in those of your agents.";
 
 pub(crate) fn run(cli: Cli) -> anyhow::Result<Outcome> {
+    if let Some(bytes) = cli.max_memory {
+        antiphon_library::allow_memory(bytes);
+    }
     match cli.command {
         None => welcome::run(),
         Some(Command::Demo(args)) => demo::run(&args),

@@ -124,7 +124,7 @@ impl Opened {
     }
 }
 
-fn not_opened(path: &Path, error: antiphon_library::Error) -> anyhow::Error {
+pub(crate) fn not_opened(path: &Path, error: antiphon_library::Error) -> anyhow::Error {
     match error {
         antiphon_library::Error::Log(error) => no_log(path, error),
         error @ (antiphon_library::Error::Database(_)
@@ -154,6 +154,11 @@ pub(crate) fn find(named: &Path) -> anyhow::Result<Log> {
 /// The path of what a person names: a path that is there, or else a session of the store by its
 /// id, the beginning of its id, or `latest`. What looks like a path stays one.
 pub(crate) fn locate(named: &Path) -> anyhow::Result<PathBuf> {
+    if named.exists() && !named.is_dir() && !named.is_file() {
+        // A pipe would be waited for, and a device may have no end.
+        let what = format!("`{}` is not a regular file", named.display());
+        return Err(UserError::failed(what).into());
+    }
     let word = named.to_str().filter(|word| !word.contains(std::path::is_separator));
     let Some(word) = word.filter(|_| !named.exists()) else { return Ok(named.to_owned()) };
     let store = Store::open_default(&Environment::of_process()).ok();

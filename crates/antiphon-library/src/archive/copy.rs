@@ -9,7 +9,7 @@ use std::time::Instant;
 use antiphon_model::json;
 
 use crate::bundle::Member;
-use crate::file::MOST_BYTES;
+use crate::memory::PLAIN_BYTES_MAX;
 
 /// What came of copying a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,8 +61,8 @@ fn file(from: &Path, to: &Path, deadline: Option<Instant>, packs: bool) -> io::R
         _ => {
             let Some(source) = open(from)? else { return Ok(Step::Done) };
             let mut bytes = Vec::new();
-            source.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
-            match bytes.len() as u64 > MOST_BYTES {
+            source.take(PLAIN_BYTES_MAX + 1).read_to_end(&mut bytes)?;
+            match bytes.len() as u64 > PLAIN_BYTES_MAX {
                 true => Err(io::ErrorKind::FileTooLarge.into()),
                 false => document(bytes, to),
             }

@@ -8,7 +8,7 @@ use std::time::SystemTime;
 
 use antiphon_formats::Format;
 
-use super::{HEAD_BYTES, Member, file_name, is_outdated, list, relative, stem, tree};
+use super::{Member, file_name, is_outdated, list, relative, stem, tree};
 use crate::file::{self, PACKED};
 
 /// Which of the files beside a main file are looked into. There may be many, most of other
@@ -102,7 +102,7 @@ impl Near {
         }
         let mut owned = Owned::new();
         for path in self.likely("", format) {
-            let head = file::head(path, HEAD_BYTES).unwrap_or_default();
+            let head = file::head(path).unwrap_or_default();
             let owners = match (format.owners, format.made_by) {
                 (Some(owners), _) => owners(&head),
                 (None, made_by) => made_by.and_then(|by| by(&head)).into_iter().collect(),
@@ -192,7 +192,7 @@ pub(super) fn beside(
     };
     let likely = likely.into_iter().filter(|path| path != main);
     let mut others: Vec<(Member, String)> = likely
-        .filter_map(|path| Some((file::head(&path, HEAD_BYTES).ok()?, path)))
+        .filter_map(|path| Some((file::head(&path).ok()?, path)))
         .map(|(head, path)| (Member::file(file_name(&path), path), head))
         .collect();
     let mut found: Vec<Member> = Vec::new();

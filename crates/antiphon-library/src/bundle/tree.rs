@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use antiphon_formats::Format;
 
 use super::beside::beside;
-use super::{Beside, HEAD_BYTES, Member, Near, file_name, is_outdated, list, relative, stem};
+use super::{Beside, Member, Near, file_name, is_outdated, list, relative, stem};
 use crate::file::{self, PACKED};
 
 /// A session's root, where that is not its main file's folder.
@@ -73,7 +73,7 @@ fn absolute(path: PathBuf) -> PathBuf {
 
 /// The folders that a file leads to.
 fn led_to(member: &Member, root: &Path, format: &Format) -> Vec<PathBuf> {
-    let mut head = || file::head(&member.path, HEAD_BYTES).unwrap_or_default();
+    let mut head = || file::head(&member.path).unwrap_or_default();
     let leads = (format.leads)(&member.name, &mut head);
     let own = stem(&member.path);
     let folder = |lead: antiphon_formats::Lead| {

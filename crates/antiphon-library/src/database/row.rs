@@ -4,7 +4,7 @@ use antiphon_model::json::{self, Members};
 use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 
-use crate::file::MOST_BYTES;
+use crate::memory::PLAIN_BYTES_MAX;
 
 /// Whether a table has a column. The names are ours.
 pub(super) fn has(connection: &Connection, table: &str, column: &str) -> bool {
@@ -102,7 +102,7 @@ impl Listed {
         }
         self.has_any = true;
         self.text.push_str(record);
-        (self.text.len() as u64 <= MOST_BYTES).then_some(())
+        (self.text.len() as u64 <= PLAIN_BYTES_MAX).then_some(())
     }
 
     pub(super) fn has_any(&self) -> bool {

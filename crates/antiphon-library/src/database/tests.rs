@@ -1,4 +1,5 @@
 use rusqlite::{Connection, params};
+use std::fs;
 
 use super::*;
 use crate::{Bundle, Error, open};

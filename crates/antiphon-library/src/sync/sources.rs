@@ -8,7 +8,7 @@ use std::time::SystemTime;
 use antiphon_formats::{FORMATS, Format, Kept};
 
 use crate::archive::{Known, Source};
-use crate::bundle::{HEAD_BYTES, Near, list, relative};
+use crate::bundle::{Near, list, relative};
 use crate::database::Database;
 use crate::file::{self, PACKED};
 use crate::{Environment, Error};
@@ -142,7 +142,7 @@ pub(super) fn sessions_and_orphans(
                 && !crate::is_outdated(&path)
             {
                 let made_by = |by: fn(&str) -> Option<String>| {
-                    by(&file::head(&path, HEAD_BYTES).ok()?).filter(|it| !is_called(id, it))
+                    by(&file::head(&path).ok()?).filter(|it| !is_called(id, it))
                 };
                 let parent = format.made_by.and_then(made_by);
                 let session_id = id.to_owned();
@@ -172,7 +172,7 @@ fn orphans(others: Vec<PathBuf>, found: &[Wanted], format: &Format) -> Vec<PathB
     let is_orphan = |path: &PathBuf| {
         let is_beside = path.parent().is_some_and(|folder| shared.contains(folder));
         let is_claimed = path.ancestors().skip(1).any(|above| own_folders.contains(above));
-        let head = || file::head(path, HEAD_BYTES).unwrap_or_default();
+        let head = || file::head(path).unwrap_or_default();
         !is_beside && !is_claimed && !crate::is_outdated(path) && !owners(&head()).is_empty()
     };
     let mut orphans: Vec<PathBuf> = others.into_iter().filter(is_orphan).collect();

@@ -115,6 +115,27 @@ fn what_unpacks_without_end_is_cut() {
 }
 
 #[test]
+fn a_member_that_does_not_fit_costs_that_member() {
+    let long = format!("[{}1]", "1, ".repeat(1 << 20));
+    let members = [("a.json", STORED, "[1]"), ("b.json", DEFLATED, &long), ("c.json", ZSTD, "[3]")];
+    let mut whole = zip(&members, false);
+    let unpacked = unpack(&whole, 1 << 20);
+    let first = "{\"member\":\"a.json\",\"value\":[1]}\n";
+    let last = "{\"member\":\"c.json\",\"value\":[3]}\n";
+    assert_eq!(unpacked.text, [first, last].concat(), "it says how long it is");
+    assert!(unpacked.is_too_long && unpacked.stopped.is_none());
+    // It says that it is short; what comes out says otherwise.
+    let list = whole.windows(4).rposition(|bytes| bytes == CENTRAL).unwrap();
+    let own = whole[..list].windows(4).rposition(|bytes| bytes == CENTRAL).unwrap();
+    whole[own + 24..own + 28].copy_from_slice(&10_u32.to_le_bytes());
+    let unpacked = unpack(&whole, 1 << 20);
+    assert!(unpacked.text.starts_with(first) && unpacked.text.ends_with(last), "{unpacked:?}");
+    assert!(unpacked.text.len() < 200 && unpacked.is_too_long);
+    let middle = format!("{{\"member\":\"b.json\",\"value\":{}}}\n", long.replace(' ', ""));
+    assert!(unpack(&whole, 8 << 20).text == [first, &middle, last].concat());
+}
+
+#[test]
 fn hostile_numbers_lead_nowhere() {
     let whole = zip(MEMBERS, false);
     for at in 0..whole.len() {

@@ -49,7 +49,7 @@ pub(crate) struct Verify {
 
 #[derive(Debug, Args)]
 pub(crate) struct Salvage {
-    /// The damaged log
+    /// The damaged log, or another session: of that the lines that can be read
     pub(crate) session: PathBuf,
     /// Where to write the copy
     #[arg(short, long, value_name = "PATH")]

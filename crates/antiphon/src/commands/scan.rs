@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use antiphon_library::read_text;
+use antiphon_library::each_piece;
 use antiphon_redact::{Counts, Redactor};
 use anyhow::Context;
 use serde::Serialize;
@@ -51,8 +51,8 @@ fn find_files(path: &Path, found: &mut Vec<PathBuf>) -> anyhow::Result<()> {
         let entries = fs::read_dir(&path).with_context(|| format!("`{}`", path.display()))?;
         for entry in entries {
             let below = entry?.path();
-            // A link may lead anywhere, and round in a circle.
-            if !below.is_symlink() {
+            // A link may lead anywhere, and round in a circle; a pipe or a device has no end.
+            if !below.is_symlink() && (below.is_dir() || below.is_file()) {
                 paths.push(below);
             }
         }
@@ -87,19 +87,23 @@ struct Scanned {
 
 impl Scanned {
     fn add(&mut self, path: &Path) -> anyhow::Result<()> {
-        let read = read_text(path).with_context(|| format!("cannot read `{}`", path.display()))?;
-        let Some(text) = read else { return Ok(()) };
-        let (mut line, mut at) = (1, 0);
-        for finding in self.redactor.find_document(&text) {
-            let passed = text.get(at..finding.range.start).unwrap_or_default();
-            line += passed.bytes().filter(|&byte| byte == b'\n').count();
-            at = finding.range.start;
-            let secret = text.get(finding.range).unwrap_or_default();
-            self.counts.add(finding.rule);
-            let (file, rule) = (path.display().to_string(), finding.rule);
-            self.found.push(Row { file, line, rule, excerpt: excerpt(secret) });
-        }
-        Ok(())
+        let Self { redactor, found, counts } = self;
+        let scanned = each_piece(path, |piece| {
+            let (mut line, mut at) = (piece.line, 0);
+            for finding in redactor.find_document(piece.text) {
+                if !(piece.from..piece.to).contains(&finding.range.start) {
+                    continue;
+                }
+                let passed = piece.text.get(at..finding.range.start).unwrap_or_default();
+                line += passed.bytes().filter(|&byte| byte == b'\n').count();
+                at = finding.range.start;
+                let secret = piece.text.get(finding.range).unwrap_or_default();
+                counts.add(finding.rule);
+                let (file, rule) = (path.display().to_string(), finding.rule);
+                found.push(Row { file, line, rule, excerpt: excerpt(secret) });
+            }
+        });
+        scanned.with_context(|| format!("cannot read `{}`", path.display()))
     }
 
     fn print(&self, as_json: bool, files: usize) -> anyhow::Result<()> {

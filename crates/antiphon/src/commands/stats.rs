@@ -84,11 +84,12 @@ fn count_at(paths: &[PathBuf], group: Group, prices: &Prices) -> anyhow::Result<
     });
     let mut failed = all.failed;
     failed.sort_by(|a, b| a.0.cmp(&b.0));
-    for (path, error) in &failed {
-        complain(&format!("{}: {error}", path.display()));
+    let failures = failed.len();
+    for (path, error) in failed {
+        complain(&format!("{}: {:#}", path.display(), anyhow::Error::from(error)));
     }
     let (sessions, problems): (Vec<_>, Vec<_>) = all.sessions.into_iter().unzip();
-    let bad = failed.len() + problems.iter().sum::<usize>();
+    let bad = failures + problems.iter().sum::<usize>();
     Ok(Counted { stats: Stats::of(group, &sessions), bad, others: all.others })
 }
 

@@ -1,0 +1,67 @@
+//! Lines that are too long to be read: they are measured, named and passed over.
+//!
+//! A reader holds a line in several forms at once, so that a line of hundreds of megabytes would
+//! take gigabytes. Blanks are put in its place, so that all other places hold.
+
+use antiphon_journal::LINE_BYTES_MAX;
+use antiphon_model::{Place, Problem, Severity};
+
+use crate::file;
+
+/// The text with blanks in place of the lines that are too long, and what is said of them.
+pub(super) fn pass_over(text: String, stream: u32, name: &str) -> (String, Vec<Problem>) {
+    pass_over_longer(text, LINE_BYTES_MAX, stream, name)
+}
+
+fn pass_over_longer(text: String, most: usize, stream: u32, name: &str) -> (String, Vec<Problem>) {
+    if text.len() <= most {
+        return (text, Vec::new());
+    }
+    let mut long = Vec::new();
+    let mut problems = Vec::new();
+    let mut start = 0;
+    let ends = memchr::memchr_iter(b'\n', text.as_bytes()).chain([text.len()]);
+    for (end, number) in ends.zip(1..) {
+        let len = end - start;
+        if len > most {
+            let file = if stream > 0 { format!("`{name}`: ") } else { String::new() };
+            let message = format!(
+                "{file}a line of {len} bytes is passed over; {most} is the most that is read"
+            );
+            let place_len = u32::try_from(len).unwrap_or(u32::MAX);
+            let place = Place { offset: start as u64, len: place_len, stream };
+            let (severity, code) = (Severity::Error, "too-long");
+            problems.push(Problem { severity, code, line: number, message, place });
+            long.push(start..end);
+        }
+        start = end + 1;
+    }
+    if long.is_empty() {
+        return (text, problems);
+    }
+    let mut bytes = text.into_bytes();
+    for range in long {
+        bytes.get_mut(range).unwrap_or_default().fill(b' ');
+    }
+    (file::text(bytes), problems)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_that_is_too_long_is_named_and_the_places_of_the_others_hold() {
+        let text = format!("short\n{}\nmiddle\n{}", "\u{e9}".repeat(20), "y".repeat(12));
+        let (passed, problems) = pass_over_longer(text.clone(), 10, 2, "agent-1.jsonl");
+        assert_eq!(passed, format!("short\n{}\nmiddle\n{}", " ".repeat(40), " ".repeat(12)));
+        let told: Vec<(u64, u64)> = problems.iter().map(|it| (it.line, it.place.offset)).collect();
+        assert_eq!(told, [(2, 6), (4, 54)]);
+        assert_eq!(
+            problems[0].message,
+            "`agent-1.jsonl`: a line of 40 bytes is passed over; 10 is the most that is read"
+        );
+        let (passed, problems) = pass_over_longer(text.clone(), 40, 0, "");
+        assert_eq!((passed, problems.len()), (text, 0));
+    }
+}
