@@ -1,26 +1,75 @@
-//! `antiphon salvage`: a clean copy of a damaged log.
+//! `antiphon salvage`: a clean copy of a damaged log, or the readable lines of another session.
+
+use std::io::{BufWriter, Write};
 
 use antiphon_journal::{Options, salvage};
+use antiphon_library::Bundle;
+use antiphon_model::json;
 
 use crate::cli;
-use crate::failure::Outcome;
-use crate::opened::find;
-use crate::terminal;
+use crate::failure::{Outcome, UserError};
+use crate::opened::{find, locate, not_opened};
+use crate::terminal::{self, complain, count};
 
 pub(crate) fn run(args: &cli::Salvage) -> anyhow::Result<Outcome> {
+    let path = &locate(&args.session)?;
+    if let Some(bundle) = Bundle::find(path).map_err(|error| not_opened(path, error))? {
+        return lines_of(args, &bundle);
+    }
     let log = find(&args.session)?;
     let options = Options { program: "antiphon salvage".to_owned(), ..Options::default() };
     let found = salvage(&log, &args.output, options)?;
     let path = args.output.display();
     terminal::lines(&format!("{} events written to {path}", found.events))?;
     if found.changed > 0 {
-        terminal::complain(&format!(
+        complain(&format!(
             "{} of them were changed after they were written; they are marked `salvaged`",
             found.changed
         ));
     }
     if found.lost > 0 {
-        terminal::complain(&format!("{} lines could not be read or are missing", found.lost));
+        complain(&format!("{} lines could not be read or are missing", found.lost));
     }
     Ok(if found.lost + found.changed > 0 { Outcome::BadInput } else { Outcome::Done })
+}
+
+/// The lines of another program's file that are whole, as they stand, unpacked.
+fn lines_of(args: &cli::Salvage, bundle: &Bundle) -> anyhow::Result<Outcome> {
+    let format = bundle.format();
+    let text = bundle.texts().next().filter(|_| bundle.is_stream());
+    let Some(text) = text else {
+        let what = format!("a session of {format} is one document, without lines to be saved");
+        let hint = "`antiphon export --as antiphon` writes what can be read of it as a log";
+        return Err(UserError::failed(what).hint(hint).into());
+    };
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let output = args.output.display();
+    let file = options
+        .open(&args.output)
+        .map_err(|error| UserError::failed(format!("cannot write `{output}`: {error}")))?;
+    let mut out = BufWriter::new(file);
+    let (mut kept, mut lost) = (0, 0);
+    for line in text.lines().filter(|line| !line.is_empty()) {
+        match json::check(line.trim_start_matches('\u{feff}')) {
+            Ok(()) => {
+                writeln!(out, "{line}")?;
+                kept += 1;
+            }
+            Err(_) => lost += 1,
+        }
+    }
+    out.flush()?;
+    terminal::lines(&format!("{} of {format} written to {output}", count(kept, "line")))?;
+    let others = bundle.files().count().saturating_sub(1);
+    if others > 0 {
+        let others = count(others, "other file");
+        complain(&format!("{others} of the session not included: salvage each by its own path"));
+    }
+    if lost > 0 {
+        complain(&format!("{} could not be read", count(lost, "line")));
+    }
+    Ok(if lost > 0 { Outcome::BadInput } else { Outcome::Done })
 }

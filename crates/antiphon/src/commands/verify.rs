@@ -1,4 +1,9 @@
 //! `antiphon verify`: is every line what was written, and is none missing?
+//!
+//! A log of ours has hashes that answer this. Another program's session has none ([`foreign`]):
+//! there only what can be read is checked, and it is said that this is all.
+
+mod foreign;
 
 use std::path::Path;
 
@@ -16,24 +21,29 @@ pub(crate) fn run(args: &cli::Verify) -> anyhow::Result<Outcome> {
     if head.is_some() && args.sessions.len() > 1 {
         return Err(UserError::usage("`--head` belongs to one session").into());
     }
-    let mut reports = Vec::new();
+    let mut rows = Vec::new();
     for path in &args.sessions {
-        let log = find(path)?;
-        let report = verify(&log, head)?;
-        reports.push((path, log, report));
+        let foreign = foreign::check(path)?;
+        if let (Some(row), Some(_)) = (&foreign, head) {
+            let what = format!("a session of {} has no hashes, and so no head", row.format);
+            return Err(UserError::usage(what).into());
+        }
+        rows.push(match foreign {
+            Some(row) => row,
+            None => {
+                let log = find(path)?;
+                row(path, &log, &verify(&log, head)?)
+            }
+        });
     }
-    let valid = reports.iter().all(|(_, _, report)| report.is_valid());
     if args.json {
-        let rows: Vec<_> = reports.iter().map(|(path, log, r)| row(path, log, r)).collect();
         terminal::json(&rows)?;
     } else {
         let mut page = Page::new();
-        for (path, log, report) in &reports {
-            print(&mut page, path, log, report)?;
-        }
+        rows.iter().try_for_each(|row| print(&mut page, row))?;
         page.finish()?;
     }
-    Ok(if valid { Outcome::Done } else { Outcome::No })
+    Ok(if rows.iter().all(|row| row.valid) { Outcome::Done } else { Outcome::No })
 }
 
 fn parse_head(text: &str) -> anyhow::Result<Head> {
@@ -102,33 +112,39 @@ fn row(path: &Path, log: &Log, report: &Report) -> Row {
     }
 }
 
-fn print(page: &mut Page, path: &Path, log: &Log, report: &Report) -> anyhow::Result<()> {
-    let lines = usize::try_from(report.summary.lines).unwrap_or(usize::MAX);
+fn print(page: &mut Page, row: &Row) -> anyhow::Result<()> {
+    let lines = usize::try_from(row.lines).unwrap_or(usize::MAX);
     let (style, word) =
-        if report.is_valid() { (Style::Good, "ok      ") } else { (Style::Bad, "damaged ") };
-    page.add(style, word).plain(&path.display().to_string());
+        if row.valid { (Style::Good, "ok      ") } else { (Style::Bad, "damaged ") };
+    page.add(style, word).plain(&row.file);
     page.faint(&format!("  {}", count(lines, "line")));
-    if report.summary.sealed == 0 && report.summary.unsealed > 0 {
+    if row.format != antiphon_library::LOG_FORMAT {
+        let format = row.format;
+        page.faint(&format!(
+            " of {format}, which has no hashes: every line can be read or is named here, but a \
+             change would not show"
+        ));
+    } else if row.sealed == 0 && row.unsealed > 0 {
         page.faint(", without seals: only its syntax can be checked");
     }
-    if !report.ended {
+    if !row.ended {
         page.faint(", open");
     }
     page.end()?;
-    for damage in &report.findings {
-        let style = match damage.kind.severity() {
+    for finding in &row.findings {
+        let style = match finding.severity {
             Severity::Error => Style::Bad,
             Severity::Warning => Style::Faint,
         };
-        let place = format!("{}:{}", segment_name(log, damage), damage.line);
-        page.plain("  ").add(style, &format!("{:<13}", damage.kind.code())).plain(&place);
-        page.plain(": ").plain(&damage.message()).end()?;
+        let place = format!("{}:{}", finding.file, finding.line);
+        page.plain("  ").add(style, &format!("{:<13}", finding.code)).plain(&place);
+        page.plain(": ").plain(&finding.message).end()?;
     }
-    if let Some(against) = report.against {
-        page.plain("  ").plain(&against_text(against)).end()?;
+    if let Some(against) = &row.against_head {
+        page.plain("  ").plain(against).end()?;
     }
-    if let Some(head) = report.summary.head {
-        page.faint("  head ").plain(&head_text(head)).end()?;
+    if let Some(head) = &row.head {
+        page.faint("  head ").plain(head).end()?;
     }
     Ok(())
 }

@@ -14,11 +14,15 @@ mod commands;
 mod databases;
 mod documents;
 mod every_agent;
+mod foreign_checks;
 mod home;
 mod hooks;
 mod hostile_text;
 mod interchange;
 mod library;
+#[cfg(target_os = "linux")]
+mod limits;
+mod long_lines;
 mod person;
 mod phases;
 #[cfg(unix)]
@@ -31,6 +35,8 @@ mod redact;
 mod run;
 mod samples;
 mod search;
+#[cfg(unix)]
+mod special_files;
 mod store;
 mod tail;
 mod validate;
