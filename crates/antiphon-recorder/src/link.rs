@@ -28,6 +28,8 @@ use crate::scribe::{Redact, Scribe};
 use crate::session_log::{LogTarget, SessionLog};
 use crate::transcript::{Policy, Transcript};
 
+/// How long a scribe may take to begin: until then nobody finds the session.
+const BEGINNING: Duration = Duration::from_secs(1);
 /// How long a scribe that is a thread may stand still before it is left behind.
 const STANDSTILL: Duration = Duration::from_secs(2);
 /// Whoever reads the events may take this long.
@@ -63,10 +65,35 @@ impl Sinks {
     }
 }
 
+/// What a scribe tells the recorder, a line each.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Told {
+    /// The session is there for everybody.
+    Begun,
+    /// Something went wrong with the recording.
+    Warning(String),
+}
+
+impl Told {
+    fn to_line(&self) -> String {
+        match self {
+            Self::Begun => "begun\n".to_owned(),
+            Self::Warning(warning) => format!("warning {}\n", warning.replace('\n', " ")),
+        }
+    }
+
+    fn from_line(line: &str) -> Option<Self> {
+        match line.strip_prefix("warning ") {
+            Some(warning) => Some(Self::Warning(warning.to_owned())),
+            None => (line == "begun").then_some(Self::Begun),
+        }
+    }
+}
+
 /// The recorder's end.
 pub(crate) struct Link {
     control: Option<UnixStream>,
-    warnings: Receiver<String>,
+    told: Receiver<Told>,
     /// Counts what the scribe does, where it is a thread, which would end with our process.
     progress: Option<Arc<AtomicU64>>,
 }
@@ -98,14 +125,14 @@ impl Link {
         progress: Option<Arc<AtomicU64>>,
     ) -> io::Result<Self> {
         std::thread::spawn(move || feed(data, &queue));
-        let (sender, warnings) = channel();
-        let told = BufReader::new(control.try_clone()?);
+        let (sender, told) = channel();
+        let lines = BufReader::new(control.try_clone()?).lines();
         std::thread::spawn(move || {
-            for line in told.lines().map_while(Result::ok) {
-                let _ = sender.send(line);
+            for told in lines.map_while(Result::ok).filter_map(|line| Told::from_line(&line)) {
+                let _ = sender.send(told);
             }
         });
-        Ok(Self { control: Some(control), warnings, progress })
+        Ok(Self { control: Some(control), told, progress })
     }
 
     /// Tells how the command ended, and waits for the scribe: to its end, or, where it can go on
@@ -114,14 +141,16 @@ impl Link {
         if let Some(mut control) = self.control.take() {
             let _ = control.write_all(exit.to_line().as_bytes());
         }
+        let is_bound = !wait && self.progress.is_none();
+        let mut has_begun = false;
         let mut warnings = Vec::new();
         let (mut done, mut moved) = (0, Instant::now());
         loop {
+            let until = if has_begun { until } else { until + BEGINNING };
             let left = until.saturating_duration_since(Instant::now());
-            let is_bound = !wait && self.progress.is_none();
-            let patience = if is_bound { left } else { STANDSTILL / 10 };
-            match self.warnings.recv_timeout(patience) {
-                Ok(warning) => warnings.push(warning),
+            match self.told.recv_timeout(if is_bound { left } else { STANDSTILL / 10 }) {
+                Ok(Told::Begun) => has_begun = true,
+                Ok(Told::Warning(warning)) => warnings.push(warning),
                 Err(RecvTimeoutError::Disconnected) => return warnings,
                 Err(RecvTimeoutError::Timeout) if is_bound => return warnings,
                 Err(RecvTimeoutError::Timeout) => {}
@@ -193,14 +222,13 @@ fn write_down(
     command: &[String],
     sinks: Sinks,
 ) {
-    let (warn, warnings) = channel();
-    let (events, teller) = teller(sinks.events, warn.clone());
+    let (tell, told) = channel();
+    let (events, teller) = teller(sinks.events, tell.clone());
     let Ok(to_recorder) = control.try_clone() else { return };
-    let warner = std::thread::spawn(move || tell_warnings(&warnings, to_recorder));
+    let herald = std::thread::spawn(move || tell_recorder(&told, to_recorder));
     let redact = sinks.redact.unwrap_or_else(|| Box::new(|text, _| text.into()));
-    let warn = Box::new(move |warning| _ = warn.send(warning));
     let log = SessionLog::new(sinks.log);
-    let mut scribe = Scribe::new(assignment, log, redact, events, warn);
+    let mut scribe = Scribe::new(assignment, log, redact, events, tell);
     scribe.logs_dir = sinks.logs_dir;
     scribe.formatter = Transcript { policy: sinks.policy };
     scribe.run(&mut backlog, command, || {
@@ -209,19 +237,19 @@ fn write_down(
         Exit::from_line(&line)
     });
     let until = Instant::now() + EVENTS;
-    while !(teller.is_finished() && warner.is_finished()) && Instant::now() < until {
+    while !(teller.is_finished() && herald.is_finished()) && Instant::now() < until {
         std::thread::sleep(Duration::from_millis(1));
     }
 }
 
 /// A thread that tells events, so that a reader who is slow keeps nobody else waiting.
-fn teller(told: Option<Tell>, warn: Sender<String>) -> (Sender<RoleEvent>, JoinHandle<()>) {
+fn teller(told: Option<Tell>, recorder: Sender<Told>) -> (Sender<RoleEvent>, JoinHandle<()>) {
     let (sender, events) = channel::<RoleEvent>();
     let handle = std::thread::spawn(move || {
         let Some(mut tell) = told else { return };
         for event in events {
             if let Err(why) = tell(&event) {
-                let _ = warn.send(why);
+                let _ = recorder.send(Told::Warning(why));
                 return;
             }
         }
@@ -229,10 +257,9 @@ fn teller(told: Option<Tell>, warn: Sender<String>) -> (Sender<RoleEvent>, JoinH
     (sender, handle)
 }
 
-/// Each on a line. Nobody may be there any more to hear them.
-fn tell_warnings(warnings: &Receiver<String>, mut to: UnixStream) {
-    for warning in warnings {
-        let line = warning.replace('\n', " ") + "\n";
-        let _ = to.write_all(line.as_bytes());
+/// Nobody may be there any more to hear it.
+fn tell_recorder(told: &Receiver<Told>, mut to: UnixStream) {
+    for told in told {
+        let _ = to.write_all(told.to_line().as_bytes());
     }
 }

@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 use std::path::PathBuf;
-use std::sync::mpsc::Sender as EventSender;
+use std::sync::mpsc::Sender;
 use std::time::Duration;
 
 use antiphon_journal::{Clock, SystemClock};
@@ -18,6 +18,7 @@ use crate::batch::{self, Batch};
 use crate::event::{Reason, RoleEvent, Stage};
 use crate::frame::{Exit, Frame, Frames, Source};
 use crate::lines::Lines;
+use crate::link::Told;
 use crate::session_log::SessionLog;
 use crate::transcript::{self, Header, Transcript};
 use crate::transcript_file::TranscriptFile;
@@ -32,17 +33,15 @@ const IDLE: Duration = Duration::from_secs(1);
 /// else.
 pub type Redact = Box<dyn for<'t> FnMut(&'t str, bool) -> Cow<'t, str> + Send>;
 
-/// Is told what goes wrong with the recording.
-pub(crate) type Warn = Box<dyn FnMut(String) + Send>;
-
 pub(crate) struct Scribe {
     pub(crate) assignment: Assignment,
     pub(crate) log: SessionLog,
     pub(crate) logs_dir: Option<PathBuf>,
     pub(crate) formatter: Transcript,
     pub(crate) redact: Redact,
-    pub(crate) events: EventSender<RoleEvent>,
-    pub(crate) warn: Warn,
+    pub(crate) events: Sender<RoleEvent>,
+    /// Is told when it has begun, and what goes wrong.
+    pub(crate) recorder: Sender<Told>,
     command: Vec<String>,
     batch: Batch,
     file: Option<TranscriptFile>,
@@ -58,8 +57,8 @@ impl Scribe {
         assignment: Assignment,
         log: SessionLog,
         redact: Redact,
-        events: EventSender<RoleEvent>,
-        warn: Warn,
+        events: Sender<RoleEvent>,
+        recorder: Sender<Told>,
     ) -> Self {
         Self {
             assignment,
@@ -68,7 +67,7 @@ impl Scribe {
             formatter: Transcript::default(),
             redact,
             events,
-            warn,
+            recorder,
             command: Vec::new(),
             batch: Batch::default(),
             file: None,
@@ -92,6 +91,7 @@ impl Scribe {
         self.command = command.iter().map(|word| (self.redact)(word, false).into_owned()).collect();
         self.log.started(&self.assignment, &self.command, None, begun);
         self.warn_of_log();
+        let _ = self.recorder.send(Told::Begun);
         self.listen(backlog);
         match exit() {
             Some(exit) => self.finish(exit, begun),
@@ -109,7 +109,7 @@ impl Scribe {
                 Ok(Taken::Nothing) => self.flush(),
                 Ok(Taken::End) => break,
                 Err(error) => {
-                    (self.warn)(format!("what waited to be recorded cannot be read: {error}"));
+                    self.warn(format!("what waited to be recorded cannot be read: {error}"));
                     break;
                 }
             }
@@ -211,7 +211,7 @@ impl Scribe {
                 Ok(file) => self.file = Some(file),
                 Err(error) => {
                     let folder = folder.display();
-                    (self.warn)(format!("no log of this session in `{folder}`: {error}"));
+                    self.warn(format!("no log of this session in `{folder}`: {error}"));
                 }
             }
         }
@@ -231,7 +231,8 @@ impl Scribe {
             && let Err(error) = file.write(text)
         {
             let path = file.path().display();
-            (self.warn)(format!("the log of this session `{path}` stops short: {error}"));
+            let warning = format!("the log of this session `{path}` stops short: {error}");
+            self.warn(warning);
         }
     }
 
@@ -246,11 +247,15 @@ impl Scribe {
         });
     }
 
+    fn warn(&self, warning: String) {
+        let _ = self.recorder.send(Told::Warning(warning));
+    }
+
     /// Says once, and at once, that the log cannot be written: later nobody may be there to hear it.
     fn warn_of_log(&mut self) {
         if let Some(failure) = self.log.failure.as_ref().filter(|_| !self.has_warned) {
             self.has_warned = true;
-            (self.warn)(format!("the recording is not complete: {failure}"));
+            self.warn(format!("the recording is not complete: {failure}"));
         }
     }
 
@@ -287,3 +292,6 @@ impl Scribe {
         self.warn_of_log();
     }
 }
+
+#[cfg(test)]
+mod tests;

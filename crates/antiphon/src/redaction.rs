@@ -109,7 +109,8 @@ pub(crate) fn line_redactor() -> Redact {
 /// over several pieces of what was printed.
 #[derive(Default)]
 struct Key {
-    is_open: bool,
+    /// How many bytes may still belong to it.
+    open: usize,
 }
 
 impl Key {
@@ -119,7 +120,7 @@ impl Key {
         redactor: &Redactor,
         counts: &mut Counts,
     ) -> Cow<'t, str> {
-        if !self.is_open && !lines.contains(KEY) {
+        if self.open == 0 && !lines.contains(KEY) {
             return redactor.redact(lines, counts);
         }
         let mut out = String::with_capacity(lines.len());
@@ -127,10 +128,13 @@ impl Key {
             if number > 0 {
                 out.push('\n');
             }
-            let (begins, ends) = (is_edge(line, "-----BEGIN "), is_edge(line, "-----END "));
-            if begins || self.is_open {
-                self.is_open = !ends;
+            if is_edge(line, "-----BEGIN ") {
+                self.open = KEY_BYTES_MAX;
+            }
+            if self.open > 0 {
                 out.push_str("[redacted:private-key]");
+                let ends = is_edge(line, "-----END ");
+                self.open = if ends { 0 } else { self.open.saturating_sub(line.len() + 1) };
             } else {
                 out.push_str(&redactor.redact(line, counts));
             }
@@ -139,8 +143,11 @@ impl Key {
     }
 }
 
-const KEY: &str = "PRIVATE KEY-----";
+/// `-----BEGIN RSA PRIVATE KEY-----`, `-----BEGIN PGP PRIVATE KEY BLOCK-----`.
+const KEY: &str = "PRIVATE KEY";
+/// Longer than any key is: a beginning without an end must not swallow all that follows.
+const KEY_BYTES_MAX: usize = 64 << 10;
 
 fn is_edge(line: &str, word: &str) -> bool {
-    line.contains(word) && line.contains(KEY)
+    line.split_once(word).is_some_and(|(_, rest)| rest.contains(KEY))
 }

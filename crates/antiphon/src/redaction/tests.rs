@@ -160,7 +160,7 @@ fn no_cut_leaves_a_part_of_a_secret() {
 #[test]
 fn a_key_is_redacted_however_its_lines_are_cut_into_pieces() {
     let secret = format!("ghp_{}", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8");
-    let edge = |word: &str| format!("-----{word} RSA {KEY}");
+    let edge = |word: &str| format!("-----{word} RSA {KEY}-----");
     let lines = [
         "before",
         &edge("BEGIN"),
@@ -180,4 +180,39 @@ fn a_key_is_redacted_however_its_lines_are_cut_into_pieces() {
         assert!(written.starts_with("before\n") && written.ends_with("\nafter"), "{written}");
         assert_eq!(written.lines().count(), lines.len(), "{size}: {written}");
     }
+}
+
+#[test]
+fn a_key_that_never_ends_does_not_swallow_all_that_follows() {
+    let mut redact = line_redactor();
+    let begun = format!("-----BEGIN PGP {KEY} BLOCK-----\nabc");
+    assert!(!redact(&begun, false).contains("abc"));
+    let line = "x".repeat(1000);
+    let clean = (0..200).map(|_| redact(&line, false).into_owned()).filter(|it| *it == line);
+    assert!(clean.count() > 100);
+}
+
+/// What is found on its line is found among other lines.
+#[test]
+fn lines_that_are_redacted_together_keep_no_more_than_each_alone() {
+    let redactor = Redactor::default();
+    let mut tried = 0;
+    for (seed, kind) in (1..).zip(kinds::all()) {
+        let mut chance = Chance(seed);
+        for instance in (0..10).map(|_| kind.make(&mut chance)) {
+            let text = &instance.text;
+            let alone: Vec<_> = text
+                .split('\n')
+                .map(|line| redactor.redact(line, &mut Counts::default()))
+                .collect();
+            if instance.leaked_in(&alone.join("\n")).is_some() {
+                continue;
+            }
+            tried += 1;
+            let lines = format!("compiled it\n{text}\n{text}\n\nand ran its tests:\n");
+            let together = line_redactor()(&lines, false).into_owned();
+            assert_eq!(instance.leaked_in(&together), None, "{}: {together}", kind.name);
+        }
+    }
+    assert!(tried > 500, "{tried}");
 }

@@ -81,3 +81,41 @@ fn whoever_does_not_wait_is_not_held_and_loses_nothing() {
     let shown = json(folder.path(), &["show", "--json"], &session);
     assert_eq!((&shown["ended"], &shown["outcome"]), (&true.into(), &"failed".into()));
 }
+
+#[test]
+fn a_command_that_ends_at_once_is_a_session_when_it_has_ended() {
+    let folder = folder();
+    for count in 1..=5 {
+        let mut recorded = command();
+        recorded.env("ANTIPHON_HOME", folder.path()).args(["record", "--", "true"]);
+        assert!(recorded.status().unwrap().success());
+        let mut asked = command();
+        let listed = asked.env("ANTIPHON_HOME", folder.path()).args(["ls", "--json"]).output();
+        let listed: Value = serde_json::from_slice(&listed.unwrap().stdout).unwrap();
+        assert_eq!(listed.as_array().unwrap().len(), count, "{listed}");
+    }
+}
+
+/// Whoever writes is killed, and then a thousand lines are printed.
+#[test]
+fn what_could_not_be_kept_is_said_in_lines_and_bytes() {
+    let folder = folder();
+    let script = folder.path().join("kills.sh");
+    let kills = r#"
+until pid=$(sed -n 's/process \([0-9]*\).*/\1/p' "$ANTIPHON_HOME"/sessions/*/lock 2>/dev/null) && [ -n "$pid" ]
+do sleep 0.02; done
+kill -9 "$pid"
+while kill -0 "$pid" 2>/dev/null && [ "$(cut -d' ' -f3 /proc/$pid/stat)" != Z ]; do sleep 0.02; done
+seq 1 1000
+exit 5"#;
+    std::fs::write(&script, kills).unwrap();
+    let done = record(folder.path(), &[], &script).output().unwrap();
+    assert_eq!(done.status.code(), Some(5));
+    assert_eq!(
+        done.stdout.split(|&byte| byte == b'\n').count(),
+        1001,
+        "the command's output is its own"
+    );
+    let said = String::from_utf8(done.stderr).unwrap();
+    assert!(said.contains("1000 lines (3893 bytes)"), "{said}");
+}
