@@ -43,14 +43,37 @@ pub fn file_changes(
     reading: &Reading<'_>,
     agent: Option<AgentIx>,
 ) -> Result<FileChanges, BodyError> {
-    let mut files = Files::default();
+    let mut changes = file_changes_of_all(reading)?;
+    Ok(match agent {
+        None => changes.all,
+        Some(agent) => changes.by_agent.remove(&agent).unwrap_or_default(),
+    })
+}
+
+/// What became of files by the calls of all agents, and by those of each.
+#[derive(Debug, Default, Clone)]
+pub struct FileChangesOfAll {
+    pub all: FileChanges,
+    /// Of agents that touched any file.
+    pub by_agent: BTreeMap<AgentIx, FileChanges>,
+}
+
+/// [`file_changes`] for the session and for each of its agents, in one pass over the calls.
+pub fn file_changes_of_all(reading: &Reading<'_>) -> Result<FileChangesOfAll, BodyError> {
+    // Every path that any call touched, and whether it is gone.
+    let mut paths: BTreeMap<String, bool> = BTreeMap::new();
+    let mut all = Files::default();
+    let mut by_agent: BTreeMap<AgentIx, Files> = BTreeMap::new();
     for (ix, call) in reading.session.calls() {
-        let counts = agent.is_none_or(|agent| agent == call.agent);
         for touch in touches(reading, ix)? {
-            files.apply(touch, counts);
+            let is_new = paths.get(&touch.path).is_none_or(|is_gone| *is_gone);
+            paths.insert(touch.path.clone(), touch.deed == Deed::Delete);
+            by_agent.entry(call.agent).or_default().apply(touch.clone(), is_new);
+            all.apply(touch, is_new);
         }
     }
-    Ok(files.changes())
+    let by_agent = by_agent.into_iter().map(|(agent, files)| (agent, files.changes())).collect();
+    Ok(FileChangesOfAll { all: all.changes(), by_agent })
 }
 
 /// What has become of a file, by the calls that count.
@@ -67,14 +90,13 @@ struct File {
     fate: Fate,
     /// When it was first changed, among all changes.
     since: usize,
-    is_gone: bool,
     lines_added: Option<u64>,
     lines_removed: Option<u64>,
 }
 
 #[derive(Debug, Default)]
 struct Files {
-    /// Every path that any call touched.
+    /// Every path that was changed.
     files: BTreeMap<String, File>,
     changes: usize,
     read: Vec<String>,
@@ -82,19 +104,8 @@ struct Files {
 }
 
 impl Files {
-    fn apply(&mut self, touch: Touch, counts: bool) {
-        let is_new = self.files.get(&touch.path).is_none_or(|file| file.is_gone);
-        let file = self.files.entry(touch.path.clone()).or_insert(File {
-            fate: Fate::Untouched,
-            since: 0,
-            is_gone: false,
-            lines_added: None,
-            lines_removed: None,
-        });
-        file.is_gone = touch.deed == Deed::Delete;
-        if !counts {
-            return;
-        }
+    /// `is_new`: nobody touched the path before, or whoever did has deleted it.
+    fn apply(&mut self, touch: Touch, is_new: bool) {
         let creates = match touch.deed {
             Deed::Read => {
                 if self.was_read.insert(touch.path.clone()) {
@@ -106,6 +117,12 @@ impl Files {
             Deed::Write => is_new,
             Deed::Update | Deed::Delete => false,
         };
+        let file = self.files.entry(touch.path).or_insert(File {
+            fate: Fate::Untouched,
+            since: 0,
+            lines_added: None,
+            lines_removed: None,
+        });
         if file.fate == Fate::Untouched {
             self.changes += 1;
             file.since = self.changes;

@@ -39,6 +39,7 @@ mod trace;
 mod transcript;
 mod tree;
 mod usd;
+mod words;
 
 pub use arguments::short_arguments;
 pub use call_index::{CallIndex, CallNotFound};
@@ -52,7 +53,7 @@ pub use context_reference::{
 pub use cost::{CostNode, CostTree, LedgerRow, cost, ledger};
 pub use delivery::{Delivery, Form, delivery};
 pub use dialog::{DialogFilter, Utterance, dialog};
-pub use files::{FileChange, FileChanges, file_changes};
+pub use files::{FileChange, FileChanges, FileChangesOfAll, file_changes, file_changes_of_all};
 pub use flow::{Flow, FlowKind, FlowRow, flow};
 pub use hooks::{HookEpisode, hooks};
 pub use mermaid::mermaid;
@@ -74,3 +75,4 @@ pub use trace::{TraceStep, trace, trace_forward};
 pub use transcript::transcript;
 pub use tree::{Tree, TreeNode, tree};
 pub use usd::Usd;
+pub use words::words;

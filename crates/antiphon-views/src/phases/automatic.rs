@@ -11,6 +11,7 @@ use super::{CallRange, Phase};
 use crate::context_reference::References;
 use crate::files::{Deed, Touch, touches};
 use crate::shell::{self, Script};
+use crate::words::words;
 use crate::{CallIndex, Category, Reading, category};
 
 /// How many calls are the end of a session.
@@ -179,24 +180,6 @@ fn kind(reading: &Reading<'_>, ix: CallIx, moment: &Moment) -> Result<Kind, Body
         Some(Category::Interaction | Category::Planning | Category::TaskManagement) => Kind::Plan,
         None => Kind::Mixed,
     })
-}
-
-/// The words of a name or a sentence, in lower case: `runTypeCheck` has three.
-fn words(text: &str) -> impl Iterator<Item = String> {
-    let mut words = vec![String::new()];
-    let mut was_lower = false;
-    for c in text.chars() {
-        if !c.is_alphanumeric() || (c.is_uppercase() && was_lower) {
-            words.push(String::new());
-        }
-        was_lower = c.is_lowercase();
-        if c.is_alphanumeric()
-            && let Some(word) = words.last_mut()
-        {
-            word.extend(c.to_lowercase());
-        }
-    }
-    words.into_iter().filter(|word| !word.is_empty())
 }
 
 fn is_check_tool(tool: &str) -> bool {
