@@ -1,18 +1,28 @@
 //! Conversations as the chat services take them: a line for each agent, `{"messages": […]}`.
+//!
+//! A service refuses a call that is not followed by exactly one result, and two calls of one id. So
+//! several results of a call become one, a call that nobody answered says so, and an id that is used
+//! again gets a number.
 
-use antiphon_model::BodyError;
+use std::collections::BTreeSet;
+
+use antiphon_model::{BodyError, CallIx};
 use antiphon_views::Reading;
 use serde_json::{Value, json};
 
 use super::steps::{self, Speaker, Step};
+
+/// What stands for the result of a call that nobody answered.
+const NO_RESULT: &str = "(no result was recorded)";
 
 /// Writes the session as conversations.
 pub fn write(reading: &Reading<'_>) -> Result<String, BodyError> {
     let mut out = String::new();
     for agent in steps::agents(reading.session) {
         let mut messages = Vec::new();
+        let mut ids = BTreeSet::new();
         for step in steps::steps(reading, agent) {
-            message(reading, &step, &mut messages)?;
+            message(reading, &step, &mut ids, &mut messages)?;
         }
         if !messages.is_empty() {
             out.push_str(&json!({ "messages": messages }).to_string());
@@ -25,6 +35,7 @@ pub fn write(reading: &Reading<'_>) -> Result<String, BodyError> {
 fn message(
     reading: &Reading<'_>,
     step: &Step<'_>,
+    ids: &mut BTreeSet<String>,
     messages: &mut Vec<Value>,
 ) -> Result<(), BodyError> {
     let session = reading.session;
@@ -36,6 +47,7 @@ fn message(
     };
     let mut message = json!({ "role": role, "content": steps::content(reading, step.entry)? });
     let Some(members) = message.as_object_mut() else { return Ok(()) };
+    let mut answers = Vec::new();
     if step.speaker == Speaker::Agent {
         if let Some(thought) = steps::reasoning(reading, step.entry)? {
             members.insert("reasoning_content".to_owned(), thought.into());
@@ -44,9 +56,10 @@ fn message(
         for &call in &step.calls {
             let arguments = steps::arguments(reading, session.call(call).arguments)?;
             let function = json!({ "name": session.tool_name(call), "arguments": arguments });
-            calls.push(
-                json!({ "id": session.call_id(call), "type": "function", "function": function }),
-            );
+            let id = free(session.call_id(call), ids);
+            let answer = answer(reading, step, call)?;
+            answers.push(json!({ "role": "tool", "tool_call_id": id, "content": answer }));
+            calls.push(json!({ "id": id, "type": "function", "function": function }));
         }
         if !calls.is_empty() {
             members.insert("tool_calls".to_owned(), calls.into());
@@ -56,12 +69,40 @@ fn message(
         }
     }
     messages.push(message);
-    for (call, result) in &step.results {
-        messages.push(json!({
-            "role": "tool",
-            "tool_call_id": session.call_id(*call),
-            "content": steps::content(reading, *result)?,
-        }));
+    messages.append(&mut answers);
+    // What no call of an agent asked for is what the model is told.
+    if step.speaker != Speaker::Agent {
+        for (_, result) in &step.results {
+            messages.push(json!({ "role": "user", "content": steps::content(reading, *result)? }));
+        }
     }
     Ok(())
+}
+
+/// An id that no call before has.
+fn free(id: &str, ids: &mut BTreeSet<String>) -> String {
+    let wanted = if id.is_empty() { "call" } else { id };
+    let numbered = (2_u64..).map(|n| format!("{wanted}_{n}"));
+    let mut free = std::iter::once(wanted.to_owned()).chain(numbered);
+    free.find(|id| ids.insert(id.clone())).unwrap_or_default()
+}
+
+/// What came of a call: its result, or all of them one after the other.
+fn answer(reading: &Reading<'_>, step: &Step<'_>, call: CallIx) -> Result<Value, BodyError> {
+    let results = step.results.iter().filter(|(of, _)| *of == call);
+    let mut contents = results
+        .map(|(_, result)| steps::content(reading, *result))
+        .collect::<Result<Vec<_>, _>>()?;
+    Ok(match contents.len() {
+        0 => NO_RESULT.into(),
+        1 => contents.remove(0),
+        _ => contents.iter().flat_map(as_parts).collect(),
+    })
+}
+
+fn as_parts(content: &Value) -> Vec<Value> {
+    match content.as_array() {
+        Some(parts) => parts.clone(),
+        None => vec![json!({ "type": "text", "text": content })],
+    }
 }

@@ -127,3 +127,48 @@ fn spans_read_back_with_every_call_and_every_token() {
         assert_eq!(again.usage(), counted, "{name}");
     }
 }
+
+/// A service takes a conversation only if each call is followed by one result of its id.
+#[test]
+fn every_call_of_a_chat_has_one_result() {
+    let call = |id: &str| {
+        format!(
+            r#"{{"id":"{id}","type":"function","function":{{"name":"Bash","arguments":"{{}}"}}}}"#
+        )
+    };
+    let log = [
+        r#"{"agent_id":"a","role":"user","content":"Go","source":"external"}"#.to_owned(),
+        format!(
+            r#"{{"agent_id":"a","role":"assistant","content":null,"tool_calls":[{},{},{}]}}"#,
+            call("c1"),
+            call("c2"),
+            call("c1")
+        ),
+        r#"{"agent_id":"a","role":"tool","tool_call_id":"c1","content":"first"}"#.to_owned(),
+        r#"{"agent_id":"a","role":"tool","tool_call_id":"c1","content":"second"}"#.to_owned(),
+        r#"{"agent_id":"a","role":"assistant","content":"Done."}"#.to_owned(),
+    ];
+    let mut session = Session::default();
+    let mut offset = 0;
+    for (number, text) in (1..).zip(&log) {
+        let len = u32::try_from(text.len()).unwrap();
+        let place = antiphon_model::Place { offset, len, stream: 0 };
+        offset += u64::from(len) + 1;
+        let line = antiphon_model::Line::new(text, number, place);
+        session.apply(&antiphon_model::decode(&line).unwrap());
+    }
+    let bodies = MemoryBodies::new(vec![log.join("\n").into_bytes()]);
+    let text = openai::write(&Reading { session: &session, bodies: &bodies }).unwrap();
+    let chat: serde_json::Value = serde_json::from_str(text.trim()).unwrap();
+    let messages = chat["messages"].as_array().unwrap();
+    let calls = messages[1]["tool_calls"].as_array().unwrap().iter();
+    let asked: Vec<&serde_json::Value> = calls.map(|call| &call["id"]).collect();
+    let answered: Vec<&serde_json::Value> =
+        messages[2..5].iter().map(|message| &message["tool_call_id"]).collect();
+    assert_eq!(asked, answered);
+    let ids: std::collections::BTreeSet<String> = asked.iter().map(|id| id.to_string()).collect();
+    assert_eq!(ids.len(), 3, "{ids:?}");
+    assert!(text.contains("first") && text.contains("second"));
+    assert_eq!(messages[5]["role"], "assistant");
+    assert_eq!(messages.len(), 6);
+}
