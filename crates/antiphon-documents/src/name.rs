@@ -21,7 +21,12 @@ impl Name {
     /// The name of a document that was created at a time (ISO 8601), by its title.
     pub fn new(created_at: &str, title: &str, standard: Standard) -> Self {
         let date = created_at.get(..10).unwrap_or("1970-01-01").to_owned();
-        Self { date, sequence: 1, task: slug(title), standard }
+        let mut task = slug(title);
+        // The ending says that a session is of several agents; a title must not.
+        if standard == Standard::Std001 && (task == "multi" || task.ends_with("-multi")) {
+            task.push_str("-session");
+        }
+        Self { date, sequence: 1, task, standard }
     }
 
     /// Reads a name or an id that follows the convention. Its ending says nothing of the standard
@@ -65,19 +70,22 @@ impl Name {
     }
 }
 
-/// The words of a title that a file name can have. A title in another script has none.
+/// The words of a title that a file name can have, in lower case. The convention asks for a short
+/// form of the task, in whatever language that is, so that letters of every script are kept.
 fn slug(title: &str) -> String {
     let mut slug = String::new();
-    let words = title.split(|it: char| !it.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    let mut chars = 0;
+    let words = title.split(|it: char| !it.is_alphanumeric()).filter(|word| !word.is_empty());
     for word in words {
-        let longer = slug.len() + usize::from(!slug.is_empty()) + word.len();
-        if longer > MOST_CHARS && !slug.is_empty() {
+        let longer = chars + usize::from(chars > 0) + word.chars().count();
+        if longer > MOST_CHARS && chars > 0 {
             break;
         }
-        if !slug.is_empty() {
+        if chars > 0 {
             slug.push('-');
         }
-        slug.extend(word.chars().take(MOST_CHARS).map(|it| it.to_ascii_lowercase()));
+        slug.extend(word.chars().take(MOST_CHARS).flat_map(char::to_lowercase));
+        chars = longer;
     }
     if slug.is_empty() { "session".to_owned() } else { slug }
 }
@@ -99,9 +107,28 @@ mod tests {
     }
 
     #[test]
-    fn a_title_in_another_script_has_a_name_too() {
-        let name = Name::new("2026-01-26T10:00:00Z", "实现组件", Standard::Std001);
-        assert_eq!(name.stem(), "2026-01-26-001-session");
+    fn letters_of_every_script_are_kept() {
+        let check = |title: &str, stem: &str| {
+            let name = Name::new("2026-01-26T10:00:00Z", title, Standard::Std001);
+            assert_eq!(name.stem(), stem);
+            assert_eq!(Name::parse(stem, Standard::Std001), Some(name));
+        };
+        check("实现 KnowledgeMarkers 组件", "2026-01-26-001-实现-knowledgemarkers-组件");
+        check("Meet in a Café", "2026-01-26-001-meet-in-a-café");
+        check("Ж/../../\u{202e}\0%", "2026-01-26-001-ж");
+        check("…", "2026-01-26-001-session");
+        let long = Name::new("2026-01-26T10:00:00Z", &"界".repeat(100), Standard::Std008);
+        assert!(long.stem().len() < 200, "a file name has at most 255 bytes");
+    }
+
+    #[test]
+    fn no_title_makes_one_agent_look_like_several() {
+        for title in ["Make it multi", "multi", "MULTI!"] {
+            let name = Name::new("2026-01-26T10:00:00Z", title, Standard::Std001);
+            assert!(!name.stem().ends_with("-multi"), "{}", name.stem());
+        }
+        let several = Name::new("2026-01-26T10:00:00Z", "Make it multi", Standard::Std008);
+        assert_eq!(several.stem(), "2026-01-26-001-make-it-multi-multi");
     }
 
     #[test]

@@ -22,13 +22,22 @@ pub(super) fn export(
     let mut written = write(&opened.reading(), options)?;
     match output {
         None => terminal::document(&text(&written, redaction))?,
-        Some(folder) if folder.is_dir() => {
+        Some(folder) if is_folder(folder) => {
+            fs::create_dir_all(folder).map_err(|error| {
+                UserError::failed(format!("cannot create `{}`: {error}", folder.display()))
+            })?;
             let path = into_folder(&mut written, folder, redaction)?;
             complain(&format!("wrote {}", path.display()));
         }
         Some(path) => create(path, &written, redaction)?.ok_or_else(|| exists(path))?,
     }
     Ok(opened.outcome())
+}
+
+/// A folder that is there, or one that is written as a folder.
+fn is_folder(path: &Path) -> bool {
+    let ends_in_slash = path.as_os_str().as_encoded_bytes().last() == Some(&b'/');
+    path.is_dir() || (ends_in_slash && !path.exists())
 }
 
 /// Another writer may take the number first; then it is the next one's turn.
@@ -66,11 +75,11 @@ fn create(path: &Path, written: &Written, redaction: &mut Redaction) -> anyhow::
     Ok(Some(()))
 }
 
-fn text(written: &Written, redaction: &mut Redaction) -> String {
+pub(super) fn text(written: &Written, redaction: &mut Redaction) -> String {
     redaction.json(written.to_json()) + "\n"
 }
 
-fn exists(path: &Path) -> anyhow::Error {
+pub(super) fn exists(path: &Path) -> anyhow::Error {
     UserError::failed(format!("`{}` is there already", path.display()))
         .hint("name another file, or a folder: the convention then names the file")
         .into()
