@@ -3,7 +3,7 @@
 SHARED ?= ../shared
 NEXTEST := $(shell cargo nextest --version 2>/dev/null)
 
-.PHONY: demo test check bench fuzz samples help need
+.PHONY: demo test test-net check bench fuzz samples help need
 
 demo: need        ## See what Antiphon does, in your terminal
 	@cargo run --release --quiet --package antiphon -- demo
@@ -18,6 +18,14 @@ endif
 	@if [ -x $(SHARED)/accept/run ]; then $(SHARED)/accept/run log && $(SHARED)/accept/run agents \
 	   && $(SHARED)/accept/run documents && $(SHARED)/accept/run recorder; \
 	 else echo "skipped: the acceptance checks, which are not in this repository"; fi
+
+# The version is fixed, so that the verdicts stay.
+TYPESCRIPT := target/tsc/node_modules/typescript
+
+test-net: need    ## Session documents, as the standards' own TypeScript sees them (needs npm and the network)
+	@command -v npm >/dev/null || { echo "npm is missing: install Node.js 20 or later."; exit 1; }
+	@[ -d $(TYPESCRIPT) ] || npm install --no-audit --no-fund --silent --prefix target/tsc typescript@5.9.3
+	ANTIPHON_TYPESCRIPT=$(TYPESCRIPT) cargo test --package antiphon --test it -- --nocapture letter::
 
 check: need       ## Format, lints, the repository's own rules, documentation
 	cargo fmt --check
@@ -61,4 +69,4 @@ need:
 	  echo "A C compiler is missing (cc). Install gcc or clang, then run this again."; exit 1; }
 
 help:             ## This list
-	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 18
+	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 18

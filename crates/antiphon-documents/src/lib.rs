@@ -11,6 +11,7 @@
 //! [`interchange`] writes a session in the formats of others: ATIF, chats, OpenTelemetry.
 
 pub mod interchange;
+mod letter;
 mod multi;
 mod name;
 mod output;
@@ -41,5 +42,5 @@ pub use session::{
     AgentInfo, CallInput, CallOutput, CallResult, ContextContribution, ContextReference, Decision,
     PhaseAnnotation, Session, SessionSummary, SubagentInfo, ToolCall, ToolCallRange, ToolCount,
 };
-pub use validate::{BYTES_MAX, Code, Finding, Report, Standard, validate, validate_bytes};
+pub use validate::{BYTES_MAX, Code, Finding, Report, Rules, Standard, validate, validate_bytes};
 pub use write::{PhaseDetail, WriteOptions, Written, write};

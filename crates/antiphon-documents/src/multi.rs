@@ -186,7 +186,7 @@ pub struct AgentSummary {
 }
 
 /// Reviews are not among them.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TaskCounts {
     pub total: u64,
@@ -194,4 +194,37 @@ pub struct TaskCounts {
     pub failed: u64,
     #[serde(flatten)]
     pub extra: BTreeMap<String, Value>,
+}
+
+impl TaskCounts {
+    /// The tasks of these sub-sessions, as the example of STD-008 (section 7.1) counts them:
+    /// without reviews. An agent may take a task up again, so that ids are counted, and not
+    /// sub-sessions; the last attempt tells how it came out.
+    pub(crate) fn of<'s>(sub_sessions: impl IntoIterator<Item = &'s Value>) -> Self {
+        let mut by_id: BTreeMap<&str, &str> = BTreeMap::new();
+        for sub in sub_sessions.into_iter().filter(|sub| !is_review(sub)) {
+            if let Some(id) = text(sub, &["task", "task_id"]) {
+                by_id.insert(id, text(sub, &["status"]).unwrap_or_default());
+            }
+        }
+        let mut counts = Self { total: by_id.len() as u64, ..Self::default() };
+        for status in by_id.into_values() {
+            match status {
+                "success" | "completed" => counts.completed += 1,
+                "failed" => counts.failed += 1,
+                _ => {}
+            }
+        }
+        counts
+    }
+}
+
+/// Whether a sub-session is a review: by who did it, or by what it came to.
+pub(crate) fn is_review(sub_session: &Value) -> bool {
+    text(sub_session, &["agent", "agent_type"]) == Some("reviewer")
+        || text(sub_session, &["output", "review_id"]).is_some()
+}
+
+fn text<'s>(value: &'s Value, path: &[&str]) -> Option<&'s str> {
+    path.iter().try_fold(value, |value, name| value.get(name))?.as_str()
 }

@@ -12,6 +12,7 @@ mod counts;
 mod document;
 mod duplicates;
 mod files;
+mod letter;
 mod links;
 mod messages;
 mod name;
@@ -98,6 +99,17 @@ impl Finding {
     }
 }
 
+/// What a document is held to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Rules {
+    /// The standards as they are lived: words, roles and later forms are open.
+    #[default]
+    Usual,
+    /// The letter of the standards: their interfaces and the checks of section 6.2. The rules that
+    /// find a document contradicting itself hold as well.
+    Strict,
+}
+
 /// What was found in one document: the errors first.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Report {
@@ -174,7 +186,7 @@ impl Findings {
 
 /// Checks a document against its standard. `file_name` is compared with what the document says of
 /// itself, and decides nothing.
-pub fn validate(text: &str, file_name: Option<&str>) -> Report {
+pub fn validate(text: &str, file_name: Option<&str>, held_to: Rules) -> Report {
     let mut findings = Findings::default();
     let Some(value) = syntax::parse(text, &mut findings) else {
         return Report::new(None, findings);
@@ -207,6 +219,7 @@ pub fn validate(text: &str, file_name: Option<&str>) -> Report {
     ] {
         rules(&document, &mut findings);
     }
+    letter::check(&document, held_to, &explained, &mut findings);
     if let Some(file_name) = file_name {
         name::check(&document, file_name, &mut findings);
     }
@@ -214,7 +227,7 @@ pub fn validate(text: &str, file_name: Option<&str>) -> Report {
 }
 
 /// [`validate()`] for bytes that may not be text, or be too many.
-pub fn validate_bytes(bytes: &[u8], file_name: Option<&str>) -> Report {
+pub fn validate_bytes(bytes: &[u8], file_name: Option<&str>, held_to: Rules) -> Report {
     let mut findings = Findings::default();
     if bytes.len() > BYTES_MAX {
         let message = format!("more than {} MiB: no session document", BYTES_MAX >> 20);
@@ -222,7 +235,7 @@ pub fn validate_bytes(bytes: &[u8], file_name: Option<&str>) -> Report {
         return Report::new(None, findings);
     }
     match std::str::from_utf8(bytes) {
-        Ok(text) => validate(text, file_name),
+        Ok(text) => validate(text, file_name, held_to),
         Err(error) => {
             let message = format!("not UTF-8 from byte {} on", error.valid_up_to());
             findings.error(Code::NotUtf8, "", message);

@@ -16,9 +16,12 @@ mod contribution;
 mod display;
 mod messages;
 mod object;
+mod output;
 mod session;
 mod sub_session;
 mod summary;
+mod task;
+mod tool_kind;
 
 use antiphon_model::BodyError;
 use antiphon_views::Reading;

@@ -14,6 +14,7 @@ mod call;
 mod document;
 mod fields;
 mod message;
+mod original;
 mod phase;
 mod status;
 mod step;

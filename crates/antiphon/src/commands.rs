@@ -6,6 +6,7 @@ mod demo;
 mod doctor;
 mod document;
 mod export;
+mod follow;
 mod forget;
 mod formats;
 mod hook;

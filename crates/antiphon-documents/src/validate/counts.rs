@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use super::at::{At, counted, quoted};
 use super::document::Document;
 use super::{Code, Findings};
+use crate::TaskCounts;
 
 pub(super) fn check(document: &Document<'_>, findings: &mut Findings) {
     reported(document, findings);
@@ -105,7 +106,8 @@ fn of_agents(document: &Document<'_>, agents: &At<'_>, findings: &mut Findings) 
     }
 }
 
-/// The main session is the orchestrator's.
+/// The main session is the orchestrator's, but for calls that name another agent: one that no call
+/// made has no sub-session.
 fn calls_by_agent<'d>(document: &Document<'d>) -> BTreeMap<&'d str, usize> {
     let mut counts = BTreeMap::new();
     let collaboration = document.root.member("collaboration");
@@ -113,45 +115,34 @@ fn calls_by_agent<'d>(document: &Document<'d>) -> BTreeMap<&'d str, usize> {
     let subs = document.sub_sessions().map(|(_, sub)| (sub.at.member("agent"), sub));
     let main = document.sessions.first().map(|main| (orchestrator, main));
     for (agent, session) in main.into_iter().chain(subs) {
-        if let Some(id) = agent.and_then(|agent| agent.text("agent_id")) {
-            *counts.entry(id).or_default() += session.calls.len();
+        let owner = agent.and_then(|agent| agent.text("agent_id"));
+        for call in &session.calls {
+            if let Some(id) = call.text("agent_id").or(owner) {
+                *counts.entry(id).or_default() += 1;
+            }
         }
     }
     counts
 }
 
-/// Reviews are no tasks. An agent may take a task up again, so that ids are counted, and not
-/// sub-sessions; the last attempt tells how it came out.
 fn tasks(document: &Document<'_>, summary: &At<'_>, findings: &mut Findings) {
     let Some(declared) = summary.member("tasks") else {
         return;
     };
-    let mut by_id = BTreeMap::new();
-    for (_, sub) in document.sub_sessions().filter(|(_, sub)| !is_review(&sub.at)) {
-        let task = sub.at.member("task");
-        if let Some(id) = task.and_then(|task| task.text("task_id")) {
-            by_id.insert(id, sub.at.text("status").unwrap_or_default());
-        }
-    }
-    let with = |status: &str| by_id.values().filter(|&&word| word == status).count();
+    let recorded = TaskCounts::of(document.sub_sessions().map(|(_, sub)| sub.at.value));
     let numbers = [
-        ("total", by_id.len(), "in all"),
-        ("completed", with("success") + with("completed"), "with success"),
-        ("failed", with("failed"), "failed"),
+        ("total", recorded.total, "in all"),
+        ("completed", recorded.completed, "with success"),
+        ("failed", recorded.failed, "failed"),
     ];
     for (key, recorded, how) in numbers {
+        let recorded = usize::try_from(recorded).unwrap_or(usize::MAX);
         let told = format!(
             "{} recorded {how}, in sub-sessions that are no reviews",
             counted(recorded, "task")
         );
         differs(&declared, key, recorded, &told, findings);
     }
-}
-
-fn is_review(sub: &At<'_>) -> bool {
-    let role = sub.member("agent").and_then(|agent| agent.text("agent_type"));
-    let output = sub.member("output");
-    role == Some("reviewer") || output.is_some_and(|output| output.text("review_id").is_some())
 }
 
 fn reviews(document: &Document<'_>, summary: &At<'_>, findings: &mut Findings) {

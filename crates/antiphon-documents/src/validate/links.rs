@@ -2,6 +2,8 @@
 //!
 //! The call may be one of the main session or of another sub-session (`parent_session_id` says
 //! which), and ids of calls are unique only within a session; so a link is from place to place.
+//! Section 6.2 knows calls of the main session alone: there, a sub-agent's sub-agent is triggered by
+//! the call that sent the first of them, and the call that made it names it all the same.
 
 use std::collections::BTreeSet;
 
@@ -16,10 +18,11 @@ pub(super) fn check(document: &Document<'_>, findings: &mut Findings) {
         findings.warning(Code::NoSubSession, document.root.path_of("sub_sessions"), message);
     }
     let agents = document.agents();
+    let within = named_within(document);
     // By place of the sub-session, the call that it names.
     let mut triggers = vec![None; document.sessions.len()];
     for ((_, sub), trigger) in document.sub_sessions().zip(triggers.iter_mut().skip(1)) {
-        *trigger = trigger_of(document, sub, findings);
+        *trigger = trigger_of(document, sub, &within, findings);
         let agent = sub.at.member("agent");
         if let (Some(agents), Some(agent)) = (&agents, agent)
             && let Some(id) = agent.text("agent_id")
@@ -38,6 +41,18 @@ pub(super) fn check(document: &Document<'_>, findings: &mut Findings) {
             None => recorded(document, call, findings),
         }
     }
+}
+
+/// Sub-sessions that a call of another sub-session names, each with the call of the main session
+/// that triggered that one.
+fn named_within<'d>(document: &Document<'d>) -> BTreeSet<(&'d str, &'d str)> {
+    let calls = document.sub_sessions().flat_map(|(_, sub)| {
+        let trigger = sub.at.text("triggered_by_call_id");
+        sub.calls.iter().filter_map(move |call| {
+            Some((call.member("subagent_info")?.text("sub_session_id")?, trigger?))
+        })
+    });
+    calls.collect()
 }
 
 /// Where some delegations have sub-sessions, one without is probably forgotten.
@@ -70,7 +85,9 @@ fn names_back(
         }
         return;
     };
-    if triggers.get(sub).copied().flatten() != Some(place) {
+    let trigger = |sub: usize| triggers.get(sub).copied().flatten();
+    let is_within = trigger(sub).is_some() && trigger(sub) == trigger(place.session);
+    if trigger(sub) != Some(place) && !is_within {
         let by = document.sessions.get(sub).and_then(|sub| sub.at.text("triggered_by_call_id"));
         let by = by.map_or_else(|| "no call".to_owned(), quoted);
         let message = format!("{named} does not name this call back: it was triggered by {by}");
@@ -82,6 +99,7 @@ fn names_back(
 fn trigger_of(
     document: &Document<'_>,
     sub: &Part<'_>,
+    within: &BTreeSet<(&str, &str)>,
     findings: &mut Findings,
 ) -> Option<CallPlace> {
     let parent = parent_of(document, sub, findings);
@@ -102,21 +120,13 @@ fn trigger_of(
     let back = call.member("subagent_info");
     let back = back.as_ref().and_then(|info| info.text("sub_session_id"));
     if !is_delegation(tool) {
-        // Other programs have other names for it. A call that names the sub-session has started it.
-        if back != sub.id {
-            let message = format!(
-                "{named} is a {} call and names no sub-session; Task and Agent start one",
-                quoted(tool)
-            );
-            findings.error(Code::TriggerNotDelegation, path, message);
-            return None;
-        }
-        let message = format!("{named} is a {} call, neither Task nor Agent", quoted(tool));
-        findings.warning(Code::TriggerNotDelegation, path, message);
-        return Some(trigger);
+        let message = format!("{named} is a {} call; Task and Agent start agents", quoted(tool));
+        findings.error(Code::TriggerNotDelegation, path, message);
+        return None;
     }
     match back {
         back if back == sub.id => {}
+        _ if sub.id.is_some_and(|own| within.contains(&(own, id))) => {}
         Some(other) => {
             let message =
                 format!("{named} does not name this sub-session back: it names {}", quoted(other));

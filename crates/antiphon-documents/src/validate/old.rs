@@ -69,8 +69,9 @@ fn phases(root: &At<'_>, findings: &mut Findings, explained: &mut BTreeSet<Strin
         findings.warning(Code::OldPhases, phases.path, message);
         return;
     }
+    // The standard says that documents of version 2 remain valid.
     let message = format!("{told} of version 2, and no `tool_calls` beside them; {HELP}");
-    findings.error(Code::OldPhases, phases.path, message);
+    findings.warning(Code::OldPhases, phases.path, message);
     explained.insert(root.path_of("tool_calls"));
 }
 

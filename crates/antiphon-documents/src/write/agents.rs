@@ -6,7 +6,8 @@ use antiphon_model::{AgentIx, BodyError};
 use serde_json::{Map, Value};
 
 use super::cast::Cast;
-use super::object::{Object, Origin};
+use super::object::{Object, Origin, fits, missing};
+use crate::letter::nearest_role;
 use crate::{AgentIdentifier, Collaboration};
 
 /// The identifier of an agent, or of who is none (`external`).
@@ -18,8 +19,9 @@ pub(super) fn identifier(
 ) -> Result<Value, BodyError> {
     let mut object = Object::new(pointer, origin);
     let Some(agent) = agent else {
+        // Whoever stands outside gives the tasks.
         object.derive("agent_id", "external");
-        object.derive("agent_type", "external");
+        object.derive("agent_type", "architect");
         return Ok(object.value());
     };
     let session = cast.reading.session;
@@ -32,8 +34,19 @@ pub(super) fn identifier(
     };
     let text = |name: &str| whole.get(name).and_then(Value::as_str);
     object.set("agent_id", text("agent_id").unwrap_or_else(|| session.agent_id(agent)));
-    let role = if Some(agent) == cast.main { "architect" } else { "agent" };
-    object.set_or("agent_type", text("agent_type").or(facts.agent_type()), || role);
+    let own = text("agent_type").or(facts.agent_type());
+    match own {
+        Some(role @ ("architect" | "developer" | "reviewer")) => object.set("agent_type", role),
+        // The standard has three roles; an agent's own stays beside them.
+        other => {
+            let nearest = other.map_or("developer", nearest_role);
+            let role = if Some(agent) == cast.main { "architect" } else { nearest };
+            if let Some(other) = other {
+                origin.keep(&object.below("agent_type"), other.into());
+            }
+            object.derive("agent_type", role);
+        }
+    }
     object.rest_of::<AgentIdentifier>(whole);
     Ok(object.value())
 }
@@ -56,22 +69,17 @@ pub(super) fn collaboration(
         _ => Map::new(),
     };
     let mode = if cast.is_team() || !cast.subs.is_empty() { "multi_agent" } else { "single" };
-    object.set_or("mode", text(&mut recorded, "mode"), || mode);
-    object.set_or("pattern", text(&mut recorded, "pattern"), || "master_worker");
+    let is_mode = |it: &Value| it == "multi_agent" || it == "single";
+    missing(&mut object, &mut recorded, "mode", is_mode, mode);
+    let has_peers = cast.others().next().is_some();
+    let pattern = if has_peers { "peer_to_peer" } else { "master_worker" };
+    missing(&mut object, &mut recorded, "pattern", Value::is_string, pattern);
     let orchestrator = identifier(cast, cast.main, object.below("orchestrator"), origin)?;
     object.set("orchestrator", orchestrator);
     let list = participants(cast, recorded.remove("participants").as_ref(), origin)?;
     object.set("participants", list);
     object.rest_of::<Collaboration>(recorded);
     Ok(object.value())
-}
-
-/// A member, if it is a text.
-fn text(members: &mut Map<String, Value>, name: &str) -> Option<Value> {
-    match members.get(name)?.is_string() {
-        true => members.remove(name),
-        false => None,
-    }
 }
 
 /// Those that were recorded, in their order; then those whom the document names all the same.
@@ -83,11 +91,17 @@ fn participants(
     let session = cast.reading.session;
     let mut listed: Vec<Value> = Vec::new();
     let mut known = BTreeSet::new();
-    if let Some(Value::Array(ids)) = recorded {
-        for agent in ids.iter().filter_map(Value::as_str).filter_map(|id| session.find_agent(id)) {
-            let pointer = format!("/collaboration/participants/{}", listed.len());
-            known.insert(agent_id(cast, agent)?);
-            listed.push(identifier(cast, Some(agent), pointer, origin)?);
+    if let Some(Value::Array(items)) = recorded {
+        for item in items {
+            // The id of an agent of the log, or the whole where its sub-session says another thing.
+            if fits::<AgentIdentifier>(item) {
+                known.insert(item["agent_id"].as_str().unwrap_or_default().to_owned());
+                listed.push(item.clone());
+            } else if let Some(agent) = item.as_str().and_then(|id| session.find_agent(id)) {
+                let pointer = format!("/collaboration/participants/{}", listed.len());
+                known.insert(agent_id(cast, agent)?);
+                listed.push(identifier(cast, Some(agent), pointer, origin)?);
+            }
         }
     }
     known.extend(cast.main.map(|main| agent_id(cast, main)).transpose()?);

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use antiphon_model::{BodyError, CallIx};
-use antiphon_views::{Phase, automatic_phases, context_references, phases};
+use antiphon_model::{BodyError, CallIx, Timestamp};
+use antiphon_views::{Phase, automatic_phases, phases};
 use serde_json::{Map, Value};
 
 use super::PhaseDetail;
@@ -17,6 +17,7 @@ const ADVISED: (usize, usize) = (5, 20);
 pub(super) fn write(
     cast: &Cast<'_>,
     detail: PhaseDetail,
+    completed_at: &str,
     origin: &Origin,
 ) -> Result<Option<Value>, BodyError> {
     let reading = cast.reading;
@@ -31,7 +32,13 @@ pub(super) fn write(
         let mut written = Vec::new();
         let mut ids = BTreeSet::new();
         for phase in recorded.iter().filter(|phase| phase.phase_type.is_some()) {
-            written.extend(annotation(cast, written.len(), phase, &mut ids, origin)?);
+            written.extend(annotation(
+                cast,
+                (written.len(), completed_at),
+                phase,
+                &mut ids,
+                origin,
+            )?);
         }
         return Ok(Some(written.into()));
     }
@@ -52,14 +59,9 @@ pub(super) fn write(
         let Value::Object(mut whole) = phase.annotation() else { continue };
         if let Some((first, last)) = phase.ends {
             whole.insert("tool_call_range".to_owned(), range(cast, first, last));
-            let covered: Vec<CallIx> =
-                cast.calls.iter().copied().filter(|ix| (first..=last).contains(ix)).collect();
-            let used = context_references(reading, &covered)?;
-            if !used.is_empty() {
-                let used = serde_json::to_value(used).unwrap_or_default();
-                whole.insert("context_used".to_owned(), used);
-            }
         }
+        // Nobody read the calls before they were all there.
+        whole.insert("annotated_at".to_owned(), completed_at.into());
         written.push(Value::Object(whole));
     }
     Ok((!written.is_empty()).then(|| written.into()))
@@ -76,7 +78,7 @@ fn range(cast: &Cast<'_>, first: CallIx, last: CallIx) -> Value {
 /// elsewhere: a range is never widened.
 fn annotation(
     cast: &Cast<'_>,
-    at: usize,
+    (at, completed_at): (usize, &str),
     phase: &Phase,
     ids: &mut BTreeSet<String>,
     origin: &Origin,
@@ -110,6 +112,30 @@ fn annotation(
     missing(&mut object, &mut members, "phase_type", Value::is_string, "unclassified");
     missing(&mut object, &mut members, "annotated_by", Value::is_string, "auto");
     missing(&mut object, &mut members, "confidence", Value::is_string, "low");
+    let is_time = |it: &Value| it.as_str().and_then(Timestamp::parse).is_some();
+    missing(&mut object, &mut members, "annotated_at", is_time, completed_at);
+    complete(&mut members, "decisions", ("decision_id", "decision"), &object);
+    complete(&mut members, "context_used", ("relevance", "medium"), &object);
     object.rest_of::<PhaseAnnotation>(members);
     Ok(Some(object.value()))
+}
+
+/// Gives the items of a list the member that they must have and that hands leave out. An id gets a
+/// number behind it.
+fn complete(
+    members: &mut Map<String, Value>,
+    list: &str,
+    (name, otherwise): (&str, &str),
+    of: &Object<'_>,
+) {
+    let items = members.get_mut(list).and_then(Value::as_array_mut);
+    for (at, item) in items.into_iter().flatten().enumerate() {
+        let Some(item) = item.as_object_mut().filter(|it| !it.contains_key(name)) else { continue };
+        let word = match name.ends_with("_id") {
+            true => format!("{otherwise}-{:03}", at + 1),
+            false => otherwise.to_owned(),
+        };
+        of.origin().derived(&format!("{}/{list}/{at}/{name}", of.pointer));
+        item.insert(name.to_owned(), word.into());
+    }
 }

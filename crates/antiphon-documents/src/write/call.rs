@@ -1,19 +1,22 @@
 //! A tool call: what was asked, what came of it, what it added to the context, whom it sent.
 
 use antiphon_model::{BodyError, CallIx, Detail, Entry, Timestamp};
-use antiphon_views::category;
+use antiphon_views::{Category, category};
 use serde_json::{Map, Value};
 
 use super::cast::{Cast, spelled};
 use super::contribution::contribution;
-use super::display;
-use super::object::{Object, Origin, fits, missing};
+use super::object::{Object, Origin, fits, is_duration, missing};
+use super::session::NO_TIME;
+use super::{display, tool_kind};
 use crate::{CallInput, CallOutput, ContextContribution, Standard, SubagentInfo, ToolCall};
 
 pub(super) struct Calls<'c, 'a> {
     pub(super) cast: &'c Cast<'a>,
     pub(super) origin: &'c Origin,
     pub(super) standard: Standard,
+    /// When the session began.
+    pub(super) begun: Option<Timestamp>,
 }
 
 impl Calls<'_, '_> {
@@ -37,40 +40,82 @@ impl Calls<'_, '_> {
         let mut of_result = result.map(|it| cast.extra(it)).transpose()?.unwrap_or_default();
         let mut object = Object::new(pointer, self.origin);
         object.set("call_id", cast.call_id(ix));
-        object.set("tool_name", session.tool_name(ix));
-        let recorded = session.call_category(ix);
-        match (recorded, category(reading, ix)?) {
-            (Some(word), _) => object.set("tool_category", word),
-            (None, Some(category)) => object.derive("tool_category", category.as_str()),
-            (None, None) => {}
-        }
-        let started = result.and_then(Entry::started_at).or(session.call_made_at(ix));
-        let ended = result.and_then(Entry::at);
-        spelled(&mut object, "started_at", started, &mut extra);
-        spelled(&mut object, "ended_at", ended, &mut extra);
-        match (result.and_then(Entry::duration_ms), started, ended) {
-            (Some(millis), _, _) => object.set("duration_ms", millis),
-            // What was spelled otherwise than as a whole number.
-            (None, _, _) if extra.contains_key("duration_ms") => {}
-            (None, Some(started), Some(ended)) if !self.is_document() => {
-                object.derive("duration_ms", u64::try_from(ended.since(started)).unwrap_or(0));
-            }
-            (None, _, _) => {}
-        }
+        self.tool(&mut object, ix)?;
+        self.times(&mut object, ix, &mut extra);
         let input = self.input(&object, ix, extra.remove("input"))?;
         object.set("input", input);
         let output = self.output(&object, ix, of_result.remove("output"))?;
         object.set("output", output);
         self.contribution(&mut object, ix, result, &mut extra)?;
         self.subagent(&mut object, ix, result, &mut extra)?;
-        if Some(call.agent) != self.cast.main
-            && !self.cast.subs.iter().any(|sub| sub.agent == call.agent)
-        {
+        if Some(call.agent) != self.cast.main && self.cast.sub_of(call.agent).is_none() {
             object.set("agent_id", session.agent_id(call.agent));
         }
         object.rest_of::<ToolCall>(extra);
         object.rest_of::<ToolCall>(of_result);
         Ok(object.value())
+    }
+
+    /// The tool's name and its category. In STD-008 a call that starts an agent is a `Task` call,
+    /// whatever the agent's program calls it.
+    fn tool(&self, object: &mut Object<'_>, ix: CallIx) -> Result<(), BodyError> {
+        let (cast, session) = (self.cast, self.cast.reading.session);
+        let tool = session.tool_name(ix);
+        let starts_agent = cast.sent_by(ix).is_some();
+        if starts_agent && self.standard == Standard::Std008 && tool != "Task" {
+            self.origin.keep(&object.below("tool_name"), tool.into());
+            object.derive("tool_name", "Task");
+        } else {
+            object.set("tool_name", tool);
+        }
+        let recorded = session.call_category(ix);
+        let known = category(cast.reading, ix)?;
+        if let (Some(word), Some(category)) = (recorded, known)
+            && word == category.as_str()
+        {
+            object.set("tool_category", word);
+            return Ok(());
+        }
+        if let Some(other) = recorded {
+            self.origin.keep(&object.below("tool_category"), other.into());
+        }
+        let category = match known {
+            Some(category) => category,
+            None if starts_agent => Category::Interaction,
+            None => tool_kind::guess(tool),
+        };
+        object.derive("tool_category", category.as_str());
+        Ok(())
+    }
+
+    /// When the call began and ended. A call that nobody answered ended as it began, as far as is
+    /// known; one without any time stands where the log has it.
+    fn times(&self, object: &mut Object<'_>, ix: CallIx, extra: &mut Map<String, Value>) {
+        let (cast, session) = (self.cast, self.cast.reading.session);
+        let call = session.call(ix);
+        let result = call.last_result().map(|event| session.entry(event));
+        let began = result.and_then(Entry::started_at).or(session.call_made_at(ix));
+        let ended = result.and_then(Entry::at);
+        let took = result.and_then(Entry::duration_ms);
+        let started = began.or(ended).or_else(|| cast.time_before(ix)).or(self.begun);
+        if !spelled(object, "started_at", began, extra) {
+            object.derive("started_at", started.map_or(NO_TIME.to_owned(), Timestamp::to_short));
+        }
+        if !spelled(object, "ended_at", ended, extra) {
+            let after = started.map(|at| later(at, took));
+            object.derive("ended_at", after.map_or(NO_TIME.to_owned(), Timestamp::to_short));
+        }
+        let other = extra.remove("duration_ms");
+        match (took, other.filter(is_duration)) {
+            (Some(millis), _) => object.set("duration_ms", millis),
+            // What was spelled otherwise than as a whole number.
+            (None, Some(spelling)) => object.set("duration_ms", spelling),
+            (None, None) => {
+                let took = started.zip(ended).map(|(started, ended)| ended.since(started));
+                let took = took.and_then(|millis| u64::try_from(millis).ok());
+                object.derive("duration_ms", took.unwrap_or(0));
+            }
+        }
     }
 
     fn input(
@@ -245,12 +290,7 @@ impl Calls<'_, '_> {
         missing(&mut info, &mut recorded, "tool_uses", Value::is_u64, calls);
         if let Some(sub) = sub.filter(|_| !self.is_document()) {
             let session = self.cast.reading.session;
-            let requests =
-                session.requests().filter(|(entry, ..)| entry.agent() == Some(sub.agent));
-            let tokens = requests.map(|(_, usage, _)| {
-                usage.input + usage.output + usage.cache_read + usage.cache_write
-            });
-            let tokens: u64 = tokens.sum();
+            let tokens = self.cast.tokens_of(sub.agent);
             if tokens > 0 {
                 missing(&mut info, &mut recorded, "tokens_used", Value::is_u64, tokens);
             }
@@ -289,6 +329,13 @@ impl Calls<'_, '_> {
             }
         }
     }
+}
+
+/// A time some milliseconds later; no later where they are more than any call takes.
+fn later(at: Timestamp, millis: Option<u64>) -> Timestamp {
+    const MOST: i64 = 366 * 24 * 3600 * 1000;
+    let millis = millis.and_then(|it| i64::try_from(it).ok()).filter(|it| *it <= MOST);
+    Timestamp::from_millis(at.as_millis().saturating_add(millis.unwrap_or(0)))
 }
 
 /// How often which tool was called, in the order of first use.

@@ -4,12 +4,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use antiphon_model::{
-    AgentIx, BodyError, CallIx, Detail, Entry, EventIx, Parent, Place, Session, Source, Timestamp,
+    AgentIx, BodyError, CallIx, Detail, Entry, EventIx, Parent, Place, Role, Session, Source,
+    Timestamp,
 };
-use antiphon_views::{Reading, main_agent};
+use antiphon_views::{FileChangesOfAll, Reading, file_changes_of_all, main_agent};
 use serde_json::{Map, Value};
 
 use super::object::Object;
+use crate::letter::nearest_role;
 
 /// The parts that the agents of a session have in its document.
 pub(super) struct Cast<'a> {
@@ -17,8 +19,16 @@ pub(super) struct Cast<'a> {
     pub(super) main: Option<AgentIx>,
     /// Those whom a call made, in the order of the document.
     pub(super) subs: Vec<Sub>,
+    sub_of_agent: BTreeMap<AgentIx, usize>,
+    sub_of_call: BTreeMap<CallIx, usize>,
     /// By call: how the document names it. Ids repeat, and a document's must not.
     call_ids: Vec<String>,
+    /// By call: the last time that was recorded before it, for calls that have none.
+    clock: Vec<Option<Timestamp>>,
+    /// What became of files.
+    pub(super) files: FileChangesOfAll,
+    /// By agent, the tokens of its requests.
+    tokens: BTreeMap<AgentIx, u64>,
     /// The calls of the session itself: the main agent's, and those of agents that no call made.
     pub(super) calls: Vec<CallIx>,
     /// Messages between agents, as they were recorded.
@@ -37,6 +47,12 @@ pub(super) struct Sub {
     /// The sub-session it was sent from; none is the session itself.
     pub(super) parent: Option<usize>,
     pub(super) call: CallIx,
+    /// The call of the session itself that it goes back to: `call`, or that of the first agent on
+    /// the way down to this one.
+    pub(super) trigger: CallIx,
+    pub(super) is_review: bool,
+    /// Among the tasks, or among the reviews.
+    pub(super) number: usize,
     pub(super) calls: Vec<CallIx>,
 }
 
@@ -58,7 +74,12 @@ impl<'a> Cast<'a> {
             reading,
             main,
             subs: Vec::new(),
+            sub_of_agent: BTreeMap::new(),
+            sub_of_call: BTreeMap::new(),
             call_ids: Vec::new(),
+            clock: Vec::new(),
+            files: file_changes_of_all(reading)?,
+            tokens: BTreeMap::new(),
             calls: Vec::new(),
             messages: session
                 .entries()
@@ -74,12 +95,31 @@ impl<'a> Cast<'a> {
         cast.is_document = extra.contains_key("standard");
         cast.add_subs()?;
         cast.add_calls();
+        for (entry, usage, _) in session.requests() {
+            if let Some(agent) = entry.agent() {
+                let sum = [usage.input, usage.output, usage.cache_read, usage.cache_write];
+                let sum = sum.into_iter().fold(0, u64::saturating_add);
+                let tokens = cast.tokens.entry(agent).or_default();
+                *tokens = tokens.saturating_add(sum);
+            }
+        }
         Ok(cast)
     }
 
-    /// Section 5.1 of STD-008: several agents that were sent, or that told one another something.
+    /// Section 5.1 of STD-008: several agents that were sent, that told one another something, or
+    /// that worked side by side without being sent.
     pub(super) fn is_team(&self) -> bool {
-        self.has_team || self.subs.len() > 1 || !self.messages.is_empty()
+        self.has_team
+            || self.subs.len() > 1
+            || !self.messages.is_empty()
+            || self.others().any(|agent| self.acts(agent))
+    }
+
+    /// Whether an agent said or did anything itself.
+    fn acts(&self, agent: AgentIx) -> bool {
+        let session = self.reading.session;
+        let mut events = session.agent(agent).transcript();
+        events.any(|event| session.entry(event).role() == Some(Role::Assistant))
     }
 
     fn add_subs(&mut self) -> Result<(), BodyError> {
@@ -111,25 +151,76 @@ impl<'a> Cast<'a> {
                 });
                 ids.find(|id| taken.insert(id.clone())).unwrap_or_default()
             });
-            let calls = Vec::new();
-            self.subs.push(Sub { agent, id, is_id_recorded, parent: None, call, calls });
+            let is_review = session.agent(agent).agent_type().map(nearest_role) == Some("reviewer");
+            self.subs.push(Sub {
+                agent,
+                id,
+                is_id_recorded,
+                parent: None,
+                call,
+                trigger: call,
+                is_review,
+                number: 0,
+                calls: Vec::new(),
+            });
         }
-        let by_agent: BTreeMap<AgentIx, usize> =
-            self.subs.iter().enumerate().map(|(at, sub)| (sub.agent, at)).collect();
-        for sub in &mut self.subs {
-            sub.parent = by_agent.get(&session.call(sub.call).agent).copied();
-        }
+        self.find_triggers();
         Ok(())
+    }
+
+    /// Finds for each sub-session its parent, and the call of the session itself that it goes back
+    /// to. Agents that sent one another in a circle go back to none, and have no sub-session.
+    fn find_triggers(&mut self) {
+        let session = self.reading.session;
+        let at_of: BTreeMap<AgentIx, usize> =
+            self.subs.iter().enumerate().map(|(at, sub)| (sub.agent, at)).collect();
+        let parents: Vec<Option<usize>> =
+            self.subs.iter().map(|sub| at_of.get(&session.call(sub.call).agent).copied()).collect();
+        // From those that the session itself sent, downwards.
+        let mut children: Vec<Vec<usize>> = vec![Vec::new(); self.subs.len()];
+        let mut open: Vec<(usize, CallIx)> = Vec::new();
+        for (at, (sub, parent)) in self.subs.iter().zip(&parents).enumerate() {
+            match parent.and_then(|parent| children.get_mut(parent)) {
+                Some(children) => children.push(at),
+                None => open.push((at, sub.call)),
+            }
+        }
+        let mut triggers: Vec<Option<CallIx>> = vec![None; self.subs.len()];
+        while let Some((at, call)) = open.pop() {
+            if let Some(trigger) = triggers.get_mut(at) {
+                *trigger = Some(call);
+            }
+            open.extend(children.get(at).into_iter().flatten().map(|&child| (child, call)));
+        }
+        let subs = std::mem::take(&mut self.subs);
+        let (mut tasks, mut reviews) = (0, 0);
+        for (mut sub, trigger) in subs.into_iter().zip(triggers) {
+            let Some(trigger) = trigger else { continue };
+            let number = if sub.is_review { &mut reviews } else { &mut tasks };
+            *number += 1;
+            (sub.trigger, sub.number) = (trigger, *number);
+            self.sub_of_agent.insert(sub.agent, self.subs.len());
+            self.sub_of_call.insert(sub.call, self.subs.len());
+            self.subs.push(sub);
+        }
+        for sub in &mut self.subs {
+            sub.parent = self.sub_of_agent.get(&session.call(sub.call).agent).copied();
+        }
     }
 
     fn add_calls(&mut self) {
         let session = self.reading.session;
-        let by_agent: BTreeMap<AgentIx, usize> =
-            self.subs.iter().enumerate().map(|(at, sub)| (sub.agent, at)).collect();
+        let mut entries = session.entries().peekable();
+        let mut latest = None;
         // By session (none is the main one): the ids that are taken.
         let mut taken: BTreeSet<(Option<usize>, String)> = BTreeSet::new();
         for (ix, call) in session.calls() {
-            let owner = by_agent.get(&call.agent).copied();
+            let until = |entry: &Entry<'_>| entry.ix() <= call.event;
+            while let Some(entry) = entries.next_if(until) {
+                latest = entry.at().or(latest);
+            }
+            self.clock.push(latest);
+            let owner = self.sub_of_agent.get(&call.agent).copied();
             let wanted = match session.call_id(ix) {
                 "" => "call",
                 id => id,
@@ -151,14 +242,28 @@ impl<'a> Cast<'a> {
 
     /// The sub-session that a call started.
     pub(super) fn sent_by(&self, call: CallIx) -> Option<&Sub> {
-        self.subs.iter().find(|sub| sub.call == call)
+        self.sub_of_call.get(&call).and_then(|&at| self.subs.get(at))
+    }
+
+    /// The sub-session of an agent.
+    pub(super) fn sub_of(&self, agent: AgentIx) -> Option<&Sub> {
+        self.sub_of_agent.get(&agent).and_then(|&at| self.subs.get(at))
+    }
+
+    /// The last time that was recorded before a call.
+    pub(super) fn time_before(&self, call: CallIx) -> Option<Timestamp> {
+        self.clock.get(call.index()).copied().flatten()
+    }
+
+    /// The tokens of an agent's requests.
+    pub(super) fn tokens_of(&self, agent: AgentIx) -> u64 {
+        self.tokens.get(&agent).copied().unwrap_or_default()
     }
 
     /// Agents without a sub-session, the main one excepted.
     pub(super) fn others(&self) -> impl Iterator<Item = AgentIx> {
-        let sent: BTreeSet<AgentIx> = self.subs.iter().map(|sub| sub.agent).collect();
         let all = self.reading.session.agents().map(|(ix, _)| ix);
-        all.filter(move |ix| Some(*ix) != self.main && !sent.contains(ix))
+        all.filter(|ix| Some(*ix) != self.main && self.sub_of(*ix).is_none())
     }
 
     pub(super) fn value(&self, place: Place) -> Result<Value, BodyError> {

@@ -3,13 +3,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use antiphon_model::{BodyError, EventIx, MessageRef};
+use antiphon_model::{AgentIx, BodyError, EventIx, MessageRef, Role, Source, Timestamp};
 use serde_json::{Map, Value, json};
 
 use super::agents::identifier;
-use super::cast::{Cast, spelled};
+use super::cast::{Cast, Sub, spelled};
 use super::object::{Object, Origin};
+use super::sub_session::Went;
 use crate::AgentMessage;
+use crate::multi::is_review;
 
 pub(super) fn write(
     cast: &Cast<'_>,
@@ -24,44 +26,120 @@ pub(super) fn write(
             numbered.map(|(at, &event)| recorded(cast, &ids, at, event, created_at, origin));
         return written.collect::<Result<Vec<_>, _>>().map(Value::Array);
     }
-    let mut messages = Vec::new();
+    let mut sent = Vec::new();
     for (sub, value) in cast.subs.iter().zip(subs) {
-        let sender = cast.reading.session.call(sub.call).agent;
-        let quiet = Origin::default();
-        let from = identifier(cast, Some(sender), String::new(), &quiet)?;
-        let to = identifier(cast, Some(sub.agent), String::new(), &quiet)?;
-        let task = &value["task"];
-        let payload = json!({
-            "task": { "task_id": task["task_id"], "task_description": task["description"] },
-            "priority": task["priority"],
-        });
-        let at = |name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
-        if let Some(started) = at("started_at") {
-            messages.push((started, "task_assignment", from.clone(), to.clone(), payload));
-        }
-        if let Some(completed) = at("completed_at") {
-            let is_done = value["status"] == "success";
-            let status = if is_done { "completed" } else { "failed" };
-            let payload = json!({ "task_id": task["task_id"], "status": status });
-            messages.push((completed, "task_completion", to, from, payload));
-        }
+        of_sub_session(cast, sub, value, &mut sent)?;
     }
+    of_peers(cast, created_at, &mut sent)?;
     // Stable, so that what is sent at the same time stays in the order of the sub-sessions.
-    messages.sort_by(|a, b| a.0.cmp(&b.0));
-    let numbered = messages.into_iter().enumerate();
-    let written = numbered.map(|(at, (timestamp, kind, from, to, payload))| {
+    sent.sort_by_key(|message| Timestamp::parse(&message.timestamp));
+    let numbered = sent.into_iter().enumerate();
+    let written = numbered.map(|(at, message)| {
         origin.derived(&format!("/messages/{at}"));
         json!({
             "message_id": format!("msg-{:03}", at + 1),
-            "timestamp": timestamp,
+            "timestamp": message.timestamp,
             "sequence_number": at + 1,
-            "from_agent": from,
-            "to_agent": to,
-            "message_type": kind,
-            "payload": payload,
+            "from_agent": message.from,
+            "to_agent": message.to,
+            "message_type": message.kind,
+            "payload": message.payload,
         })
     });
     Ok(Value::Array(written.collect()))
+}
+
+/// A message that nobody recorded as one.
+struct Sent {
+    timestamp: String,
+    kind: &'static str,
+    from: Value,
+    to: Value,
+    payload: Value,
+}
+
+/// The sending of an agent, and its coming back: a task, or a review where a reviewer was sent. An
+/// agent that was stopped aborts.
+fn of_sub_session(
+    cast: &Cast<'_>,
+    sub: &Sub,
+    value: &Value,
+    sent: &mut Vec<Sent>,
+) -> Result<(), BodyError> {
+    let session = cast.reading.session;
+    let quiet = Origin::default();
+    let sender = session.call(sub.call).agent;
+    let from = identifier(cast, Some(sender), String::new(), &quiet)?;
+    let to = identifier(cast, Some(sub.agent), String::new(), &quiet)?;
+    let (task, output) = (&value["task"], &value["output"]);
+    let is_review = is_review(value);
+    let text = |name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
+    // The task that is under review is known only where the review names it.
+    let review = |more: Value| {
+        let mut payload = json!({ "review_id": task["task_id"] });
+        let reviewed = output.get("review_id").and(output.get("task_id"));
+        payload["task_id"] = reviewed.cloned().unwrap_or_default();
+        let more = more.as_object().cloned().unwrap_or_default();
+        if let Some(members) = payload.as_object_mut() {
+            members.extend(more);
+            members.retain(|_, value| !value.is_null());
+        }
+        payload
+    };
+    if let Some(timestamp) = text("started_at") {
+        let (kind, payload) = match is_review {
+            true => ("review_request", review(json!({ "description": task["description"] }))),
+            false => {
+                let task_of = json!({
+                    "task_id": task["task_id"],
+                    "task_description": task["description"],
+                });
+                ("task_assignment", json!({ "task": task_of, "priority": task["priority"] }))
+            }
+        };
+        sent.push(Sent { timestamp, kind, from: from.clone(), to: to.clone(), payload });
+    }
+    let Some(timestamp) = text("completed_at") else { return Ok(()) };
+    let word = session.agent(sub.agent).status().filter(|word| Went::is_abort(word));
+    let (kind, payload) = match (word, is_review) {
+        (Some(word), _) => {
+            let payload = json!({ "scope": "task", "target_id": task["task_id"], "reason": word });
+            ("abort", payload)
+        }
+        (None, true) => ("review_result", review(json!({ "verdict": output["verdict"] }))),
+        (None, false) => {
+            let status = if value["status"] == "success" { "completed" } else { "failed" };
+            ("task_completion", json!({ "task_id": task["task_id"], "status": status }))
+        }
+    };
+    sent.push(Sent { timestamp, kind, from: to, to: from, payload });
+    Ok(())
+}
+
+/// What agents said to one another that nobody sent. The standard has no sub-session for them, and
+/// no better word than feedback for what is neither a task nor a review.
+fn of_peers(cast: &Cast<'_>, created_at: &str, sent: &mut Vec<Sent>) -> Result<(), BodyError> {
+    let session = cast.reading.session;
+    let peers: BTreeSet<AgentIx> = cast.others().collect();
+    if peers.is_empty() {
+        return Ok(());
+    }
+    let quiet = Origin::default();
+    for entry in session.entries().filter(|entry| entry.role() == Some(Role::User)) {
+        let (Source::Agent(from), Some(to)) = (entry.source(), entry.agent()) else { continue };
+        if from == to || !(peers.contains(&from) || peers.contains(&to)) {
+            continue;
+        }
+        let end = |agent| identifier(cast, Some(agent), String::new(), &quiet);
+        sent.push(Sent {
+            timestamp: entry.at().map_or_else(|| created_at.to_owned(), Timestamp::to_short),
+            kind: "feedback",
+            from: end(from)?,
+            to: end(to)?,
+            payload: json!({ "content": cast.reading.text(entry)? }),
+        });
+    }
+    Ok(())
 }
 
 /// By message, the id that it has in the document: its own, which the log could not give to two.

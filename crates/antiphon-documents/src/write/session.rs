@@ -11,11 +11,12 @@ use super::object::{Object, Origin};
 use super::sub_session::Went;
 use super::summary::Whole;
 use super::{PhaseDetail, Written, agents, annotations, messages, sub_session, summary};
+use crate::letter::{self, conform};
 use crate::name::Name;
 use crate::{AgentInfo, Standard};
 
 /// What stands for a time that nobody recorded. It is listed as derived.
-const NO_TIME: &str = "1970-01-01T00:00:00Z";
+pub(super) const NO_TIME: &str = "1970-01-01T00:00:00Z";
 
 pub(super) fn write(
     reading: &Reading<'_>,
@@ -34,10 +35,11 @@ pub(super) fn write(
     let (name, is_named) = head(cast, standard, &mut object, &mut extra)?;
     let went = outcome(cast, &mut object, ended, [&mut extra, &mut of_end]);
     agent(cast, &mut object)?;
-    let calls = Calls { cast, origin: &origin, standard };
+    let begun = Timestamp::parse(object.text("created_at"));
+    let calls = Calls { cast, origin: &origin, standard, begun };
     let written = calls.write(&cast.calls, "/tool_calls")?;
     object.set("tool_calls", written);
-    let annotations = annotations::write(cast, phases, &origin)?;
+    let annotations = annotations::write(cast, phases, object.text("completed_at"), &origin)?;
     object.set_some("phase_annotations", annotations);
     match standard {
         Standard::Std001 => {}
@@ -62,12 +64,22 @@ pub(super) fn write(
         tidy(&mut extra, &origin);
         object.rest(extra);
     }
-    let mut document = object.members;
-    let native = info.session_id.as_deref().filter(|_| !is_named);
-    if let Some(own) = origin.into_value(before, native) {
-        document.insert("x_antiphon".to_owned(), own);
+    let mut document = Value::Object(object.members);
+    let mut misfits = Vec::new();
+    conform(&mut document, letter::of(standard), "", &mut misfits);
+    for misfit in misfits {
+        if misfit.is_replaced {
+            origin.derived(&misfit.pointer);
+        }
+        origin.keep(&misfit.pointer, misfit.value);
     }
-    Ok(Written { standard, name, is_named, document: Value::Object(document) })
+    let native = info.session_id.as_deref().filter(|_| !is_named);
+    if let (Some(own), Some(members)) =
+        (origin.into_value(before, native), document.as_object_mut())
+    {
+        members.insert("x_antiphon".to_owned(), own);
+    }
+    Ok(Written { standard, name, is_named, document })
 }
 
 /// What the session is called, when it began, what it was asked. Gives its name, and whether that
@@ -121,7 +133,8 @@ fn outcome(
     }
     let [extra, _] = extras;
     let completed = ended.and_then(Entry::at);
-    if !spelled(object, "completed_at", completed, extra) && went != Went::On {
+    // The standard wants an end of what goes on as well: it is as far as the record goes.
+    if !spelled(object, "completed_at", completed, extra) {
         let updated = extra.get("updated_at").and_then(Value::as_str);
         let updated = updated.filter(|at| Timestamp::parse(at).is_some()).map(str::to_owned);
         let last = span(cast).map(|(_, last)| last.to_short());

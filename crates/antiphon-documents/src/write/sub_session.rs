@@ -1,15 +1,14 @@
 //! What an agent did that a call sent: its task, its calls, its output.
 
-use antiphon_model::{AgentIx, BodyError, Detail, Timestamp};
-use antiphon_views::file_changes;
-use serde_json::{Map, Value, json};
+use antiphon_model::{BodyError, Detail, Timestamp};
+use serde_json::Value;
 
 use super::agents::identifier;
 use super::call::Calls;
 use super::cast::{Cast, Sub, spelled};
-use super::display::clip;
-use super::object::{Object, Origin, fits, missing};
-use crate::{AgentOutput, Task};
+use super::object::{Object, Origin};
+use super::session::NO_TIME;
+use super::{output, task};
 
 /// How an agent's work went, in the standards' words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,6 +33,11 @@ impl Went {
             Self::Well => "completed",
             Self::Badly | Self::On => self.status(),
         }
+    }
+
+    /// Whether an agent was stopped, and did not come to an end of its own.
+    pub(super) fn is_abort(word: &str) -> bool {
+        matches!(word, "cancelled" | "canceled" | "aborted" | "interrupted" | "killed")
     }
 
     /// The log's word for an end. A person who stops an agent has not seen it succeed.
@@ -84,20 +88,29 @@ pub(super) fn write(
         true => object.set("sub_session_id", sub.id.as_str()),
         false => object.derive("sub_session_id", sub.id.as_str()),
     }
-    let parent = sub.parent.and_then(|at| cast.subs.get(at));
-    object.set("parent_session_id", parent.map_or(session_id, |parent| &parent.id));
+    // Section 6.2 knows calls of the session itself alone. An agent that another one sent goes back
+    // to the call that sent the first of them.
+    object.set("parent_session_id", session_id);
+    if let Some(parent) = sub.parent.and_then(|at| cast.subs.get(at)) {
+        origin.keep(&object.below("parent_session_id"), parent.id.as_str().into());
+        origin.keep(&object.below("triggered_by_call_id"), cast.call_id(sub.call).into());
+        for name in ["parent_session_id", "triggered_by_call_id"] {
+            origin.derived(&object.below(name));
+        }
+    }
     let agent = identifier(cast, Some(sub.agent), object.below("agent"), origin)?;
     object.set("agent", agent);
-    object.set("triggered_by_call_id", cast.call_id(sub.call));
-    let task = task(cast, sub, at, &object)?;
+    object.set("triggered_by_call_id", cast.call_id(sub.trigger));
+    let task = task::write(cast, sub, &object)?;
     object.set("task", task);
 
     let times = cast.time_of(sub.agent);
     let begun = created.at().filter(|_| facts.created.is_some());
-    if !spelled(&mut object, "started_at", begun, &mut extra)
-        && let Some((first, _)) = times
-    {
-        object.derive("started_at", first.to_short());
+    if !spelled(&mut object, "started_at", begun, &mut extra) {
+        let sent = session.call_made_at(sub.call);
+        let first = times.map(|(first, _)| first).or(sent).or(cast.time_before(sub.call));
+        let first = first.or(calls.begun);
+        object.derive("started_at", first.map_or(NO_TIME.to_owned(), Timestamp::to_short));
     }
     let (went, is_recorded) = went(cast, sub);
     for extra in [&mut extra, &mut of_end] {
@@ -120,18 +133,7 @@ pub(super) fn write(
     let written = calls.write(&sub.calls, &object.below("tool_calls"))?;
     object.set("tool_calls", written);
     let recorded = ended.map(|entry| cast.detail(entry, Detail::Output)).transpose()?.flatten();
-    match recorded {
-        Some(output) if is_output(&output) => object.set("output", output),
-        // Whatever else an agent gave back, later documents have a form for.
-        Some(other) => object.set("output", json!({ "output_type": "generic", "data": other })),
-        None if cast.is_document => {}
-        None => {
-            let task_id = object.get("task")["task_id"].clone();
-            if let Some(output) = output(cast, sub.agent, went, &task_id)? {
-                object.derive("output", output);
-            }
-        }
-    }
+    output::write(cast, sub, went, recorded, &mut object)?;
     for mut extra in [extra, of_end] {
         for name in ["output", "tool_calls", "agent", "task"] {
             if let Some(other) = extra.remove(name) {
@@ -141,86 +143,6 @@ pub(super) fn write(
         object.rest(extra);
     }
     Ok(object.value())
-}
-
-fn task(cast: &Cast<'_>, sub: &Sub, at: usize, of: &Object<'_>) -> Result<Value, BodyError> {
-    let session = cast.reading.session;
-    let facts = session.agent(sub.agent);
-    let created = facts.created.map(|event| session.entry(event));
-    let recorded = created.map(|entry| cast.detail(entry, Detail::Task)).transpose()?.flatten();
-    let mut object = Object::new(of.below("task"), of.origin());
-    let mut members = match recorded {
-        Some(task) if fits::<Task>(&task) => return Ok(task),
-        Some(Value::Object(members)) => members,
-        Some(Value::String(text)) => Map::from_iter([("description".to_owned(), text.into())]),
-        Some(other) => {
-            of.origin().keep(&object.pointer, other);
-            Map::new()
-        }
-        None => Map::new(),
-    };
-    let said = members.get("task_description").and_then(Value::as_str).map(str::to_owned);
-    let asked = cast.reading.call_text(session.tool_name(sub.call), session.call(sub.call))?;
-    let id = format!("task-{:03}", at + 1);
-    missing(&mut object, &mut members, "task_id", Value::is_string, id);
-    missing(&mut object, &mut members, "description", Value::is_string, said.unwrap_or(asked));
-    missing(&mut object, &mut members, "priority", Value::is_string, "medium");
-    object.rest_of::<Task>(members);
-    Ok(object.value())
-}
-
-fn is_output(value: &Value) -> bool {
-    match serde_json::from_value(value.clone()) {
-        Ok(AgentOutput::Developer(_) | AgentOutput::Reviewer(_) | AgentOutput::Generic(_)) => true,
-        Ok(AgentOutput::Other(_)) | Err(_) => false,
-    }
-}
-
-/// What an agent changed and last said. One that changed nothing has no output: what it is worth is
-/// not ours to say.
-fn output(
-    cast: &Cast<'_>,
-    agent: AgentIx,
-    went: Went,
-    task_id: &Value,
-) -> Result<Option<Value>, BodyError> {
-    let reading = cast.reading;
-    let changes = file_changes(reading, Some(agent))?;
-    let is_idle =
-        changes.created.is_empty() && changes.modified.is_empty() && changes.deleted.is_empty();
-    if is_idle || went == Went::On {
-        return Ok(None);
-    }
-    let session = reading.session;
-    let said = session.agent(agent).transcript().rev().map(|event| session.entry(event));
-    let last = said.into_iter().find(|entry| entry.is_utterance());
-    let summary = last.map(|entry| reading.text(entry)).transpose()?.unwrap_or_default();
-    let files = |changes: &[antiphon_views::FileChange]| -> Vec<Value> {
-        let written = changes.iter().map(|change| {
-            let mut file = Map::new();
-            file.insert("path".to_owned(), change.path.as_str().into());
-            for (name, lines) in
-                [("lines_added", change.lines_added), ("lines_removed", change.lines_removed)]
-            {
-                lines.into_iter().for_each(|n| {
-                    file.insert(name.to_owned(), n.into());
-                });
-            }
-            Value::Object(file)
-        });
-        written.collect()
-    };
-    let deleted: Vec<&str> = changes.deleted.iter().map(|change| &*change.path).collect();
-    Ok(Some(json!({
-        "task_id": task_id,
-        "status": went.summary_status(),
-        "changes": {
-            "files_created": files(&changes.created),
-            "files_modified": files(&changes.modified),
-            "files_deleted": deleted,
-        },
-        "summary": clip(&summary),
-    })))
 }
 
 /// How long something took, in milliseconds.

@@ -1,7 +1,8 @@
 //! What a session comes to: as its author declared it, or else counted.
 
+use std::collections::BTreeMap;
+
 use antiphon_model::{AgentIx, BodyError, CallIx, Timestamp};
-use antiphon_views::file_changes;
 use serde_json::{Map, Value, json};
 
 use super::agents::identifier;
@@ -9,7 +10,9 @@ use super::call::interval;
 use super::cast::Cast;
 use super::object::{Object, Origin, fits, is_duration, missing};
 use super::sub_session::{Went, millis, went};
-use crate::{AgentSummaries, MultiAgentSessionSummary, SessionSummary, Standard, TaskCounts};
+use crate::letter;
+use crate::multi::is_review;
+use crate::{MultiAgentSessionSummary, SessionSummary, Standard, TaskCounts};
 
 pub(super) struct Whole<'w> {
     pub(super) standard: Standard,
@@ -35,7 +38,7 @@ pub(super) fn write(
         None => (Map::new(), false),
     };
     let reading = cast.reading;
-    let changes = file_changes(reading, None)?;
+    let changes = &cast.files.all;
     let paths = |changes: &[antiphon_views::FileChange]| -> Value {
         changes.iter().map(|change| change.path.as_str()).collect::<Vec<_>>().into()
     };
@@ -79,20 +82,11 @@ fn team(
     declared: &mut Map<String, Value>,
     whole: &Whole<'_>,
 ) -> Result<(), BodyError> {
-    missing(object, declared, "agents", fits::<AgentSummaries>, agents(cast, whole)?);
-    let is_review = |sub: &&Value| {
-        let task = sub["task"]["task_id"].as_str().unwrap_or_default();
-        sub["output"]["review_id"].is_string() || task.starts_with("review")
-    };
-    let reviews: Vec<&Value> = whole.subs.iter().filter(is_review).collect();
-    let tasks = || whole.subs.iter().filter(|sub| !is_review(sub));
-    let count = |status: &str| tasks().filter(|sub| sub["status"] == status).count();
-    let counts = json!({
-        "total": tasks().count(),
-        "completed": count("success"),
-        "failed": count("failed"),
-    });
+    let is_by_role = |it: &Value| letter::can_fit(it, letter::agents());
+    missing(object, declared, "agents", is_by_role, agents(cast, whole)?);
+    let counts = serde_json::to_value(TaskCounts::of(whole.subs)).unwrap_or_default();
     missing(object, declared, "tasks", fits::<TaskCounts>, counts);
+    let reviews: Vec<&Value> = whole.subs.iter().filter(|sub| is_review(sub)).collect();
     let results: Vec<&Value> =
         whole.messages.iter().filter(|it| it["message_type"] == "review_result").collect();
     let rounds = results.len().max(reviews.len());
@@ -100,38 +94,64 @@ fn team(
     // A verdict is somebody's; none is worked out.
     let told = results.iter().rev().map(|it| &it["payload"]["verdict"]);
     let given = reviews.iter().rev().map(|it| &it["output"]["verdict"]);
-    if let Some(verdict) = told.chain(given).find_map(Value::as_str) {
-        missing(object, declared, "final_verdict", Value::is_string, verdict);
+    let verdict = told.chain(given).find_map(Value::as_str);
+    let is_final = |word: &str| matches!(word, "approved" | "rejected");
+    match verdict.filter(|word| is_final(word)) {
+        Some(verdict) => {
+            let is_right = |it: &Value| it.as_str().is_some_and(is_final);
+            missing(object, declared, "final_verdict", is_right, verdict);
+        }
+        // Changes that are still requested are not the final word.
+        None => {
+            if let Some(other) = declared.remove("final_verdict").filter(|it| !it.is_null()) {
+                match other.as_str().is_some_and(is_final) {
+                    true => object.set("final_verdict", other),
+                    false => object.origin().keep(&object.below("final_verdict"), other),
+                }
+            }
+        }
     }
     Ok(())
 }
 
-/// By role where the roles are those of the standard, else in a row.
+/// By role. There is room for one reviewer; others stand among the developers, as do agents of
+/// other roles, each with its own.
 fn agents(cast: &Cast<'_>, whole: &Whole<'_>) -> Result<Value, BodyError> {
-    let mut rows = Vec::new();
-    if let Some(main) = cast.main {
-        rows.push(row(cast, main, &cast.calls, whole.went)?);
+    let mut by_owner: BTreeMap<AgentIx, Vec<CallIx>> = BTreeMap::new();
+    for &call in &cast.calls {
+        let owner = cast.reading.session.call(call).agent;
+        by_owner.entry(owner).or_default().push(call);
     }
-    for sub in &cast.subs {
-        rows.push(row(cast, sub.agent, &sub.calls, went(cast, sub).0)?);
-    }
-    let of = |role: &str| -> Vec<&Value> {
-        rows.iter().filter(|row| row["agent_type"] == role).collect()
+    let mut calls_of = |agent: AgentIx| by_owner.remove(&agent).unwrap_or_default();
+    let architect = match cast.main {
+        Some(main) => row(cast, main, &calls_of(main), whole.went)?,
+        None => json!({
+            "agent_id": "external",
+            "agent_type": "architect",
+            "tool_calls_count": 0,
+            "duration_ms": 0,
+            "status": whole.went.summary_status(),
+        }),
     };
-    let (architects, developers, reviewers) = (of("architect"), of("developer"), of("reviewer"));
-    let fit = architects.len() + developers.len() + reviewers.len() == rows.len();
-    if let ([architect], [] | [_]) = (&*architects, &*reviewers)
-        && fit
-    {
-        let mut by_role = Map::new();
-        by_role.insert("architect".to_owned(), (*architect).clone());
-        by_role.insert("developers".to_owned(), developers.into_iter().cloned().collect());
-        if let Some(reviewer) = reviewers.first() {
-            by_role.insert("reviewer".to_owned(), (*reviewer).clone());
+    let mut developers = Vec::new();
+    let mut reviewer = None;
+    for sub in &cast.subs {
+        let row = row(cast, sub.agent, &sub.calls, went(cast, sub).0)?;
+        match sub.is_review && reviewer.is_none() {
+            true => reviewer = Some(row),
+            false => developers.push(row),
         }
-        return Ok(Value::Object(by_role));
     }
-    Ok(Value::Array(rows))
+    for agent in cast.others() {
+        developers.push(row(cast, agent, &calls_of(agent), whole.went)?);
+    }
+    let mut by_role = Map::new();
+    by_role.insert("architect".to_owned(), architect);
+    by_role.insert("developers".to_owned(), developers.into());
+    if let Some(reviewer) = reviewer {
+        by_role.insert("reviewer".to_owned(), reviewer);
+    }
+    Ok(Value::Object(by_role))
 }
 
 fn row(cast: &Cast<'_>, agent: AgentIx, calls: &[CallIx], went: Went) -> Result<Value, BodyError> {
@@ -146,9 +166,11 @@ fn row(cast: &Cast<'_>, agent: AgentIx, calls: &[CallIx], went: Went) -> Result<
         total += millis(from, ended.max(from));
         until = Some(until.map_or(ended, |until| until.max(ended)));
     }
+    // Unlike an identifier, a row may name any role.
+    let own = cast.reading.session.agent(agent).agent_type().map(Value::from);
     Ok(json!({
         "agent_id": identifier["agent_id"],
-        "agent_type": identifier["agent_type"],
+        "agent_type": own.unwrap_or_else(|| identifier["agent_type"].clone()),
         "tool_calls_count": calls.len(),
         "duration_ms": total,
         "status": went.summary_status(),

@@ -1,10 +1,12 @@
+mod team;
+
 use antiphon_model::{Line, MemoryBodies, Place, Session, decode};
 use antiphon_views::Reading;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::{PhaseDetail, WriteOptions, Written, write};
-use crate::{Standard, validate};
+use crate::{Code, Finding, Rules, Standard, validate};
 
 /// Writes a log of these events as a document.
 fn written(events: &[Value], options: WriteOptions) -> Written {
@@ -93,7 +95,11 @@ fn nothing_is_invented_that_is_somebodys_to_say() {
     let document = value(&document);
     let kinds: Vec<&Value> =
         document["messages"].as_array().unwrap().iter().map(|it| &it["message_type"]).collect();
-    assert!(kinds.iter().all(|kind| *kind == "task_assignment" || *kind == "task_completion"));
+    let wanted = ["task_assignment", "review_request", "task_completion", "review_result"];
+    assert!(kinds.iter().all(|kind| wanted.iter().any(|word| kind == word)), "{kinds:?}");
+    let results = document["messages"].as_array().unwrap().iter();
+    let mut results = results.filter(|it| it["message_type"] == "review_result");
+    assert!(results.all(|it| it["payload"].get("verdict").is_none()));
     assert_eq!(
         document["sub_sessions"][0]["output"]["changes"]["files_created"][0]["path"],
         "x.rs"
@@ -224,8 +230,12 @@ proptest! {
         ],
     ) {
         let written = written(&events, WriteOptions { standard, phases });
-        let report = validate(&written.to_json(), None);
-        let errors: Vec<_> = report.findings.iter().filter(|it| it.is_error()).collect();
+        let report = validate(&written.to_json(), None, Rules::Strict);
+        // One agent's session in the form of several says so, as section 8.1 of STD-008 has it;
+        // its interface does not know the word.
+        let is_single = |it: &Finding| it.code == Code::UnknownWord && it.path == "/collaboration/mode";
+        let errors: Vec<_> =
+            report.findings.iter().filter(|it| it.is_error() && !is_single(it)).collect();
         prop_assert!(errors.is_empty(), "{errors:#?}\n{}", written.to_json());
     }
 }

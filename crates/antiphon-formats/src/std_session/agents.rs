@@ -1,5 +1,6 @@
 //! The agents of a document: the one it is about, those that took part, those that were sent.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use antiphon_model::Timestamp;
@@ -8,6 +9,7 @@ use antiphon_model::json::{self, Members};
 use super::call::Caller;
 use super::document::Document;
 use super::fields::{Fields, Notes, below};
+use super::original::Originals;
 use super::status::Status;
 
 /// Who is who.
@@ -40,9 +42,12 @@ struct Sub<'a> {
 
 impl Identifier {
     /// Drifted documents name an agent by its type, or its role.
-    fn of(mut fields: Fields<'_>, notes: &mut Notes) -> Self {
+    fn of(mut fields: Fields<'_>, originals: &Originals, notes: &mut Notes) -> Self {
         let whole = fields.rest();
         let agent_type = fields.take_text("agent_type").map(String::from);
+        let original = originals.text(&fields.pointer, "agent_type").map(str::to_owned);
+        let is_original = original.is_some();
+        let agent_type = original.or(agent_type);
         let id = fields.take_text("agent_id").map(String::from);
         let mut is_more = !fields.rest().is_empty();
         let name = fields.take_text("name").map(String::from);
@@ -52,24 +57,50 @@ impl Identifier {
             let role = || fields.take_text("role").map(String::from);
             agent_type.clone().or_else(role).unwrap_or_else(|| fields.pointer.clone())
         });
-        let whole = is_more.then(|| whole.object());
+        let whole = is_more.then(|| match (is_original, &agent_type) {
+            (true, Some(role)) => with_role(&whole, role),
+            _ => whole.object(),
+        });
         Self { agent, agent_type, name, whole }
     }
+}
+
+impl Identifier {
+    /// The identifier as an object.
+    fn plain_or_whole(&self) -> String {
+        self.whole.clone().unwrap_or_else(|| {
+            let mut plain = Members::default();
+            plain.word("agent_id", &self.agent);
+            plain.text("agent_type", self.agent_type.as_deref());
+            plain.object()
+        })
+    }
+}
+
+/// An identifier, with the role that was recorded.
+fn with_role(whole: &Members, role: &str) -> String {
+    let mut members = Members::default();
+    let _ = json::raw_members(&whole.object(), |_, name, value| match name {
+        "agent_type" => members.word("agent_type", role),
+        name => members.raw(name, value),
+    });
+    members.object()
 }
 
 impl<'a> Cast<'a> {
     pub(super) fn new(
         collaboration: Option<Fields<'a>>,
         subs: Vec<(String, &'a str)>,
+        originals: &Originals,
         notes: &mut Notes,
     ) -> Self {
         let mut fields = collaboration.unwrap_or_default();
         let orchestrator = fields.take_object("orchestrator", notes);
-        let orchestrator = orchestrator.map(|fields| Identifier::of(fields, notes));
+        let orchestrator = orchestrator.map(|fields| Identifier::of(fields, originals, notes));
         let participants = fields.take_list("participants", notes).map(|list| {
             let fields = list.into_iter().filter_map(|(at, raw)| Fields::of(raw, at, notes));
             let fields: Vec<_> = fields.collect();
-            fields.into_iter().map(|fields| Identifier::of(fields, notes)).collect()
+            fields.into_iter().map(|fields| Identifier::of(fields, originals, notes)).collect()
         });
         let main = orchestrator.as_ref().map_or("main", |it| &it.agent).to_owned();
         let mut taken = BTreeSet::from([main.clone()]);
@@ -88,7 +119,7 @@ impl<'a> Cast<'a> {
             };
             let sub_session_id = fields.take_text("sub_session_id").map(String::from);
             let agent = fields.take_object("agent", notes).unwrap_or_default();
-            let mut identifier = Identifier::of(agent, notes);
+            let mut identifier = Identifier::of(agent, originals, notes);
             if !taken.insert(identifier.agent.clone()) {
                 // The same agent was sent again: to the log that is another one.
                 let mut whole = Members::default();
@@ -111,13 +142,22 @@ impl<'a> Cast<'a> {
     /// What the log has no name for: mode, pattern, and who took part in which order.
     pub(super) fn collaboration(&self) -> Members {
         let mut all = self.rest.clone();
-        let ids = self.participants.iter().flatten().map(|it| &*it.agent);
-        match self.participants.as_deref() {
-            Some([]) => all.raw("participants", "[]"),
-            Some(_) => all.list("participants", ids),
-            None => {}
-        }
+        let Some(participants) = &self.participants else { return all };
+        let items: Vec<String> = participants.iter().map(|it| self.participant(it)).collect();
+        all.raw("participants", &format!("[{}]", items.join(",")));
         all
+    }
+
+    /// A participant by its id; the whole identifier, where its sub-session has another one.
+    fn participant(&self, participant: &Identifier) -> String {
+        let mut sent = self.subs.iter().map(|sub| &sub.identifier);
+        let own = sent.find(|it| it.agent == participant.agent);
+        if own.is_some_and(|own| own.plain_or_whole() != participant.plain_or_whole()) {
+            return participant.plain_or_whole();
+        }
+        let mut id = String::new();
+        json::push_string(&mut id, &participant.agent);
+        id
     }
 
     /// How the log calls the agent that an identifier in a message means, and whether the
@@ -133,11 +173,8 @@ impl<'a> Cast<'a> {
         let mut everyone = everyone.chain(self.subs.iter().map(|sub| &sub.identifier));
         let known = everyone.find(|it| it.agent == id);
         let is_plain = known.is_some_and(|it| {
-            let mut plain = Members::default();
-            plain.word("agent_id", &it.agent);
-            plain.text("agent_type", it.agent_type.as_deref());
             let same = it.agent_type.as_deref() == agent_type.as_deref();
-            same && it.whole.as_ref().unwrap_or(&plain.object()).len() == all.len()
+            same && it.plain_or_whole().len() == all.len()
         });
         (Some(id.into_owned()), is_plain)
     }
@@ -206,7 +243,10 @@ impl Document {
             self.keep(&pointer, raw, "is no object, and no sub-session");
         }
         for (position, sub) in (1_u64..).zip(&mut cast.subs) {
-            let parent = match sub.fields.take_text("parent_session_id") {
+            let pointer = &sub.fields.pointer;
+            let original = self.originals.text(pointer, "parent_session_id").map(str::to_owned);
+            let named = sub.fields.take_text("parent_session_id");
+            let parent = match original.map(Cow::Owned).or(named) {
                 Some(id) if id == session_id => cast.main.clone(),
                 Some(id) => match by_session.get(&*id) {
                     Some(agent) if *agent != sub.identifier.agent => agent.clone(),
@@ -225,6 +265,8 @@ impl Document {
     fn sub_session(&mut self, sub: &mut Sub<'_>, parent: &str, position: u64) {
         let fields = &mut sub.fields;
         let trigger = fields.take_text("triggered_by_call_id");
+        let original = self.originals.text(&fields.pointer, "triggered_by_call_id");
+        let trigger = original.map(|it| Cow::Owned(it.to_owned())).or(trigger);
         let task = fields.take("task");
         let started = fields.take_time("started_at", &mut self.notes);
         let completed = fields.take_time("completed_at", &mut self.notes);
@@ -232,7 +274,9 @@ impl Document {
         let calls = fields.take_list("tool_calls", &mut self.notes).unwrap_or_default();
         let output = fields.take("output");
         let agent = sub.identifier.agent.clone();
-        let has_ended = status.outcome.is_some() || completed.is_some() || output.is_some();
+        let has_ended = status.outcome.is_some()
+            || (completed.is_some() && !status.goes_on())
+            || output.is_some();
         let mut extra = fields.rest();
         extra.text("sub_session_id", sub.sub_session_id.as_deref());
         // Agents work side by side; only the document has them in a row.

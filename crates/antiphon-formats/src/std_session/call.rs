@@ -24,6 +24,7 @@ impl Document {
             Cow::Owned(pointer.to_owned())
         });
         let tool = call.take_text("tool_name").unwrap_or_default();
+        let tool = self.originals.text(pointer, "tool_name").unwrap_or(&tool).to_owned();
         let id = self.id(&format!("{}{call_id}", caller.prefix));
         let started = call.take_time("started_at", &mut self.notes);
         let ended = call.take_time("ended_at", &mut self.notes);
@@ -94,7 +95,7 @@ impl Document {
     fn output(&mut self, line: &mut Members, mut output: Fields<'_>) -> Members {
         let status = output.take_text("status");
         let is_error = match status.as_deref() {
-            Some("failed" | "error") => Some(true),
+            Some("failed" | "error" | "skipped") => Some(true),
             Some("success" | "completed") => Some(false),
             Some(_) | None => None,
         };

@@ -9,6 +9,7 @@ use antiphon_model::{Place, Problem, Severity, Timestamp};
 use super::agents::Cast;
 use super::call::Caller;
 use super::fields::{Fields, Notes};
+use super::original::Originals;
 use super::phase::Phases;
 use super::status::Status;
 use crate::Lines;
@@ -25,8 +26,13 @@ pub(super) fn lines(text: &str) -> Lines {
         notes.lenient("", "is JSON, but no object");
         return Lines { text: String::new(), problems: notes.problems };
     };
-    let mut document =
-        Document { out: String::new(), ids: BTreeSet::new(), reserved: BTreeSet::new(), notes };
+    let mut document = Document {
+        out: String::new(),
+        ids: BTreeSet::new(),
+        reserved: BTreeSet::new(),
+        originals: Originals::of(&fields),
+        notes,
+    };
     document.write(fields);
     Lines { text: document.out, problems: document.notes.problems }
 }
@@ -42,6 +48,7 @@ pub(super) struct Document {
     ids: BTreeSet<String>,
     /// The ids of messages that are still to come.
     reserved: BTreeSet<String>,
+    pub(super) originals: Originals,
     pub(super) notes: Notes,
 }
 
@@ -53,28 +60,36 @@ struct Header<'a> {
     prompt: Option<Cow<'a, str>>,
     created: Option<Timestamp>,
     completed: Option<Timestamp>,
+    updated: Option<Timestamp>,
     status: Status,
     summary: Option<&'a str>,
 }
 
 impl Header<'_> {
+    /// The standard requires a time of completion; what is said to go on has none all the same.
     fn has_ended(&self) -> bool {
-        self.completed.is_some() || self.status.outcome.is_some()
+        self.status.outcome.is_some() || (self.completed.is_some() && !self.status.goes_on())
     }
 }
 
 impl Document {
     fn write(&mut self, mut fields: Fields<'_>) {
-        let header = self.header(&mut fields);
+        let mut header = self.header(&mut fields);
         let agent = fields.take_object("agent", &mut self.notes);
         let collaboration = fields.take_object("collaboration", &mut self.notes);
         let mut list = |name| fields.take_list(name, &mut self.notes);
         let (subs, messages) = (list("sub_sessions"), list("messages"));
         let (annotations, phases) = (list("phase_annotations"), list("phases"));
         let (calls, steps) = (list("tool_calls"), list("steps"));
+        // The first drafts say of their steps alone how they went.
+        if calls.is_none() && header.status.is_unknown() {
+            header.status = Status::of_steps(steps.as_deref().unwrap_or_default());
+            header.completed = header.completed.or(header.updated);
+        }
         // Ids of messages come first: they are the document's own, whereas ours can give way.
         self.reserve(messages.as_deref().unwrap_or_default());
-        let mut cast = Cast::new(collaboration, subs.unwrap_or_default(), &mut self.notes);
+        let subs = subs.unwrap_or_default();
+        let mut cast = Cast::new(collaboration, subs, &self.originals, &mut self.notes);
         let phases = Phases::of(phases, self);
 
         let mut extra = fields.rest();
@@ -124,6 +139,10 @@ impl Document {
             prompt: fields.take_text("user_prompt"),
             created: self.time_of(fields, ["created_at", "started_at"]),
             completed: fields.take_time("completed_at", &mut self.notes),
+            updated: fields
+                .get("updated_at")
+                .and_then(json::text)
+                .and_then(|at| Timestamp::parse(&at)),
             status: Status::take(fields, &mut self.notes),
             summary,
         }

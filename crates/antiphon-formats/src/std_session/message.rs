@@ -33,6 +33,8 @@ impl Document {
         let from = end("from_agent", &mut extra);
         let to = end("to_agent", &mut extra);
         let message_type = message.take_text("message_type");
+        let original = self.originals.text(pointer, "message_type");
+        let message_type = original.map(|it| it.to_owned().into()).or(message_type);
         let mut line = Members::default();
         line.word("message_id", &id);
         line.word("agent_id", to.as_deref().unwrap_or(&cast.main));

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use antiphon_model::json::Members;
+use antiphon_model::json::{self, Members};
 
 use super::fields::{Fields, Notes, below};
 
@@ -27,6 +27,32 @@ impl Status {
             notes.lenient(&at, &format!("is `{word}`, no word of the standard"));
         }
         status
+    }
+
+    /// Of the first drafts, whose steps alone say how they went: failed if one failed, and ended
+    /// if the last one did.
+    pub(super) fn of_steps(steps: &[(String, &str)]) -> Self {
+        let word = |(_, raw): &(String, &str)| {
+            json::member(raw, "status").and_then(json::text).and_then(|word| outcome(&word))
+        };
+        let has_failed = steps.iter().any(|step| word(step).as_deref() == Some("failed"));
+        let has_ended = steps.last().is_some_and(|step| word(step).is_some());
+        let outcome = match (has_failed, has_ended) {
+            (true, _) => Some("failed".to_owned()),
+            (false, true) => Some("completed".to_owned()),
+            (false, false) => None,
+        };
+        Self { word: None, outcome }
+    }
+
+    /// Whether nobody says how it went.
+    pub(super) fn is_unknown(&self) -> bool {
+        self.word.is_none()
+    }
+
+    /// Whether it is said not to have ended.
+    pub(super) fn goes_on(&self) -> bool {
+        self.word.is_some() && self.outcome.is_none()
     }
 
     /// The word, where the standards have another for it.

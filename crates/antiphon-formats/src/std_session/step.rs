@@ -14,7 +14,9 @@ impl Document {
         };
         let mut call = Members::default();
         call.text("call_id", step.take_text("step_id").as_deref());
-        call.text("tool_name", step.take_text("step_name").as_deref());
+        let name = step.take_text("step_name");
+        call.text("tool_name", name.as_deref());
+        call.text("tool_category", name.as_deref().and_then(category));
         call.text("started_at", step.take_text("timestamp").as_deref());
         call.number("duration_ms", step.take_number("duration_ms"));
         let mut input = Members::default();
@@ -29,7 +31,12 @@ impl Document {
         }
         call.raw("input", &input.object());
         let mut output = Members::default();
-        output.text("status", step.take_text("status").as_deref());
+        let status = step.take_text("status");
+        // A step that was passed over came to nothing, whatever the reason.
+        if status.as_deref() == Some("skipped") && !step.has("error_message") {
+            output.word("error", "skipped");
+        }
+        output.text("status", status.as_deref());
         output.text("error", step.take_text("error_message").as_deref());
         if let Some(result) = step.take("output") {
             output.raw("result", result);
@@ -38,4 +45,16 @@ impl Document {
         step.rest_into(&mut call);
         self.call(caller, &call.object(), pointer);
     }
+}
+
+/// The steps of the seven-step model, in the categories of the standard.
+fn category(step: &str) -> Option<&'static str> {
+    Some(match step {
+        "requirement_input" => "interaction",
+        "task_decomposition" => "planning",
+        "code_generation" | "environment_execution" | "debug_fix" => "action",
+        "result_verification" => "perception",
+        "memory_consolidation" => "task_management",
+        _ => return None,
+    })
 }

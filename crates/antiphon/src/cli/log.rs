@@ -101,7 +101,7 @@ pub(crate) struct Validate {
     /// Documents, or folders of them
     #[arg(required = true, value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
-    /// A document with warnings does not pass
+    /// Hold documents to the letter of the standard
     #[arg(long)]
     pub(crate) strict: bool,
     /// Print one JSON document
@@ -116,7 +116,7 @@ pub(crate) struct Migrate {
     /// As a session of several agents, even if it is of one
     #[arg(long)]
     pub(crate) multi: bool,
-    /// A file that is not there yet, or a folder; instead of stdout
+    /// A file that does not exist yet, or a folder (created if it ends in /)
     #[arg(short, long, value_name = "PATH")]
     pub(crate) output: Option<PathBuf>,
 }
@@ -128,7 +128,7 @@ pub(crate) struct Export {
     /// The form
     #[arg(long = "as", value_enum)]
     pub(crate) format: ExportFormat,
-    /// A file that is not there yet, or for documents a folder; instead of stdout
+    /// A file that does not exist yet, or for documents a folder (created if it ends in /)
     #[arg(short, long, value_name = "PATH")]
     pub(crate) output: Option<PathBuf>,
     /// What a transcript tells of tools' inputs and outputs
@@ -137,6 +137,9 @@ pub(crate) struct Export {
     /// Which phases a document has
     #[arg(long, value_enum, default_value_t = PhaseDetail::Advised)]
     pub(crate) phases: PhaseDetail,
+    /// Write a document again whenever the session has grown, until it ends
+    #[arg(long, requires = "output")]
+    pub(crate) follow: bool,
     /// With all secrets that it holds
     #[arg(long)]
     pub(crate) no_redact: bool,

@@ -15,6 +15,14 @@ use crate::redaction::Redaction;
 use crate::terminal;
 
 pub(crate) fn run(args: &cli::Export) -> anyhow::Result<Outcome> {
+    let is_document = matches!(
+        args.format,
+        cli::ExportFormat::Std | cli::ExportFormat::Std001 | cli::ExportFormat::Std008
+    );
+    if args.follow && !is_document {
+        let error = UserError::usage("--follow is for session documents");
+        return Err(error.hint("use it with --as std, std-001 or std-008").into());
+    }
     let standard = match args.format {
         cli::ExportFormat::Antiphon => return log(args),
         cli::ExportFormat::Transcript => return transcript(args),
@@ -38,9 +46,12 @@ pub(crate) fn run(args: &cli::Export) -> anyhow::Result<Outcome> {
         cli::PhaseDetail::Always => PhaseDetail::Always,
         cli::PhaseDetail::Never => PhaseDetail::Never,
     };
+    let options = WriteOptions { standard, phases };
+    if args.follow {
+        return super::follow::run(args, options);
+    }
     let mut redaction = Redaction::unless(args.no_redact);
     let opened = redaction.open(&args.session)?;
-    let options = WriteOptions { standard, phases };
     let outcome =
         super::document::export(&opened, options, args.output.as_deref(), &mut redaction)?;
     redaction.report();

@@ -19,6 +19,7 @@ mod home;
 mod hooks;
 mod hostile_text;
 mod interchange;
+mod letter;
 mod library;
 #[cfg(target_os = "linux")]
 mod limits;

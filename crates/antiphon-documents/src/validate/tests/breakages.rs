@@ -43,7 +43,7 @@ const OLD: &[Breakage] = &[
             d["phases"] = json!([{ "tool_calls": [] }]);
             remove(d, "/tool_calls");
         },
-        Error,
+        Warning,
         Code::OldPhases,
         "/phases",
     ),
@@ -173,6 +173,60 @@ const STRUCTURE: &[Breakage] = &[
     ),
 ];
 
+/// What the standard requires, and earlier versions of this program did not miss.
+const LETTER: &[Breakage] = &[
+    (
+        BEES,
+        |d| remove(d, "/tool_calls/0/started_at"),
+        Warning,
+        Code::MissingField,
+        "/tool_calls/0/started_at",
+    ),
+    (
+        BEES,
+        |d| remove(d, "/tool_calls/0/duration_ms"),
+        Warning,
+        Code::MissingField,
+        "/tool_calls/0/duration_ms",
+    ),
+    (
+        SUNDIAL,
+        |d| remove(d, "/sub_sessions/0/started_at"),
+        Warning,
+        Code::MissingField,
+        "/sub_sessions/0/started_at",
+    ),
+    (
+        SUNDIAL,
+        |d| sub(d, 0)["output"]["self_review"] = json!({ "tests_run": true }),
+        Warning,
+        Code::MissingField,
+        "/sub_sessions/0/output/self_review/tests_passed",
+    ),
+    (
+        SUNDIAL,
+        |d| remove(d, "/sub_sessions/1/output/verification/type_check_passed"),
+        Warning,
+        Code::MissingField,
+        "/sub_sessions/1/output/verification/type_check_passed",
+    ),
+    (
+        SUNDIAL,
+        |d| remove(d, "/summary/agents/architect/duration_ms"),
+        Warning,
+        Code::MissingField,
+        "/summary/agents/architect/duration_ms",
+    ),
+    (
+        GATE,
+        |d| remove(d, "/phase_annotations/0/annotated_at"),
+        Warning,
+        Code::MissingField,
+        "/phase_annotations/0/annotated_at",
+    ),
+    (BEES, |d| d["task_description"] = Value::Null, Warning, Code::WrongType, "/task_description"),
+];
+
 const LINKS: &[Breakage] = &[
     (
         GATE,
@@ -231,6 +285,14 @@ const LINKS: &[Breakage] = &[
         "/sub_sessions/0/triggered_by_call_id",
     ),
     (
+        // Though it names the sub-session.
+        SUNDIAL,
+        |d| call(d, 1)["tool_name"] = json!("spawn_agent"),
+        Error,
+        Code::TriggerNotDelegation,
+        "/sub_sessions/0/triggered_by_call_id",
+    ),
+    (
         SUNDIAL,
         |d| call(d, 1)["subagent_info"]["sub_session_id"] = json!("sub-009"),
         Error,
@@ -261,7 +323,10 @@ const LINKS: &[Breakage] = &[
     (
         // The id of the call is right, but it is a call of another session.
         POEM,
-        |d| sub(d, 0)["parent_session_id"] = json!(POEM),
+        |d| {
+            sub(d, 0)["parent_session_id"] = json!(POEM);
+            sub(d, 1)["triggered_by_call_id"] = json!("another");
+        },
         Error,
         Code::LinkNotReturned,
         "/sub_sessions/1/tool_calls/0/subagent_info/sub_session_id",
@@ -460,7 +525,9 @@ const DECLARED: &[Breakage] = &[
 
 #[test]
 fn each_breakage_is_found_where_it_is() {
-    for (name, change, severity, code, path) in [OLD, STRUCTURE, LINKS, TIME, DECLARED].concat() {
+    for (name, change, severity, code, path) in
+        [OLD, STRUCTURE, LETTER, LINKS, TIME, DECLARED].concat()
+    {
         let mut value = example(name);
         change(&mut value);
         let report = report(&value, name);
@@ -474,7 +541,7 @@ fn each_breakage_is_found_where_it_is() {
 
 #[test]
 fn every_code_is_shown_by_a_breakage() {
-    let tables = [OLD, STRUCTURE, LINKS, TIME, DECLARED].concat();
+    let tables = [OLD, STRUCTURE, LETTER, LINKS, TIME, DECLARED].concat();
     let mut shown: BTreeSet<Code> = tables.iter().map(|(_, _, _, code, _)| *code).collect();
     // These are about text, and have tests of their own.
     shown.extend([Code::NotUtf8, Code::NotJson, Code::NotADocument, Code::DuplicateKey]);
@@ -485,7 +552,7 @@ fn every_code_is_shown_by_a_breakage() {
 #[test]
 fn a_key_that_stands_twice_is_told_and_the_last_counts() {
     let text = example(BEES).to_string().replacen('{', "{\"status\":3,", 1);
-    let report = validate(&text, None);
+    let report = validate(&text, None, Rules::Usual);
     let [finding] = report.findings.as_slice() else { panic!("{report:?}") };
     assert_eq!((finding.code, finding.path.as_str()), (Code::DuplicateKey, "/status"));
 }

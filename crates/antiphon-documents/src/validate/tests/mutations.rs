@@ -81,8 +81,8 @@ proptest! {
             prop_assert!(there.is_some(), "{finding:?} points nowhere");
             prop_assert!(!finding.message.is_empty());
         }
-        // What is valid can be read.
-        if report.valid {
+        // What is valid can be read; the types are those of version 3.
+        if report.valid && value["tool_calls"].is_array() {
             let text = value.to_string();
             let read = match report.format.unwrap() {
                 Standard::Std001 => serde_json::from_str::<Session>(&text).map(drop),
@@ -94,9 +94,9 @@ proptest! {
 
     #[test]
     fn no_text_makes_validate_fail(text in "\\PC*", cut in any::<prop::sample::Index>()) {
-        let _ = validate(&text, Some(&text));
+        let _ = validate(&text, Some(&text), Rules::Usual);
         let whole = example(SUNDIAL).to_string();
-        let report = validate_bytes(&whole.as_bytes()[..cut.index(whole.len())], None);
+        let report = validate_bytes(&whole.as_bytes()[..cut.index(whole.len())], None, Rules::Usual);
         prop_assert!(!report.valid);
     }
 }

@@ -1,0 +1,116 @@
+//! The letter of the two standards: their interfaces, member by member, as they were published.
+//!
+//! The types of this crate (`session.rs`, `multi.rs`) are what is read: they are wider, because
+//! published documents are. These tables are what is written, and what `validate --strict` holds a
+//! document to. As in the interfaces, members that are not named here are allowed everywhere, and
+//! a member that may be left out must not be `null`.
+
+mod conform;
+mod single;
+mod team;
+
+use serde_json::Value;
+
+pub(crate) use conform::conform;
+pub(crate) use team::nearest_role;
+
+use crate::Standard;
+
+/// What a value may be.
+#[derive(Debug)]
+pub(crate) enum Shape {
+    /// Anything, `null` included.
+    Any,
+    Text,
+    Number,
+    Flag,
+    Words(&'static Words),
+    List(&'static Self),
+    /// An object whose members are all of one shape.
+    Map(&'static Self),
+    Object(&'static [Member]),
+    /// The first that fits.
+    Either(&'static [Self]),
+    /// Each of them: an interface, and what another adds to it.
+    All(&'static [Self]),
+}
+
+/// The words that a standard lists for a member.
+#[derive(Debug)]
+pub(crate) struct Words {
+    pub(crate) listed: &'static [&'static str],
+    /// The listed word that comes nearest to another one; none where nothing may stand in its
+    /// place, as for a verdict.
+    pub(crate) nearest: fn(&str) -> Option<&'static str>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Member {
+    pub(crate) name: &'static str,
+    pub(crate) shape: Shape,
+    pub(crate) is_required: bool,
+    /// A member of a later form of the standard, which says the same.
+    pub(crate) later: Option<&'static str>,
+}
+
+impl Member {
+    const fn must(name: &'static str, shape: Shape) -> Self {
+        Self { name, shape, is_required: true, later: None }
+    }
+
+    const fn may(name: &'static str, shape: Shape) -> Self {
+        Self { name, shape, is_required: false, later: None }
+    }
+
+    const fn later(self, name: &'static str) -> Self {
+        Self { name: self.name, shape: self.shape, is_required: true, later: Some(name) }
+    }
+}
+
+/// The shape of a whole document.
+pub(crate) fn of(standard: Standard) -> &'static Shape {
+    match standard {
+        Standard::Std001 => &single::SESSION,
+        Standard::Std008 => &team::SESSION,
+    }
+}
+
+/// The shape of what a sub-agent came to.
+pub(crate) fn output() -> &'static Shape {
+    &team::OUTPUT
+}
+
+/// The shape of a summary's rows by agent.
+pub(crate) fn agents() -> &'static Shape {
+    &team::AGENTS
+}
+
+/// Whether a value is of a shape, or can be made so.
+pub(crate) fn can_fit(value: &Value, shape: &'static Shape) -> bool {
+    fits(value, shape) || conform(&mut value.clone(), shape, "", &mut Vec::new())
+}
+
+/// Whether a value is of a shape, to the letter.
+pub(crate) fn fits(value: &Value, shape: &Shape) -> bool {
+    match shape {
+        Shape::Any => true,
+        Shape::Text => value.is_string(),
+        Shape::Number => value.is_number(),
+        Shape::Flag => value.is_boolean(),
+        Shape::Words(words) => value.as_str().is_some_and(|word| words.listed.contains(&word)),
+        Shape::List(inner) => {
+            value.as_array().is_some_and(|items| items.iter().all(|item| fits(item, inner)))
+        }
+        Shape::Map(inner) => {
+            value.as_object().is_some_and(|members| members.values().all(|it| fits(it, inner)))
+        }
+        Shape::Object(members) => value.as_object().is_some_and(|object| {
+            members.iter().all(|member| match object.get(member.name) {
+                Some(value) => fits(value, &member.shape),
+                None => !member.is_required,
+            })
+        }),
+        Shape::Either(shapes) => shapes.iter().any(|shape| fits(value, shape)),
+        Shape::All(shapes) => shapes.iter().all(|shape| fits(value, shape)),
+    }
+}

@@ -1,0 +1,130 @@
+//! What a sub-agent came to: its changes, its verdict, or whatever else it gave back.
+//!
+//! The standard has two forms, a developer's and a reviewer's. A verdict is somebody's and is never
+//! worked out. So anything else stands in a developer's output, as its `data`, beside the changes
+//! that the calls tell.
+
+use antiphon_model::BodyError;
+use antiphon_views::FileChange;
+use serde_json::{Map, Value, json};
+
+use super::cast::{Cast, Sub};
+use super::display::clip;
+use super::object::Object;
+use super::sub_session::Went;
+use crate::letter;
+
+pub(super) fn write(
+    cast: &Cast<'_>,
+    sub: &Sub,
+    went: Went,
+    recorded: Option<Value>,
+    object: &mut Object<'_>,
+) -> Result<(), BodyError> {
+    let task_id = object.get("task")["task_id"].clone();
+    let Some(recorded) = recorded else {
+        if !cast.is_document
+            && let Some(output) = changes(cast, sub, went, &task_id)?
+        {
+            object.derive("output", output);
+        }
+        return Ok(());
+    };
+    if letter::can_fit(&recorded, letter::output()) {
+        object.set("output", recorded);
+        return Ok(());
+    }
+    let earlier = as_reviewed(&recorded);
+    if letter::can_fit(&earlier, letter::output()) {
+        object.origin().keep(&object.below("output"), recorded);
+        object.derive("output", earlier);
+        return Ok(());
+    }
+    let mut output = developer(cast, sub, went, &task_id)?;
+    let data = match recorded.get("output_type") {
+        // It was written here before, or by a later form of the standard.
+        Some(_) => recorded.get("data").cloned().unwrap_or_default(),
+        None => recorded,
+    };
+    output["output_type"] = "generic".into();
+    output["data"] = data;
+    object.set("output", output);
+    object.origin().derived(&object.below("output"));
+    Ok(())
+}
+
+/// A review in its later form, in that of the standard: a finding has its file, a check is a flag.
+fn as_reviewed(recorded: &Value) -> Value {
+    let mut review = recorded.clone();
+    let findings = review.get_mut("findings").and_then(Value::as_array_mut);
+    for finding in findings.into_iter().flatten().filter_map(Value::as_object_mut) {
+        let Some(place) = finding.get("location").cloned() else { continue };
+        for (name, later) in [("file", "file"), ("line", "line_start")] {
+            if let Some(value) = place.get(later) {
+                finding.entry(name).or_insert_with(|| value.clone());
+            }
+        }
+    }
+    let passed = |check: &Value| check.as_bool().or(check["passed"].as_bool());
+    if let Some(checks) = review.get_mut("verification").and_then(Value::as_object_mut) {
+        for (name, later) in [("tests_passed", "tests"), ("type_check_passed", "type_check")] {
+            let told = checks.get(name).or(checks.get(later)).and_then(passed);
+            told.into_iter().for_each(|it| drop(checks.insert(name.to_owned(), it.into())));
+        }
+    }
+    review
+}
+
+/// What an agent changed and last said. One that changed nothing has no output: what it is worth is
+/// not ours to say.
+fn changes(
+    cast: &Cast<'_>,
+    sub: &Sub,
+    went: Went,
+    task_id: &Value,
+) -> Result<Option<Value>, BodyError> {
+    let changes = cast.files.by_agent.get(&sub.agent);
+    let is_idle = changes
+        .is_none_or(|it| it.created.is_empty() && it.modified.is_empty() && it.deleted.is_empty());
+    match is_idle || went == Went::On {
+        true => Ok(None),
+        false => developer(cast, sub, went, task_id).map(Some),
+    }
+}
+
+fn developer(cast: &Cast<'_>, sub: &Sub, went: Went, task_id: &Value) -> Result<Value, BodyError> {
+    let (reading, session) = (cast.reading, cast.reading.session);
+    let changes = cast.files.by_agent.get(&sub.agent).cloned().unwrap_or_default();
+    let said = session.agent(sub.agent).transcript().rev().map(|event| session.entry(event));
+    let last = said.into_iter().find(|entry| entry.is_utterance());
+    let summary = last.map(|entry| reading.text(entry)).transpose()?.unwrap_or_default();
+    let files = |changes: &[FileChange]| -> Vec<Value> { changes.iter().map(file).collect() };
+    let deleted: Vec<&str> = changes.deleted.iter().map(|change| &*change.path).collect();
+    let status = match went {
+        Went::Well => "completed",
+        Went::Badly => "failed",
+        Went::On => "partial",
+    };
+    Ok(json!({
+        "task_id": task_id,
+        "status": status,
+        "changes": {
+            "files_created": files(&changes.created),
+            "files_modified": files(&changes.modified),
+            "files_deleted": deleted,
+        },
+        "summary": clip(&summary),
+    }))
+}
+
+fn file(change: &FileChange) -> Value {
+    let mut file = Map::new();
+    file.insert("path".to_owned(), change.path.as_str().into());
+    let lines = [("lines_added", change.lines_added), ("lines_removed", change.lines_removed)];
+    for (name, lines) in lines {
+        if let Some(lines) = lines {
+            file.insert(name.to_owned(), lines.into());
+        }
+    }
+    Value::Object(file)
+}

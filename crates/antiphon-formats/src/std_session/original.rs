@@ -1,0 +1,43 @@
+//! What a document says in the standard's words, and what was recorded in others.
+//!
+//! A writer that keeps to the letter of the standard lists in `x_antiphon.original` what it had to
+//! say otherwise, by JSON Pointer. Of names and links that is what counts.
+
+use std::collections::BTreeMap;
+
+use antiphon_model::json;
+
+use super::fields::Fields;
+
+/// Members whose original is read in place of what stands there.
+const RESTORED: [&str; 5] =
+    ["tool_name", "agent_type", "parent_session_id", "triggered_by_call_id", "message_type"];
+
+#[derive(Debug, Default)]
+pub(super) struct Originals {
+    by_pointer: BTreeMap<String, String>,
+}
+
+impl Originals {
+    pub(super) fn of(document: &Fields<'_>) -> Self {
+        let mut by_pointer = BTreeMap::new();
+        let own = document.get("x_antiphon").and_then(|own| json::member(own, "original"));
+        if let Some(original) = own {
+            let _ = json::raw_members(original, |_, pointer, value| {
+                let name = pointer.rsplit('/').next().unwrap_or_default();
+                if let (true, Some(text)) = (RESTORED.contains(&name), json::text(value)) {
+                    by_pointer.insert(pointer.to_owned(), text.into_owned());
+                }
+            });
+        }
+        Self { by_pointer }
+    }
+
+    /// What was recorded for a member of the object at `pointer`, where it is said otherwise.
+    pub(super) fn text(&self, pointer: &str, name: &str) -> Option<&str> {
+        if self.by_pointer.is_empty() {
+            return None;
+        }
+        self.by_pointer.get(&format!("{pointer}/{name}")).map(String::as_str)
+    }
+}

@@ -1,0 +1,89 @@
+//! `antiphon export --follow`: a document that grows with its session.
+//!
+//! The document is written as a whole each time, beside the one that is there, and then takes its
+//! place: whoever reads it never sees half of one.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use antiphon_documents::{WriteOptions, write};
+use antiphon_journal::Log;
+use antiphon_library::Bundle;
+
+use crate::cli;
+use crate::failure::{Outcome, UserError};
+use crate::opened::locate;
+use crate::redaction::Redaction;
+
+const INTERVAL: Duration = Duration::from_millis(100);
+
+pub(super) fn run(args: &cli::Export, options: WriteOptions) -> anyhow::Result<Outcome> {
+    let Some(path) = args.output.as_deref().filter(|path| !path.is_dir()) else {
+        let error = UserError::usage("--follow writes one file again and again");
+        return Err(error.hint("name a file that does not exist yet with -o").into());
+    };
+    let session = locate(&args.session)?;
+    let mut is_ours = false;
+    loop {
+        let stamp = stamp(&session)?;
+        let begun = Instant::now();
+        // Between two of its writes an agent's file may be empty, or not there.
+        let mut redaction = Redaction::unless(args.no_redact);
+        match redaction.open(&args.session) {
+            Ok(opened) => {
+                let written = write(&opened.reading(), options)?;
+                let text = super::document::text(&written, &mut redaction);
+                put(path, &text, is_ours)?;
+                is_ours = true;
+                if opened.session.info().ended {
+                    redaction.report();
+                    return Ok(opened.outcome());
+                }
+            }
+            Err(error) if !is_ours => return Err(error),
+            Err(_) => {}
+        }
+        // Reading a long session takes its time; most of it is left to others.
+        std::thread::sleep(begun.elapsed() * 3);
+        while self::stamp(&session)? == stamp {
+            std::thread::sleep(INTERVAL);
+        }
+    }
+}
+
+/// What changes when the session goes on: its files, and how long they are.
+fn stamp(session: &Path) -> anyhow::Result<Vec<(PathBuf, u64)>> {
+    if let Some(stamp) = Bundle::stamp(session)? {
+        return Ok(stamp);
+    }
+    let log = Log::find(session)?;
+    let with_length = |file: PathBuf| {
+        let length = file.metadata().map_or(0, |metadata| metadata.len());
+        (file, length)
+    };
+    Ok(log.segments().map(with_length).collect())
+}
+
+/// Writes the file: the first time it must not be there, later it is replaced.
+fn put(path: &Path, text: &str, is_ours: bool) -> anyhow::Result<()> {
+    let failed = |error: std::io::Error| {
+        UserError::failed(format!("cannot write `{}`: {error}", path.display()))
+    };
+    if !is_ours {
+        // Whoever else wants the name must see that it is taken.
+        let there = fs::OpenOptions::new().write(true).create_new(true).open(path);
+        there.map_err(|error| match error.kind() == std::io::ErrorKind::AlreadyExists {
+            true => super::document::exists(path),
+            false => failed(error).into(),
+        })?;
+    }
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(format!(".{}.new", std::process::id()));
+    let beside = PathBuf::from(beside);
+    let done = fs::write(&beside, text).and_then(|()| fs::rename(&beside, path));
+    if done.is_err() {
+        let _ = fs::remove_file(&beside);
+    }
+    Ok(done.map_err(failed)?)
+}
