@@ -195,10 +195,10 @@ fn form(said: &str, arrived: &str) -> Form {
 }
 
 /// By agent: what it said, in order.
-struct Answers(Vec<Vec<EventIx>>);
+pub(crate) struct Answers(Vec<Vec<EventIx>>);
 
 impl Answers {
-    fn of(reading: &Reading<'_>) -> Self {
+    pub(crate) fn of(reading: &Reading<'_>) -> Self {
         let session = reading.session;
         let mut said = vec![Vec::new(); session.agents().len()];
         for entry in session.entries().filter(|entry| entry.is_utterance()) {
@@ -210,8 +210,15 @@ impl Answers {
     }
 
     /// What `agent` said next after `event`.
-    fn after(&self, agent: Option<AgentIx>, event: EventIx) -> Option<EventIx> {
+    pub(crate) fn after(&self, agent: Option<AgentIx>, event: EventIx) -> Option<EventIx> {
         let said = self.0.get(agent?.index())?;
         said.get(said.partition_point(|&other| other <= event)).copied()
+    }
+
+    /// What `agent` said last before `event`.
+    pub(crate) fn before(&self, agent: AgentIx, event: EventIx) -> Option<EventIx> {
+        let said = self.0.get(agent.index())?;
+        let at = said.partition_point(|&other| other < event).checked_sub(1)?;
+        said.get(at).copied()
     }
 }

@@ -1,14 +1,16 @@
 //! Hooks: what the system asked an agent, what it answered, and what that stopped.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use antiphon_model::{
-    BodyError, CallIx, Entry, EntryKind, EventIx, LinkKind, MessageRef, Role, Source,
+    AgentIx, BodyError, CallIx, Entry, EntryKind, EventIx, LinkKind, MessageRef, Role, Rule,
+    Session, Source,
 };
 use serde::Serialize;
 
 use crate::Reading;
 use crate::causality::rule_of;
+use crate::delivery::Answers;
 
 /// One intervention: a notice, and as much of what followed as the log shows.
 #[derive(Debug, Default, Serialize)]
@@ -24,11 +26,18 @@ pub struct HookEpisode {
     pub call_id: Option<String>,
     pub tool_name: Option<String>,
     pub call_text: Option<String>,
+    /// Who made the call, or said what was looked at.
     pub caller: Option<String>,
     pub caller_name: Option<String>,
+    /// The answer in question, where a hook looks at what an agent says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub utterance: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub utterance_text: Option<String>,
+    /// The result of the call, or what the agent was told of its answer.
     pub result: Option<String>,
     pub result_text: Option<String>,
-    /// Whether the result says that the call was stopped.
+    /// Whether the call was stopped, or the answer rejected.
     pub blocked: bool,
     /// `inferred` where the notice does not name the call.
     pub basis: Option<&'static str>,
@@ -41,20 +50,51 @@ pub fn hooks(reading: &Reading<'_>) -> Result<Vec<HookEpisode>, BodyError> {
     let links = session.links(reading.bodies)?;
     let mut episodes = Vec::new();
     let mut explained: BTreeSet<EventIx> = BTreeSet::new();
+    // By hook: up to where it is at work, so that what it hears meanwhile asks nothing new.
+    let mut busy: BTreeMap<AgentIx, Option<EventIx>> = BTreeMap::new();
+    let answers = Answers::of(reading);
+    let has_roles = session.agents().any(|(agent, _)| is_hook(session, agent));
     for entry in session.entries() {
-        if is_notice(reading, entry)? {
-            let link = reading.links_to(&links, entry).find(|link| link.kind == LinkKind::Notice);
-            let about = match link.map(|link| link.from) {
-                Some(MessageRef::Event(from)) => open_call(session.entry(from), entry.ix()),
-                Some(MessageRef::Dangling(_)) | None => None,
-            };
-            let mut episode = asked(reading, entry)?;
-            if let Some(call) = about {
-                explained.extend(fill_call(reading, &mut episode, call)?);
-                episode.basis = Some("inferred");
-                episode.rule = link.and_then(|link| rule_of(link.basis));
+        match told(reading, entry, has_roles)? {
+            Some(Told::Asked) => {
+                let Some(hook) = entry.agent() else { continue };
+                let until = busy.get(&hook).filter(|_| is_hook(session, hook));
+                if until.is_some_and(|until| until.is_none_or(|until| entry.ix() < until)) {
+                    continue;
+                }
+                let link =
+                    reading.links_to(&links, entry).find(|link| link.kind == LinkKind::Notice);
+                let about = match link.map(|link| link.from) {
+                    Some(MessageRef::Event(from)) => open_call(session.entry(from), entry.ix()),
+                    Some(MessageRef::Dangling(_)) | None => None,
+                };
+                let verdict = answers.after(Some(hook), entry.ix());
+                let mut episode = asked(reading, entry, hook, verdict)?;
+                busy.insert(hook, verdict);
+                if let Some(call) = about {
+                    explained.extend(fill_call(reading, &mut episode, call)?);
+                    episode.basis = Some("inferred");
+                    episode.rule = link.and_then(|link| rule_of(link.basis));
+                } else if is_hook(session, hook) {
+                    let watched = session.agent(hook).parent.agent();
+                    let said = watched.and_then(|it| answers.before(it, entry.ix()));
+                    fill_review(reading, &mut episode, watched, said)?;
+                    let next = verdict.and_then(|it| next_told(reading, watched?, it));
+                    if let Some(next) = next
+                        && rejects(reading, session.entry(next), verdict)?
+                    {
+                        fill_rejection(reading, &mut episode, session.entry(next))?;
+                        explained.insert(next);
+                    }
+                }
+                episodes.push(episode);
             }
-            episodes.push((entry.ix(), episode));
+            Some(Told::Rejected) if !explained.contains(&entry.ix()) => {
+                let mut episode = HookEpisode::default();
+                fill_rejection(reading, &mut episode, entry)?;
+                episodes.push(episode);
+            }
+            Some(Told::Rejected) | None => {}
         }
         // A result may say that a hook stopped it, where no notice was logged.
         if let Some(call) = blocked_call(reading, entry)?
@@ -62,22 +102,46 @@ pub fn hooks(reading: &Reading<'_>) -> Result<Vec<HookEpisode>, BodyError> {
         {
             let mut episode = HookEpisode::default();
             fill_call(reading, &mut episode, call)?;
-            episodes.push((entry.ix(), episode));
+            episodes.push(episode);
         }
     }
-    episodes.sort_by_key(|(at, _)| *at);
-    Ok(episodes.into_iter().map(|(_, episode)| episode).collect())
+    Ok(episodes)
 }
 
-/// A user message from the system; in one dialect it is only marked in its text.
-fn is_notice(reading: &Reading<'_>, entry: Entry<'_>) -> Result<bool, BodyError> {
+/// Whether an agent was made to watch another.
+fn is_hook(session: &Session, agent: AgentIx) -> bool {
+    session.agent(agent).agent_type() == Some("hook")
+}
+
+/// What a message from the system is.
+enum Told {
+    /// A hook is asked.
+    Asked,
+    /// An agent is told what a hook has against its answer.
+    Rejected,
+}
+
+/// In one dialect a hook has a role: it is asked by any message to it, and what it has against an
+/// answer reaches the watched agent as a message that is only marked in its text. Without roles,
+/// whomever the system asks is the hook.
+fn told(
+    reading: &Reading<'_>,
+    entry: Entry<'_>,
+    has_roles: bool,
+) -> Result<Option<Told>, BodyError> {
     if entry.kind() != EntryKind::Message(Role::User) {
-        return Ok(false);
+        return Ok(None);
+    }
+    if entry.agent().is_some_and(|agent| is_hook(reading.session, agent)) {
+        return Ok(Some(Told::Asked));
     }
     Ok(match entry.source() {
-        Source::System => true,
-        Source::Own => reading.text(entry)?.trim_start().starts_with("<system>"),
-        Source::Agent(_) | Source::External => false,
+        Source::System if !has_roles => Some(Told::Asked),
+        Source::System => Some(Told::Rejected),
+        Source::Own if reading.text(entry)?.trim_start().starts_with("<system>") => {
+            Some(Told::Rejected)
+        }
+        Source::Own | Source::Agent(_) | Source::External => None,
     })
 }
 
@@ -87,23 +151,82 @@ fn open_call(maker: Entry<'_>, notice: EventIx) -> Option<CallIx> {
     calls.find(|(_, call)| call.first_result().is_none_or(|r| r > notice)).map(|(ix, _)| ix)
 }
 
-fn asked(reading: &Reading<'_>, notice: Entry<'_>) -> Result<HookEpisode, BodyError> {
+/// A notice, and the answer to it.
+fn asked(
+    reading: &Reading<'_>,
+    notice: Entry<'_>,
+    hook: AgentIx,
+    verdict: Option<EventIx>,
+) -> Result<HookEpisode, BodyError> {
     let session = reading.session;
     let mut episode = HookEpisode {
+        hook: Some(session.agent_id(hook).to_owned()),
+        hook_name: Some(session.agent_name(hook).to_owned()),
         notice: Some(notice.id().to_owned()),
         notice_text: Some(reading.text(notice)?),
         ..HookEpisode::default()
     };
-    let Some(hook) = notice.agent() else { return Ok(episode) };
-    episode.hook = Some(session.agent_id(hook).to_owned());
-    episode.hook_name = Some(session.agent_name(hook).to_owned());
-    let mut later = session.agent(hook).transcript().filter(|&event| event > notice.ix());
-    if let Some(verdict) = later.find(|&event| session.entry(event).is_utterance()) {
+    if let Some(verdict) = verdict {
         let verdict = session.entry(verdict);
         episode.verdict = Some(verdict.id().to_owned());
         episode.verdict_text = Some(reading.text(verdict)?);
     }
     Ok(episode)
+}
+
+/// Adds the answer that a hook looked at.
+fn fill_review(
+    reading: &Reading<'_>,
+    episode: &mut HookEpisode,
+    watched: Option<AgentIx>,
+    said: Option<EventIx>,
+) -> Result<(), BodyError> {
+    let session = reading.session;
+    episode.caller = watched.map(|agent| session.agent_id(agent).to_owned());
+    episode.caller_name = watched.map(|agent| session.agent_name(agent).to_owned());
+    if let Some(said) = said.map(|event| session.entry(event)) {
+        episode.utterance = Some(said.id().to_owned());
+        episode.utterance_text = Some(reading.text(said)?);
+        episode.basis = Some("inferred");
+        episode.rule = Some(Rule::TranscriptOrder.as_str());
+    }
+    Ok(())
+}
+
+/// What stands next in an agent's transcript, right after an event of another's.
+fn next_told(reading: &Reading<'_>, agent: AgentIx, after: EventIx) -> Option<EventIx> {
+    let session = reading.session;
+    let mut entries = session.entries_from(after.index() + 1);
+    entries.find(|it| it.agent() == Some(agent) && it.role().is_some()).map(|it| it.ix())
+}
+
+/// Whether a message tells an agent what a hook has against its answer.
+fn rejects(
+    reading: &Reading<'_>,
+    next: Entry<'_>,
+    verdict: Option<EventIx>,
+) -> Result<bool, BodyError> {
+    if next.role() != Some(Role::User) {
+        return Ok(false);
+    }
+    let refers = verdict.is_some_and(|it| next.utterance_ref() == Some(MessageRef::Event(it)));
+    Ok(refers || reading.text(next)?.trim_start().starts_with("<system>"))
+}
+
+/// What an agent was told of its answer, where the log does not have the hook that said it.
+fn fill_rejection(
+    reading: &Reading<'_>,
+    episode: &mut HookEpisode,
+    told: Entry<'_>,
+) -> Result<(), BodyError> {
+    let session = reading.session;
+    let Some(watched) = told.agent() else { return Ok(()) };
+    episode.caller = Some(session.agent_id(watched).to_owned());
+    episode.caller_name = Some(session.agent_name(watched).to_owned());
+    episode.result = Some(told.id().to_owned());
+    episode.result_text = Some(reading.text(told)?);
+    episode.blocked = true;
+    Ok(())
 }
 
 /// Adds the call and its result; returns the result.
@@ -137,3 +260,6 @@ fn blocked_call(reading: &Reading<'_>, entry: Entry<'_>) -> Result<Option<CallIx
     let says_so = text.contains("blocked by hook") || text.contains("blocked by a hook");
     Ok(entry.call().filter(|_| says_so || (entry.is_error() && text.contains("blocked"))))
 }
+
+#[cfg(test)]
+mod tests;

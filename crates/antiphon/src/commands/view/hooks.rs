@@ -24,6 +24,10 @@ fn print(page: &mut Page, episode: &HookEpisode) -> anyhow::Result<()> {
         page.add(Style::Call, &text(&episode.call_text));
         page.faint(&format!("  {}", text(&episode.call_id))).end()?;
     }
+    if episode.utterance.is_some() {
+        page.add(Style::Name, &text(&episode.caller_name)).plain(" says: ");
+        page.block(Style::Plain, &text(&episode.utterance_text), 2)?;
+    }
     if episode.notice.is_some() {
         page.plain("  asked ").add(Style::Name, &text(&episode.hook_name)).plain(": ");
         page.block(Style::Plain, &text(&episode.notice_text), 4)?;
@@ -33,14 +37,19 @@ fn print(page: &mut Page, episode: &HookEpisode) -> anyhow::Result<()> {
         page.block(Style::Head, &text(&episode.verdict_text), 4)?;
     }
     match (&episode.result, episode.blocked) {
+        (Some(_), true) if episode.call_id.is_none() => {
+            page.add(Style::Bad, "  rejected").plain(": ")
+        }
         (Some(_), true) => page.add(Style::Bad, "  blocked").plain(": "),
         (Some(_), false) => page.add(Style::Good, "  went ahead").plain(": "),
         (None, _) if episode.call_id.is_some() => page.faint("  no result"),
+        (None, _) if episode.utterance.is_some() => page.add(Style::Good, "  let it pass"),
         (None, _) => page.faint("  about no call that can be told"),
     };
     page.block(Style::Plain, &text(&episode.result_text), 4)?;
     if let Some(rule) = episode.rule {
-        page.faint(&format!("  (the call is inferred: {rule})")).end()?;
+        let what = if episode.call_id.is_some() { "call" } else { "answer" };
+        page.faint(&format!("  (the {what} is inferred: {rule})")).end()?;
     }
     page.end()
 }

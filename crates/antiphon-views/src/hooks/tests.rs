@@ -1,0 +1,70 @@
+use super::*;
+use crate::fixture::read;
+
+fn told(log: &[&str]) -> String {
+    let log: Vec<String> = log.iter().map(|&line| line.to_owned()).collect();
+    let episodes = read(&log, |reading| hooks(reading).unwrap());
+    let line = |it: &HookEpisode| {
+        let word = |word: &Option<String>| word.clone().unwrap_or_else(|| "-".to_owned());
+        let words = [&it.hook, &it.notice, &it.verdict, &it.caller, &it.utterance, &it.result];
+        let words = words.map(word).join(" ");
+        format!("{words} {}", if it.blocked { "blocked" } else { "passed" })
+    };
+    episodes.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// A watched agent and its hook, in the dialect in which a hook has a role.
+const WATCHED: [&str; 3] = [
+    r#"{"message_id":"0","event_type":"agent_created","agent":"primary","name":"Primary","parent":"user","cause":"user","role":"primary"}"#,
+    r#"{"message_id":"1","event_type":"transcript_entry","agent":"primary","role":"assistant","tool_calls":[{"id":"t","type":"function","function":{"name":"hook","arguments":"{\"instructions\":\"Be brief\"}"}}]}"#,
+    r#"{"message_id":"2","event_type":"agent_created","agent":"hook_","name":"hook_","parent":"primary","cause":"1.t","role":"hook"}"#,
+];
+
+const SAID: &str = r#"{"message_id":"5","event_type":"transcript_entry","agent":"primary","role":"assistant","content":"A long answer"}"#;
+const ASKED: &str = r#"{"message_id":"6","event_type":"transcript_entry","agent":"hook_","role":"user","content":"Be brief"}"#;
+const READS: &str = r#"{"message_id":"7","event_type":"transcript_entry","agent":"hook_","role":"assistant","content":"Reading","tool_calls":[{"id":"e","type":"function","function":{"name":"read_log","arguments":"{}"}}]}"#;
+const MEMO: &str = r#"{"message_id":"8","event_type":"transcript_entry","agent":"hook_","role":"user","content":"Remember this"}"#;
+
+#[test]
+fn a_hook_with_a_role_rejects_an_answer() {
+    let mut log = WATCHED.to_vec();
+    log.extend([
+        SAID,
+        ASKED,
+        READS,
+        MEMO,
+        r#"{"message_id":"9","event_type":"transcript_entry","agent":"hook_","role":"assistant","content":"Too long"}"#,
+        r#"{"message_id":"10","event_type":"transcript_entry","agent":"primary","role":"user","content":"<system>Too long</system>","substance":"9"}"#,
+        r#"{"message_id":"11","event_type":"transcript_entry","agent":"primary","role":"assistant","content":"Short"}"#,
+    ]);
+    assert_eq!(told(&log), "hook_ 6 9 primary 5 10 blocked");
+}
+
+#[test]
+fn a_hook_with_a_role_lets_an_answer_pass() {
+    let mut log = WATCHED.to_vec();
+    log.extend([
+        SAID,
+        ASKED,
+        r#"{"message_id":"9","event_type":"transcript_entry","agent":"hook_","role":"assistant","content":"ok"}"#,
+        r#"{"message_id":"10","event_type":"transcript_entry","agent":"primary","role":"user","content":"Thanks"}"#,
+    ]);
+    assert_eq!(told(&log), "hook_ 6 9 primary 5 - passed");
+}
+
+#[test]
+fn a_watched_agent_is_no_hook() {
+    let told_so = r#"{"message_id":"6","event_type":"transcript_entry","agent":"primary","role":"user","content":"<system>Too long</system>"}"#;
+    assert_eq!(told(&[WATCHED[0], SAID, told_so]), "- - - primary - 6 blocked");
+}
+
+#[test]
+fn without_roles_whomever_the_system_asks_is_the_hook() {
+    let log = [
+        r#"{"message_id":"1","agent_id":"root","role":"assistant","tool_calls":[{"id":"c","function":{"name":"task","arguments":"{}"}}]}"#,
+        r#"{"message_id":"2","agent_id":"monitor","role":"user","content":"Approve?","source":"system"}"#,
+        r#"{"message_id":"3","agent_id":"monitor","role":"assistant","content":"DENY"}"#,
+        r#"{"message_id":"4","agent_id":"root","role":"tool","tool_call_id":"c","content":"Error: blocked by hook"}"#,
+    ];
+    assert_eq!(told(&log), "monitor 2 3 root - 4 blocked");
+}
