@@ -8,6 +8,8 @@ use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use antiphon_model::Activity;
+
 use crate::Error;
 
 /// Held while a log is being written.
@@ -53,11 +55,18 @@ impl Lock {
     }
 }
 
-/// Whether a writer held the lock and died with it: one that ends removes the file.
-pub(crate) fn is_orphaned(path: &Path) -> bool {
-    let Ok(file) = OpenOptions::new().read(true).write(true).open(path) else { return false };
+/// What the lock says of its writer: it is at work, or it died with the lock in its hands. One that
+/// ends removes the file, and then nothing is known.
+pub(crate) fn activity(path: &Path) -> Activity {
+    let Ok(file) = OpenOptions::new().read(true).write(true).open(path) else {
+        return Activity::Unknown;
+    };
     // Let go at once; whoever tries in this moment tries again.
-    file.try_lock().is_ok()
+    match file.try_lock() {
+        Ok(()) => Activity::Gone,
+        Err(TryLockError::WouldBlock) => Activity::Writing,
+        Err(TryLockError::Error(_)) => Activity::Unknown,
+    }
 }
 
 impl Drop for Lock {

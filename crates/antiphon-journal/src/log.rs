@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use antiphon_model::{Event, Line, Session};
+use antiphon_model::{Activity, Event, Line, Session};
 
 use crate::damage::Damage;
 use crate::disk::Disk;
@@ -107,9 +107,9 @@ impl Log {
         folder.filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
     }
 
-    /// Whether its writer died: it neither ended nor writes any more.
-    pub fn is_abandoned(&self) -> bool {
-        crate::lock::is_orphaned(&self.lock_path())
+    /// Whether a process writes it, or died while it did.
+    pub fn activity(&self) -> Activity {
+        crate::lock::activity(&self.lock_path())
     }
 
     pub(crate) fn lock_path(&self) -> PathBuf {

@@ -7,6 +7,7 @@
 //! │   ├── <id>.jsonl
 //! │   └── <id>/subagents/…
 //! ├── 000002/              begun when a file had been cut or rewritten; the one before stays
+//! ├── annotations.jsonl    what people say about it: a log of ours, for all generations
 //! ├── wanted               somebody asked for a copy since the last one began
 //! ├── stamp                what the files were like when `sync` last copied them
 //! └── unread               nothing was copied: these readers do not know what it is
@@ -182,6 +183,32 @@ impl Store {
 pub(crate) fn sources_of(store: &Path, agent: &str) -> Vec<PathBuf> {
     let folders = list(&store.join("archive").join(agent)).into_iter();
     folders.filter_map(|folder| Some(State::read(&folder)?.source)).collect()
+}
+
+/// The folder of the session of which a file is a copy.
+pub(crate) fn folder_of(copy: &Path) -> Option<&Path> {
+    let is_generation = |folder: &Path| {
+        let name = folder.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        name.len() == 6 && name.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    let generation = copy.ancestors().skip(1).find(|folder| is_generation(folder))?;
+    generation.parent().filter(|folder| is_kept(folder))
+}
+
+impl Store {
+    /// The copy of a session's main file, by the file that it is a copy of.
+    pub fn copy_of(&self, source: &Path) -> Option<PathBuf> {
+        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let wanted = real(source);
+        let agents = list(&self.root().join("archive"));
+        let mut folders = agents.iter().flat_map(|agent| list(agent));
+        let is_of = |folder: &PathBuf| {
+            let state =
+                State::read(folder).filter(|it| it.source.file_name() == source.file_name());
+            state.is_some_and(|state| real(&state.source) == wanted)
+        };
+        folders.find(is_of).and_then(|folder| main_file(&folder))
+    }
 }
 
 /// Whether there is a copy in a session's folder.

@@ -18,7 +18,7 @@ mod sum;
 
 use std::path::PathBuf;
 
-use antiphon_model::{Timestamp, Usage};
+use antiphon_model::{Status, Timestamp, Usage};
 use antiphon_views::{Prices, Totals, Usd};
 use thiserror::Error;
 
@@ -66,7 +66,10 @@ pub struct Row {
     pub run_id: Option<String>,
     pub started_at: Option<Timestamp>,
     pub last_event_at: Option<Timestamp>,
-    pub ended: bool,
+    /// How it ended, if it says so.
+    pub end: Option<Status>,
+    /// Whether its last message is an answer.
+    pub is_answered: bool,
     pub outcome: Option<String>,
     pub events: u64,
     pub agents: u64,

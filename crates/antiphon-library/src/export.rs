@@ -8,7 +8,7 @@ use antiphon_model::{Event, Problem, Severity};
 use antiphon_redact::{Counts, Redactor};
 
 use crate::redacted::redact_log;
-use crate::{Bundle, Error};
+use crate::{Bundle, Error, annotations};
 
 /// What was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -47,6 +47,9 @@ pub fn export_log(
     let redaction = redaction.as_mut().map(|(redactor, counts)| (*redactor, &mut **counts));
     let mut export = Export { bundle: &bundle, writer: &writer, redaction, done, failure: None };
     bundle.events(&mut export);
+    for annotation in annotations::texts(from) {
+        export.write(&annotation);
+    }
     let Export { done, failure, .. } = export;
     if let Some(failure) = failure {
         return Err(failure.into());
@@ -65,22 +68,8 @@ struct Export<'b> {
 
 impl<'a> Sink<'a> for Export<'_> {
     fn event(&mut self, event: Event<'a>) {
-        if self.failure.is_some() {
-            return;
-        }
         let line = self.bundle.text(event.place).unwrap_or("null");
-        let json = event.to_json(line);
-        let json = match &mut self.redaction {
-            Some((redactor, counts)) => redactor.redact_json(&json, counts),
-            None => json.as_str().into(),
-        };
-        let written = Draft::from_json(&json)
-            .map_err(Into::into)
-            .and_then(|draft| self.writer.append(&draft.of_the_past()));
-        match written {
-            Ok(_) => self.done.events += 1,
-            Err(error) => self.failure = Some(error),
-        }
+        self.write(&event.to_json(line));
     }
 
     fn problem(&mut self, problem: Problem) {
@@ -93,4 +82,23 @@ impl<'a> Sink<'a> for Export<'_> {
 
     // What was told twice is written once.
     fn duplicate(&mut self, _: Duplicate) {}
+}
+
+impl Export<'_> {
+    fn write(&mut self, json: &str) {
+        if self.failure.is_some() {
+            return;
+        }
+        let json = match &mut self.redaction {
+            Some((redactor, counts)) => redactor.redact_json(json, counts),
+            None => json.into(),
+        };
+        let written = Draft::from_json(&json)
+            .map_err(Into::into)
+            .and_then(|draft| self.writer.append(&draft.of_the_past()));
+        match written {
+            Ok(_) => self.done.events += 1,
+            Err(error) => self.failure = Some(error),
+        }
+    }
 }

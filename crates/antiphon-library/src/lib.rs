@@ -1,6 +1,8 @@
 //! From a path to a session, in any known format, and back to a log; and where sessions are kept.
 
+mod activity;
 mod all;
+mod annotations;
 mod archive;
 mod blocks;
 mod bundle;
@@ -27,13 +29,14 @@ mod sync;
 mod zip;
 
 pub use all::{All, open_all};
+pub use annotations::annotations_of;
 pub use archive::{Copied, Source};
 pub use bundle::{Bundle, is_outdated};
 pub use catalog::{
     Candidate, Catalog, CatalogError, Catalogue, Change, EventQuery, EventRow, FileBlocks, Filter,
     Pieces, Progress, Ranked, Record, Refreshed, RequestId, RequestRow, RollUp, Row, Sqlite, Stamp,
 };
-pub use collector::{CollectorError, CompleteSpan, SpanCollector, StartSpan};
+pub use collector::{CollectorError, CompleteSpan, SpanCollector, StartRun, StartSpan};
 pub use config::{CONFIG_FILE, Config, ConfigError, Logging, Redaction};
 pub use database::DatabaseError;
 pub use environment::Environment;

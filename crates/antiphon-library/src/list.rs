@@ -24,7 +24,8 @@ pub struct SessionQuery {
     pub project: Option<String>,
     pub role: Option<String>,
     pub issue: Option<String>,
-    pub outcome: Option<String>,
+    /// The word for how it stands.
+    pub status: Option<String>,
     /// The whole name of a tool that was called.
     pub tool: Option<String>,
     pub file: Option<String>,
@@ -60,9 +61,10 @@ impl SessionQuery {
             && has(&session.project, &self.project)
             && has(&session.role, &self.role)
             && has(&session.issue, &self.issue)
-            && has(&session.outcome, &self.outcome)
             && self.since.is_none_or(|since| last >= since)
             && self.until.is_none_or(|until| first < until)
+            // Last, as it may ask the file system.
+            && self.status.as_ref().is_none_or(|it| it == session.standing().status.as_str())
     }
 }
 

@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 
 use antiphon_formats::{Duplicate, Sink};
 use antiphon_journal::{Log, LogBodies, Summary};
-use antiphon_model::{Bodies, Event, MemoryBodies, Problem, Session};
+use antiphon_model::{Activity, Bodies, Event, MemoryBodies, Problem, Session};
 use thiserror::Error;
 
 use crate::bundle::Bundle;
 use crate::database::DatabaseError;
-use crate::{file, recorded};
+use crate::{activity, annotations, file, recorded};
 
 /// The name of the log's own format.
 pub const LOG_FORMAT: &str = "antiphon";
@@ -84,7 +84,12 @@ fn open_for(path: &Path, only_usage: bool, tell: Option<Tell<'_>>) -> Result<Ope
         }
     });
     if let Some(bundle) = bundle? {
-        return Ok(open_foreign(bundle, only_usage));
+        let mut opened = open_foreign(bundle, only_usage);
+        // Whoever is told of files wants them alone.
+        if tell.is_none() && !only_usage {
+            annotations::fold_in(&mut opened, path);
+        }
+        return Ok(opened);
     }
     if path.exists() && !path.is_dir() {
         let unread = |source| Error::Read { path: path.to_owned(), source };
@@ -100,9 +105,12 @@ fn open_for(path: &Path, only_usage: bool, tell: Option<Tell<'_>>) -> Result<Ope
             tell(&name, Some(&std::fs::read(&segment).unwrap_or_default()));
         }
     }
-    let (session, summary) = log.fold()?;
-    let was_interrupted = !session.info().ended && log.is_abandoned();
-    if let Some(recorded) = recorded::read(&log, &session)? {
+    let (mut session, summary) = log.fold()?;
+    let activity = activity::of_log(&log, &session);
+    let was_interrupted = !session.info().ended && activity == Activity::Gone;
+    session.set_activity(activity);
+    if let Some(mut recorded) = recorded::read(&log, &session)? {
+        recorded.session.set_activity(activity);
         return Ok(Opened {
             session: recorded.session,
             bodies: Box::new(recorded.bodies),
@@ -131,7 +139,8 @@ fn open_for(path: &Path, only_usage: bool, tell: Option<Tell<'_>>) -> Result<Ope
 pub(crate) fn open_foreign(bundle: Bundle, only_usage: bool) -> Opened {
     let mut fold = Fold { only_usage, ..Fold::default() };
     bundle.events(&mut fold);
-    let Fold { session, duplicates, .. } = fold;
+    let Fold { mut session, duplicates, .. } = fold;
+    session.set_activity(activity::since(session.time_span().map(|(_, last)| last)));
     Opened {
         session,
         format: bundle.format(),

@@ -16,6 +16,7 @@ pub mod json;
 mod link;
 mod problem;
 mod session;
+mod status;
 mod time;
 mod usage;
 mod vocabulary;
@@ -34,6 +35,7 @@ pub use session::{
     Agent, Call, ContextEdit, Detail, Entry, EntryKind, Info, MessageRef, Parent, Selection,
     Session, Source,
 };
+pub use status::{Activity, Standing, Status, StatusFacts, StatusRule};
 pub use time::Timestamp;
 pub use usage::Usage;
 pub use vocabulary::{ContextAction, Role};

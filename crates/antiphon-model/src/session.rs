@@ -33,7 +33,8 @@ use strings::{StrIx, Strings};
 /// A folded session.
 #[derive(Debug, Default, Clone)]
 pub struct Session {
-    info: Info,
+    pub(crate) info: Info,
+    pub(crate) activity: crate::Activity,
     rows: Vec<Row>,
     agents: Vec<Agent>,
     calls: Vec<Call>,

@@ -1,6 +1,8 @@
 //! The tool calls: what was asked of which tool, how it went, and how long it took.
 
-use antiphon_model::{BodyError, CallIx, Timestamp};
+use std::collections::BTreeMap;
+
+use antiphon_model::{AgentIx, BodyError, CallIx, Session, Timestamp};
 use serde::Serialize;
 
 use crate::{Category, Reading, category};
@@ -16,6 +18,8 @@ pub struct CallRow {
     /// `success`, `failed`, or `open` while there is no result.
     pub status: &'static str,
     pub started_at: Option<Timestamp>,
+    /// When its result came; of a call that made an agent, when that agent was done, if later.
+    pub ended_at: Option<Timestamp>,
     pub duration_ms: Option<i64>,
     /// Whether the duration was recorded, or is the time from the call to its result.
     pub duration_basis: Option<&'static str>,
@@ -27,15 +31,16 @@ pub struct CallRow {
 
 pub fn calls(reading: &Reading<'_>) -> Result<Vec<CallRow>, BodyError> {
     let session = reading.session;
-    session.calls().map(|(ix, _)| row(reading, ix)).collect()
+    let delegations = Delegations::of(session);
+    session.calls().map(|(ix, _)| row(reading, &delegations, ix)).collect()
 }
 
-fn row(reading: &Reading<'_>, ix: CallIx) -> Result<CallRow, BodyError> {
+fn row(reading: &Reading<'_>, delegations: &Delegations, ix: CallIx) -> Result<CallRow, BodyError> {
     let session = reading.session;
     let call = session.call(ix);
     let made = session.entry(call.event);
     let tool = session.tool_name(ix);
-    let duration = call_duration(reading, ix);
+    let duration = call_duration(reading, delegations, ix);
     Ok(CallRow {
         call_id: session.call_id(ix).to_owned(),
         tool_name: tool.to_owned(),
@@ -48,6 +53,7 @@ fn row(reading: &Reading<'_>, ix: CallIx) -> Result<CallRow, BodyError> {
             Some(_) => "success",
         },
         started_at: session.call_made_at(ix),
+        ended_at: call.last_result().and_then(|_| call_ended_at(reading, delegations, ix)),
         duration_ms: duration.map(|(millis, _)| millis),
         duration_basis: duration.map(|(_, basis)| basis),
         message_id: made.id().to_owned(),
@@ -61,13 +67,77 @@ pub(crate) fn has_failed(reading: &Reading<'_>, ix: CallIx) -> bool {
     reading.session.results(ix).any(|event| reading.session.entry(event).is_error())
 }
 
-/// How long a call took: as recorded, or else from the call to its last result.
-pub(crate) fn call_duration(reading: &Reading<'_>, ix: CallIx) -> Option<(i64, &'static str)> {
+/// How long a call took: as recorded, or else from the call to its end.
+pub(crate) fn call_duration(
+    reading: &Reading<'_>,
+    delegations: &Delegations,
+    ix: CallIx,
+) -> Option<(i64, &'static str)> {
     let session = reading.session;
     let call = session.call(ix);
     let last = session.entry(call.last_result()?);
     if let Some(recorded) = last.duration_ms() {
         return Some((i64::try_from(recorded).unwrap_or(i64::MAX), "recorded"));
     }
-    Some((last.at()?.since(session.call_made_at(ix)?), "inferred"))
+    let ended = call_ended_at(reading, delegations, ix)?;
+    Some((ended.since(session.call_made_at(ix)?), "inferred"))
+}
+
+/// When a call ended: when its last result came. A call that made an agent lasts as long as that
+/// agent does: some come back while it goes on in the background.
+pub(crate) fn call_ended_at(
+    reading: &Reading<'_>,
+    delegations: &Delegations,
+    ix: CallIx,
+) -> Option<Timestamp> {
+    call_back_at(reading, ix).max(delegations.ends.get(&ix).copied())
+}
+
+/// When the last result of a call came, or would have by its recorded duration.
+pub(crate) fn call_back_at(reading: &Reading<'_>, ix: CallIx) -> Option<Timestamp> {
+    let session = reading.session;
+    let back = session.entry(session.call(ix).last_result()?);
+    let by_duration = || {
+        let took = i64::try_from(back.duration_ms()?).ok()?;
+        let started = session.call_made_at(ix)?;
+        Some(Timestamp::from_millis(started.as_millis().saturating_add(took)))
+    };
+    back.at().or_else(by_duration)
+}
+
+/// Which calls made which agents.
+#[derive(Debug, Default)]
+pub(crate) struct Delegations {
+    agents: BTreeMap<CallIx, AgentIx>,
+    makers: BTreeMap<AgentIx, CallIx>,
+    /// When the last of a call's agents was done, or was last heard of.
+    ends: BTreeMap<CallIx, Timestamp>,
+}
+
+impl Delegations {
+    pub(crate) fn of(session: &Session) -> Self {
+        let mut delegations = Self::default();
+        for (agent, facts) in session.agents() {
+            let created = facts.created.map(|event| session.entry(event));
+            let Some(call) = created.and_then(|entry| entry.call()) else { continue };
+            delegations.agents.insert(call, agent);
+            delegations.makers.insert(agent, call);
+            let events = facts.ended.into_iter().chain(facts.transcript().rev());
+            if let Some(end) = events.filter_map(|event| session.entry(event).at()).next() {
+                let known = delegations.ends.entry(call).or_insert(end);
+                *known = end.max(*known);
+            }
+        }
+        delegations
+    }
+
+    /// The agent that a call made.
+    pub(crate) fn agent(&self, call: CallIx) -> Option<AgentIx> {
+        self.agents.get(&call).copied()
+    }
+
+    /// The call that made an agent.
+    pub(crate) fn maker(&self, agent: AgentIx) -> Option<CallIx> {
+        self.makers.get(&agent).copied()
+    }
 }

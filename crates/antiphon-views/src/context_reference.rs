@@ -128,7 +128,7 @@ impl References {
 }
 
 /// The files that a call uses, and whether it modifies them.
-fn uses(reading: &Reading<'_>, ix: CallIx) -> Result<Vec<(String, bool)>, BodyError> {
+pub(crate) fn uses(reading: &Reading<'_>, ix: CallIx) -> Result<Vec<(String, bool)>, BodyError> {
     let touched = touches(reading, ix)?;
     if !touched.is_empty() {
         return Ok(touched.into_iter().map(|it| (it.path, it.deed != Deed::Read)).collect());

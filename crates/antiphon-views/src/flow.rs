@@ -33,6 +33,9 @@ pub struct FlowRow {
     pub from: String,
     pub to: String,
     pub kind: FlowKind,
+    /// What kind of message between agents it is, where the log says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message_type: Option<String>,
     pub text: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamp: Option<Timestamp>,
@@ -129,7 +132,8 @@ impl Flow {
         let from = self.take_part(reading, from);
         let to = self.take_part(reading, to);
         let (message_id, timestamp) = (entry.id().to_owned(), entry.at());
-        self.messages.push(FlowRow { message_id, from, to, kind, text, timestamp });
+        let message_type = entry.message_type().map(str::to_owned);
+        self.messages.push(FlowRow { message_id, from, to, kind, message_type, text, timestamp });
     }
 
     fn take_part(&mut self, reading: &Reading<'_>, end: End) -> String {

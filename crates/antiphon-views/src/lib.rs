@@ -5,11 +5,13 @@
 //! nothing else: same log, same result, on any machine.
 
 mod arguments;
+mod busy;
 mod call_index;
 mod calls;
 mod category;
 mod causality;
 mod context;
+mod context_link;
 mod context_reference;
 mod cost;
 mod delivery;
@@ -27,6 +29,7 @@ mod prices;
 mod reading;
 mod request;
 mod resume;
+mod run;
 mod score;
 mod shell;
 mod spans;
@@ -42,11 +45,13 @@ mod usd;
 mod words;
 
 pub use arguments::short_arguments;
+pub use busy::{Busy, Idle, busy};
 pub use call_index::{CallIndex, CallNotFound};
 pub use calls::{CallRow, calls};
 pub use category::{Category, category};
 pub use causality::{Causality, LinkRow, causality};
 pub use context::{Context, ContextEntry, Dropped, context};
+pub use context_link::{ContextLink, context_links};
 pub use context_reference::{
     ContextReference, ContextType, Relevance, UsageMode, context_references,
 };
@@ -65,11 +70,14 @@ pub use prices::{ModelPrices, Prices, PricesError};
 pub use reading::{AgentNotFound, Reading};
 pub use request::{Basis, Cost, Identity, Pricing, Request, requests};
 pub use resume::{OpenCall, Point, Resume, resume};
-pub use spans::{Flavor, Span, SpanKind, SpanNode, SpanStatus, SpanUsage, span_tree, spans};
+pub use run::{RunPart, RunSession, RunSpan, RunStatus, RunStep, run};
+pub use spans::{
+    Flavor, Span, SpanKind, SpanNode, SpanNote, SpanStatus, SpanUsage, span_tree, spans,
+};
 pub use stats::{DAY_MILLIS, Facts, Group, SessionRequests, Stats, StatsKey, sub_agent};
 pub use summary::{Summary, summary};
 pub use svg::svg;
-pub use timeline::{TimelineRow, timeline};
+pub use timeline::{TimelineFilter, TimelineRow, timeline};
 pub use totals::Totals;
 pub use trace::{TraceStep, trace, trace_forward};
 pub use transcript::transcript;

@@ -107,8 +107,8 @@ impl CallRange {
     }
 }
 
-/// The phases of a session: every annotation, in the order of the log. Where none of them is a
-/// phase, the main agent's calls are divided by rule, and notes follow.
+/// The phases of a session's main agent: every annotation, in the order of the log. Where none of
+/// them is a phase, its calls are divided by rule, and notes follow.
 pub fn phases(reading: &Reading<'_>) -> Result<Vec<Phase>, BodyError> {
     let index = CallIndex::new(reading.session);
     let annotations = recorded(reading, &index)?;
@@ -131,8 +131,12 @@ pub fn phases_of_all(reading: &Reading<'_>) -> Result<Vec<Phase>, BodyError> {
     let annotations = recorded(reading, &index)?;
     let mut rows = or_automatic(reading, &index, main_agent(session), annotations)?;
     let phases = rows.iter().filter(|phase| phase.phase_type.is_some());
-    let told: BTreeSet<AgentIx> =
-        phases.filter_map(|phase| session.find_agent(phase.agent_id.as_deref()?)).collect();
+    // What is nobody's, or several agents', is the main agent's.
+    let whose = |phase: &Phase| match phase.agent_id.as_deref() {
+        Some(id) => session.find_agent(id),
+        None => main_agent(session),
+    };
+    let told: BTreeSet<AgentIx> = phases.filter_map(whose).collect();
     for (agent, _) in session.agents().filter(|(agent, _)| !told.contains(agent)) {
         rows.extend(automatic(reading, &index, agent)?);
     }

@@ -2,9 +2,11 @@
 
 use std::ops::Not;
 
-use antiphon_model::{Problem, Session, Timestamp, Usage};
+use antiphon_model::{Problem, Standing, Status, StatusRule, Timestamp, Usage};
 use serde::Serialize;
 
+use crate::Reading;
+use crate::busy::{Busy, busy};
 use crate::cost::cost;
 use crate::prices::Prices;
 use crate::request::Basis;
@@ -19,12 +21,18 @@ pub struct Summary {
     pub program: Option<String>,
     pub started_at: Option<Timestamp>,
     pub last_event_at: Option<Timestamp>,
-    /// `completed`, `failed`, `cancelled` or another word; `None` while the session is open.
+    /// How it stands, and the rule that says so: the same wherever a session is shown.
+    pub status: Status,
+    pub status_rule: StatusRule,
+    /// How long it took, and when somebody was at work; nothing, for a log without times.
+    #[serde(flatten)]
+    pub busy: Option<Busy>,
+    /// What was recorded: `completed`, `failed`, `cancelled` or another word.
     pub outcome: Option<String>,
     pub reason: Option<String>,
     pub error: Option<String>,
     pub ended: bool,
-    /// Whoever wrote it died before it ended; only who opened it can tell.
+    /// Whoever wrote it died before it ended.
     pub interrupted: bool,
     pub events: usize,
     pub agents: usize,
@@ -51,9 +59,11 @@ pub struct Summary {
     pub tree: Vec<TreeNode>,
 }
 
-pub fn summary(session: &Session, session_id: &str, format: &str, prices: &Prices) -> Summary {
+pub fn summary(reading: &Reading<'_>, session_id: &str, format: &str, prices: &Prices) -> Summary {
     use antiphon_model::EntryKind;
 
+    let session = reading.session;
+    let Standing { status, rule } = session.standing();
     let info = session.info();
     let cost = cost(session, session_id, prices);
     let text = |text: &Option<Box<str>>| text.as_deref().map(Into::into);
@@ -66,11 +76,14 @@ pub fn summary(session: &Session, session_id: &str, format: &str, prices: &Price
         program: text(&info.program),
         started_at: span.map(|(first, _)| first),
         last_event_at: span.map(|(_, last)| last),
+        status,
+        status_rule: rule,
+        busy: busy(reading),
         outcome: text(&info.outcome),
         reason: text(&info.reason),
         error: text(&info.error),
         ended: info.ended,
-        interrupted: false,
+        interrupted: rule == StatusRule::WriterGone,
         events: session.len(),
         agents: session.agents().len(),
         calls: session.calls().len(),

@@ -1,6 +1,6 @@
 //! Events in order, with their lane, time and duration.
 
-use antiphon_model::{BodyError, Entry, EntryKind, Role, Timestamp};
+use antiphon_model::{AgentIx, BodyError, Entry, EntryKind, Role, Session, Source, Timestamp};
 use serde::Serialize;
 
 use crate::Reading;
@@ -14,6 +14,15 @@ pub struct TimelineRow {
     pub agent_id: Option<String>,
     pub name: Option<String>,
     pub kind: &'static str,
+    /// Of a message.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub role: Option<&'static str>,
+    /// Where a message came from: an agent's id, `external` or `system`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// The tools that it calls, or whose result it is.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<String>,
     pub text: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamp: Option<Timestamp>,
@@ -27,9 +36,55 @@ pub struct TimelineRow {
     pub is_error: bool,
 }
 
-pub fn timeline(reading: &Reading<'_>) -> Result<Vec<TimelineRow>, BodyError> {
+/// Which events are wanted; what is not said does not matter, and of several words one is enough.
+#[derive(Debug, Default)]
+pub struct TimelineFilter {
+    pub agents: Vec<AgentIx>,
+    pub roles: Vec<String>,
+    /// Ids of agents, `external` or `system`.
+    pub sources: Vec<String>,
+    pub kinds: Vec<String>,
+    /// Whole names, in any letter case.
+    pub tools: Vec<String>,
+}
+
+impl TimelineFilter {
+    fn wants(&self, session: &Session, entry: Entry<'_>) -> bool {
+        let is_one = |words: &[String], word: Option<&str>| {
+            words.is_empty() || word.is_some_and(|word| words.iter().any(|it| it == word))
+        };
+        let is_tool = |tool: &str| self.tools.iter().any(|it| it.eq_ignore_ascii_case(tool));
+        (self.agents.is_empty() || entry.agent().is_some_and(|it| self.agents.contains(&it)))
+            && is_one(&self.roles, entry.role().map(Role::as_str))
+            && is_one(&self.sources, source(session, entry))
+            && is_one(&self.kinds, Some(kind(entry)))
+            && (self.tools.is_empty() || tools(session, entry).any(is_tool))
+    }
+}
+
+/// Where a message came from, where the log says so.
+fn source<'s>(session: &'s Session, entry: Entry<'s>) -> Option<&'s str> {
+    match entry.source() {
+        Source::Own => None,
+        Source::Agent(agent) => Some(session.agent_id(agent)),
+        Source::External => Some("external"),
+        Source::System => Some("system"),
+    }
+}
+
+/// The tools that a message calls, or the one whose result it is.
+fn tools<'s>(session: &'s Session, entry: Entry<'s>) -> impl Iterator<Item = &'s str> {
+    let result_of = entry.call().filter(|_| entry.role() == Some(Role::Tool));
+    entry.calls().map(|(ix, _)| ix).chain(result_of).map(|ix| session.tool_name(ix))
+}
+
+pub fn timeline(
+    reading: &Reading<'_>,
+    filter: &TimelineFilter,
+) -> Result<Vec<TimelineRow>, BodyError> {
     let session = reading.session;
-    let rows = session.entries().map(|entry| {
+    let entries = session.entries().filter(|&entry| filter.wants(session, entry));
+    let rows = entries.map(|entry| {
         let duration = duration(reading, entry);
         Ok(TimelineRow {
             step: entry.ix().index() + 1,
@@ -37,6 +92,9 @@ pub fn timeline(reading: &Reading<'_>) -> Result<Vec<TimelineRow>, BodyError> {
             agent_id: entry.agent().map(|agent| session.agent_id(agent).to_owned()),
             name: entry.agent().map(|agent| session.agent_name(agent).to_owned()),
             kind: kind(entry),
+            role: entry.role().map(Role::as_str),
+            source: source(session, entry).map(str::to_owned),
+            tools: tools(session, entry).map(str::to_owned).collect(),
             text: reading.deed(entry)?,
             timestamp: entry.at(),
             duration_ms: duration.map(|(millis, _)| millis),

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use antiphon_journal::{Error, Log};
 use antiphon_library::{Environment, Found, Store, StoredSession};
-use antiphon_model::{Agent, AgentIx, EventIx};
+use antiphon_model::{Agent, AgentIx, EventIx, Status};
 use antiphon_redact::Redactor;
 use antiphon_views::{AgentNotFound, Reading};
 
@@ -29,8 +29,11 @@ impl std::ops::Deref for Opened {
 impl Opened {
     /// Reads the session that a person names. A file without a single event is an error.
     pub(crate) fn read(named: &Path) -> anyhow::Result<Self> {
-        let path = &locate(named)?;
-        let inner = antiphon_library::open(path).map_err(|error| not_opened(path, error))?;
+        let Located { path, end } = &located(named)?;
+        let mut inner = antiphon_library::open(path).map_err(|error| not_opened(path, error))?;
+        if let Some(end) = end {
+            inner.session.note_end(*end);
+        }
         if let Some(note) = &inner.note {
             complain(note);
         }
@@ -154,28 +157,41 @@ pub(crate) fn find(named: &Path) -> anyhow::Result<Log> {
 /// The path of what a person names: a path that is there, or else a session of the store by its
 /// id, the beginning of its id, or `latest`. What looks like a path stays one.
 pub(crate) fn locate(named: &Path) -> anyhow::Result<PathBuf> {
+    located(named).map(|located| located.path)
+}
+
+/// Where a session is.
+struct Located {
+    path: PathBuf,
+    /// How it ended, as far as the store knows: the recording of a session knows what its agent's
+    /// own file does not.
+    end: Option<Status>,
+}
+
+fn located(named: &Path) -> anyhow::Result<Located> {
+    let at = |path: &Path| Located { path: path.to_owned(), end: None };
     if named.exists() && !named.is_dir() && !named.is_file() {
         // A pipe would be waited for, and a device may have no end.
         let what = format!("`{}` is not a regular file", named.display());
         return Err(UserError::failed(what).into());
     }
     let word = named.to_str().filter(|word| !word.contains(std::path::is_separator));
-    let Some(word) = word.filter(|_| !named.exists()) else { return Ok(named.to_owned()) };
+    let Some(word) = word.filter(|_| !named.exists()) else { return Ok(at(named)) };
     let store = Store::open_default(&Environment::of_process()).ok();
     match store.as_ref().map_or(Found::Nothing, |store| store.find(word)) {
-        Found::One(session) => Ok(session.path()),
+        Found::One(session) => Ok(Located { path: session.path(), end: session.end }),
         Found::Several(sessions) => {
             let several = UserError::usage(format!("`{word}` begins {} ids", sessions.len()));
             Err(several.hint(format!("say more of one of: {}", candidates(&sessions))).into())
         }
-        Found::Nothing if named.extension().is_some() => Ok(named.to_owned()),
+        Found::Nothing if named.extension().is_some() => Ok(at(named)),
         Found::Nothing if word == "latest" => {
             let none = UserError::not_found("no session is kept yet");
             Err(none.hint("`antiphon sync` takes in those of your agents").into())
         }
         // A thread is kept with the session that made it.
         Found::Nothing => match store.map(|store| store.find_parts(word)).as_deref() {
-            Some([part]) => Ok(part.clone()),
+            Some([part]) => Ok(at(part)),
             Some([_, _, ..]) => {
                 let several =
                     UserError::usage(format!("`{word}` begins the ids of several threads"));

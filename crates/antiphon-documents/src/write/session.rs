@@ -1,6 +1,6 @@
 //! The document as a whole.
 
-use antiphon_model::{BodyError, Detail, Entry, EntryKind, Role, Timestamp};
+use antiphon_model::{BodyError, Detail, Entry, EntryKind, Role, Status, Timestamp};
 use antiphon_views::Reading;
 use serde_json::{Map, Value};
 
@@ -234,8 +234,7 @@ fn span(cast: &Cast<'_>) -> Option<(Timestamp, Timestamp)> {
     Some((times().min()?, times().max()?))
 }
 
-/// How the session went, and whether anybody said so. One of which nobody said that it ended has
-/// ended if its last word is an answer, and goes on if something is still asked of it.
+/// How the session went, and whether anybody said so.
 fn went(cast: &Cast<'_>) -> (Went, bool) {
     let session = cast.reading.session;
     let info = session.info();
@@ -249,12 +248,10 @@ fn went(cast: &Cast<'_>) -> (Went, bool) {
     if cast.is_document {
         return (Went::On, true);
     }
-    let last = cast.main.and_then(|main| {
-        let mut said = session.agent(main).transcript().rev().map(|event| session.entry(event));
-        said.find(|entry| matches!(entry.kind(), EntryKind::Message(_)))
-    });
-    match last {
-        Some(entry) if entry.is_utterance() => (Went::Well, false),
-        Some(_) | None => (Went::On, false),
+    match session.standing().status {
+        Status::Completed => (Went::Well, false),
+        // The standard has no word for what stopped in the middle; nobody has seen it fail.
+        Status::Running | Status::Interrupted => (Went::On, false),
+        Status::Failed | Status::TimedOut | Status::Cancelled => (Went::Badly, false),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use antiphon_model::{Timestamp, Usage};
+use antiphon_model::{Status, Timestamp, Usage};
 use antiphon_views::{Basis, Prices, Totals, Usd};
 use proptest::prelude::*;
 
@@ -66,7 +66,8 @@ fn record(id: &str) -> Record {
         run_id: None,
         started_at: at(0),
         last_event_at: None,
-        ended: true,
+        end: Some(Status::TimedOut),
+        is_answered: true,
         outcome: Some("completed".to_owned()),
         events: 0,
         agents: 2,

@@ -50,7 +50,7 @@ fn what_was_collected_is_what_the_log_shows() {
     collector.complete_span("task-1", &scout, &CompleteSpan { usage, model, ..done }).unwrap();
     let again = StartSpan {
         flavor: Flavor::CoWork,
-        agent_id: Some("sub-agent-agent-4"),
+        agent_id: Some("sub-agent"),
         ..below(SpanKind::SubAgent, "scout again")
     };
     collector.start_span(&again).unwrap();
@@ -58,10 +58,10 @@ fn what_was_collected_is_what_the_log_shows() {
     let flat = collector.get_flat("task-1").unwrap();
     insta::assert_snapshot!(outline(&flat), @r"
     Fix the login coordinator running none 0
-      claude-builder-1 cli-agent running none 0
+      claude-builder cli-agent running none 0
         Bash tool-call failed none 0
         scout sub-agent completed normal 7
-        Task sub-agent running co-work 0
+        scout again sub-agent running co-work 0
     ");
     assert_eq!(collector.get_by_run("run-1").unwrap().len(), flat.len());
     assert!(collector.get_by_run("run-2").unwrap().is_empty());
@@ -104,15 +104,4 @@ fn many_threads_collect_at_once() {
     });
     let spans = collector.get_flat("t").unwrap();
     assert_eq!(spans.iter().filter(|span| span.kind == SpanKind::ToolCall).count(), 400);
-}
-
-#[test]
-fn a_parent_that_is_not_there_is_an_error() {
-    let folder = tempfile::tempdir().unwrap();
-    let collector = collector(folder.path());
-    let start =
-        StartSpan { parent_span_id: Some("nobody"), ..StartSpan::new(SpanKind::ToolCall, "t") };
-    assert!(matches!(collector.start_span(&start), Err(CollectorError::NoSpan(_))));
-    let end = CompleteSpan::new(SpanStatus::Completed);
-    assert!(collector.complete_span("t", "nobody", &end).is_err());
 }

@@ -9,10 +9,11 @@ use std::path::{Path, PathBuf};
 
 use antiphon_formats::{FORMATS, Stream};
 use antiphon_journal::{Log, read_bytes};
-use antiphon_model::{Info, Session, Timestamp};
+use antiphon_model::{Activity, Info, Session, Standing, Status, StatusFacts, Timestamp};
 
 use super::{Key, Origin, Place};
 use crate::LOG_FORMAT;
+use crate::activity;
 use crate::bundle::{format_of, tree};
 use crate::catalog::Row;
 use crate::open::Fold;
@@ -46,6 +47,10 @@ pub struct StoredSession {
     /// When something was last added, by the file.
     pub changed_at: Timestamp,
     pub ended: bool,
+    /// How it ended, if it says so.
+    pub end: Option<Status>,
+    /// Whether its last message is an answer.
+    pub is_answered: bool,
     pub outcome: Option<String>,
     /// How many events it has, where the log's last line or the catalogue says so.
     pub events: Option<u64>,
@@ -87,7 +92,9 @@ impl StoredSession {
             started_at: row.started_at,
             last_event_at: row.last_event_at,
             changed_at: place.changed_at,
-            ended: row.ended,
+            ended: row.end.is_some(),
+            end: row.end,
+            is_answered: row.is_answered,
             outcome: row.outcome,
             events: Some(row.events),
             agents: Some(row.agents),
@@ -99,6 +106,21 @@ impl StoredSession {
     /// When something happened last: a copy may be much younger.
     pub fn at(&self) -> Timestamp {
         self.last_event_at.unwrap_or(self.changed_at)
+    }
+
+    /// How it stands now: the same as when it is opened.
+    pub fn standing(&self) -> Standing {
+        let activity = match self.origin {
+            _ if self.ended => Activity::Unknown,
+            Origin::Archived => activity::since(self.last_event_at),
+            Origin::Recorded => match Log::find(&self.folder).map(|log| log.activity()) {
+                Ok(known @ (Activity::Writing | Activity::Gone)) => known,
+                Ok(Activity::Unknown | Activity::Quiet) | Err(_) => {
+                    activity::since(self.last_event_at)
+                }
+            },
+        };
+        StatusFacts { end: self.end, is_answered: self.is_answered, activity }.standing()
     }
 
     /// What to open.
@@ -119,6 +141,8 @@ impl StoredSession {
         copied.run_id = copied.run_id.or(recorded.run_id);
         copied.outcome = recorded.outcome.or(copied.outcome);
         copied.ended |= recorded.ended;
+        copied.end = recorded.end.or(copied.end);
+        copied.is_answered |= recorded.is_answered;
         copied.changed_at = copied.changed_at.max(recorded.changed_at);
         *self = copied;
     }

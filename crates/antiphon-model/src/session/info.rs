@@ -1,7 +1,7 @@
 //! What the session says of itself.
 
 use crate::event::Text;
-use crate::{EventIx, SessionEnded, SessionStarted};
+use crate::{EventIx, SessionEnded, SessionStarted, Status};
 
 /// What the session says of itself.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
@@ -24,6 +24,8 @@ pub struct Info {
     pub started_by: Option<EventIx>,
     pub ended_by: Option<EventIx>,
     pub ended: bool,
+    /// How it ended, in one of our words.
+    pub end: Option<Status>,
     pub outcome: Option<Box<str>>,
     pub reason: Option<Box<str>>,
     pub error: Option<Box<str>>,
@@ -54,6 +56,7 @@ impl Info {
         }
         self.format = started.format.or(self.format);
         self.ended = false;
+        self.end = None;
     }
 
     /// Changes the words that somebody wrote, of whatever length. Ids and paths stay.
@@ -73,6 +76,7 @@ impl Info {
     pub(super) fn end(&mut self, ended: &SessionEnded<'_>) {
         let own = |value: &Option<Text<'_>>| value.as_deref().map(Into::into);
         self.ended = true;
+        self.end = Some(ended.status());
         self.outcome = own(&ended.outcome);
         self.reason = own(&ended.reason);
         self.error = own(&ended.error);

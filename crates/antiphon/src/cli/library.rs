@@ -24,8 +24,8 @@ pub(crate) struct Ls {
     /// Recorded for this issue
     #[arg(long, value_name = "ISSUE")]
     pub(crate) issue: Option<String>,
-    /// Ended so: completed, failed, cancelled
-    #[arg(long, value_name = "STATUS")]
+    /// In this state
+    #[arg(long, value_name = "STATUS", value_parser = ["running", "completed", "failed", "timed-out", "cancelled", "interrupted"])]
     pub(crate) status: Option<String>,
     /// Used this tool
     #[arg(long, value_name = "NAME")]

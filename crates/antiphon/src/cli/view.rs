@@ -35,13 +35,17 @@ pub(crate) enum ViewKind {
     /// The messages between agents, as a sequence
     Flow(Flow),
     /// Events in order with time, lane and duration
-    Timeline(Session),
+    Timeline(Timeline),
     /// The tool calls: category, status, duration
     Calls(Calls),
     /// What stretches of calls were for: as annotated, or else derived
     Phases(Phases),
+    /// Which call fed which: what was read or found, and the call that used it
+    ContextLinks(Session),
     /// Run, coordinator, agents, sub-agents, tool calls: with status, time, tokens and cost
     Spans(Spans),
+    /// A run: its states, its sessions, and their spans
+    Run(Run),
     /// What each agent used and cost, its own and in total
     Cost(Cost),
 }
@@ -132,9 +136,46 @@ pub(crate) struct Phases {
     /// Only this agent's calls, by name or id
     #[arg(long, conflicts_with = "all")]
     pub(crate) agent: Option<String>,
-    /// The calls of every agent, one agent after the other
-    #[arg(long)]
+    /// The calls of every agent: what is shown anyway
+    #[arg(long, hide = true)]
     pub(crate) all: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Timeline {
+    #[command(flatten)]
+    pub(crate) session: Session,
+    /// Only this agent's events, by name or id; may be repeated, as all of these
+    #[arg(long)]
+    pub(crate) agent: Vec<String>,
+    /// Only messages in this role
+    #[arg(long, value_parser = ["user", "assistant", "tool", "system"])]
+    pub(crate) role: Vec<String>,
+    /// Only messages from an agent, by name or id, from `external` or from `system`
+    #[arg(long)]
+    pub(crate) source: Vec<String>,
+    /// Only events of this kind, as `said`, `called`, `heard`, `received`, `agent_created`
+    #[arg(long)]
+    pub(crate) kind: Vec<String>,
+    /// Only calls of this tool, and their results
+    #[arg(long)]
+    pub(crate) tool: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Run {
+    /// The run's id; or a log that belongs to one
+    pub(crate) run: String,
+    /// Logs, or folders of logs, to look in instead of the sessions that are kept
+    pub(crate) paths: Vec<PathBuf>,
+    /// Each span with those below it, and with totals
+    #[arg(long)]
+    pub(crate) tree: bool,
+    #[command(flatten)]
+    pub(crate) prices: PriceTable,
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

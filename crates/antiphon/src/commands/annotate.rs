@@ -1,15 +1,18 @@
 //! `antiphon annotate`: what somebody thinks that calls were for, added to a log.
 //!
-//! Nothing of the log is changed: an annotation is an event that points at calls. It is made while
-//! the log is locked, so that what it points at and its number are those of the log as it is.
+//! Nothing of the session is changed: an annotation is an event that points at calls. It is made
+//! while the log is locked that takes it, so that what it points at and its number are right. For a
+//! session of another program that is a log of ours, beside the copies of that program's files.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use antiphon_journal::{Clock, Draft, Options, SystemClock, Writer};
-use antiphon_library::{Bundle, LOG_FORMAT};
+use antiphon_library::{Bundle, Environment, LOG_FORMAT, Store, annotations_of};
 use antiphon_model::{AgentIx, CallIx, json::Members};
-use antiphon_views::{CallIndex, CallNotFound, Phase, main_agent, phases, phases_of};
+use antiphon_views::{
+    CallIndex, CallNotFound, Phase, automatic_phases, main_agent, phases, phases_of, phases_of_all,
+};
 use clap::ValueEnum;
 
 use crate::cli;
@@ -18,20 +21,17 @@ use crate::opened::{self, Opened};
 use crate::terminal::{self, complain};
 
 pub(crate) fn run(args: &cli::Annotate) -> anyhow::Result<Outcome> {
-    let session = &opened::locate(&args.session)?;
-    if let Some(bundle) = Bundle::find(session)? {
-        return Err(foreign(session, bundle.format()).into());
-    }
-    opened::find(session)?;
+    let Target { session, log } = target(&opened::locate(&args.session)?)?;
     let options = Options {
         wait: Duration::from_secs(args.wait),
         program: "antiphon annotate".to_owned(),
         ..Options::default()
     };
-    let writer = Writer::open(session, options)?;
-    let opened = Opened::read(session)?;
-    if opened.format != LOG_FORMAT {
-        return Err(foreign(session, opened.format).into());
+    let writer = Writer::open(&log, options)?;
+    let opened = Opened::read(&session)?;
+    let is_apart = session != log;
+    if opened.format != LOG_FORMAT && !is_apart {
+        return Err(not_kept(&session, opened.format).into());
     }
     let number = next_number(&opened)?;
     let events = match args.auto {
@@ -41,24 +41,56 @@ pub(crate) fn run(args: &cli::Annotate) -> anyhow::Result<Outcome> {
     if events.is_empty() {
         return Ok(Outcome::No);
     }
-    for event in events {
-        let ack = writer.append(&Draft::from_json(&event)?)?;
+    // All are recorded before the first is told: whoever reads this may stop listening.
+    let drafts = (number..).zip(events).map(|(number, mut event)| {
+        if is_apart {
+            // The session has ids of its own.
+            event.text("message_id", Some(&format!("annotation:{number:03}")));
+        }
+        Draft::from_json(&event.object())
+    });
+    let drafts = drafts.collect::<Result<Vec<_>, _>>()?;
+    let acks = writer.append_batch(&drafts)?.into_iter().collect::<Result<Vec<_>, _>>()?;
+    writer.close()?;
+    for ack in acks {
         terminal::lines(ack.message_id.as_str())?;
     }
-    writer.close()?;
     Ok(opened.outcome())
 }
 
-fn foreign(path: &Path, format: &str) -> UserError {
+/// A session, and the log that takes what is said about it: its own, or one beside the copies of
+/// another program's files.
+struct Target {
+    session: PathBuf,
+    log: PathBuf,
+}
+
+fn target(path: &Path) -> anyhow::Result<Target> {
+    let Some(bundle) = Bundle::find(path)? else {
+        opened::find(path)?;
+        return Ok(Target { session: path.to_owned(), log: path.to_owned() });
+    };
+    if let Some(log) = annotations_of(path) {
+        return Ok(Target { session: path.to_owned(), log });
+    }
+    let store = Store::open_default(&Environment::of_process()).ok();
+    let copy = store.and_then(|store| store.copy_of(path));
+    let copy = copy.ok_or_else(|| not_kept(path, bundle.format()))?;
+    let log = annotations_of(&copy).ok_or_else(|| not_kept(path, bundle.format()))?;
+    complain(&format!("annotating the kept copy of `{}`", path.display()));
+    Ok(Target { session: copy, log })
+}
+
+fn not_kept(path: &Path, format: &str) -> UserError {
     let path = path.display();
-    let what = format!("`{path}` is of the format {format}, to which nothing can be added");
-    UserError::failed(what).hint(format!(
-        "make a log of it, and annotate that: antiphon export '{path}' --as antiphon -o LOG"
-    ))
+    let what =
+        format!("`{path}` is a file of {format} that is not kept, and nothing is added to it");
+    UserError::failed(what)
+        .hint("`antiphon sync` keeps the sessions of your agents; then annotate it again")
 }
 
 /// The event of a phase or a note that somebody gives.
-fn said(opened: &Opened, args: &cli::Annotate, number: u64) -> anyhow::Result<String> {
+fn said(opened: &Opened, args: &cli::Annotate, number: u64) -> anyhow::Result<Members> {
     let index = CallIndex::new(&opened.session);
     let mut agent = args.agent.as_deref().map(|agent| opened.agent(agent)).transpose()?;
     let mut annotation = Annotation::new(number);
@@ -82,30 +114,42 @@ fn said(opened: &Opened, args: &cli::Annotate, number: u64) -> anyhow::Result<St
     Ok(annotation.event(agent.map(|agent| opened.session.agent_id(agent))))
 }
 
-/// The events of the derived phases; none, and says why, if there are phases or no calls.
-fn derived(opened: &Opened, args: &cli::Annotate, number: u64) -> anyhow::Result<Vec<String>> {
+/// The events of the derived phases that are not recorded yet; none, and says why, if somebody has
+/// recorded others or there are no calls.
+fn derived(opened: &Opened, args: &cli::Annotate, number: u64) -> anyhow::Result<Vec<Members>> {
     let reading = opened.reading();
-    let (rows, agent) = match &args.agent {
-        Some(agent) => {
-            let agent = opened.agent(agent)?;
-            (phases_of(&reading, agent)?, Some(agent))
-        }
-        None => (phases(&reading)?, None),
+    let session = &opened.session;
+    let agent = args.agent.as_deref().map(|agent| opened.agent(agent)).transpose()?;
+    let (recorded, agents) = match agent {
+        Some(agent) => (phases_of(&reading, agent)?, vec![agent]),
+        None => (phases_of_all(&reading)?, session.agents().map(|(agent, _)| agent).collect()),
     };
     let is_recorded = |row: &&Phase| row.message_id.is_some() && row.phase_type.is_some();
-    if let Some(row) = rows.iter().find(is_recorded) {
+    let recorded: Vec<&Phase> = recorded.iter().filter(is_recorded).collect();
+    let mut all = Vec::new();
+    for agent in agents {
+        all.extend(automatic_phases(&reading, agent)?);
+    }
+    let is_same = |a: &Phase, b: &Phase| {
+        a.phase_type == b.phase_type
+            && a.agent_id == b.agent_id
+            && a.tool_call_range == b.tool_call_range
+            && a.annotated_by == b.annotated_by
+    };
+    // What was cut short is completed; what anybody says otherwise stays as it is.
+    let other = recorded.iter().find(|row| !all.iter().any(|phase| is_same(phase, row)));
+    all.retain(|phase| !recorded.iter().any(|row| is_same(phase, row)));
+    if let Some(row) = other.or(recorded.first().filter(|_| all.is_empty())) {
         let by = row.message_id.as_deref().unwrap_or_default();
         complain(&format!("phases are recorded already; the first is event `{by}`"));
         return Ok(Vec::new());
     }
-    let derived: Vec<&Phase> = rows.iter().filter(|row| row.message_id.is_none()).collect();
-    if derived.is_empty() {
+    if all.is_empty() {
         complain("there are no calls, and so no phases");
     }
     // The ids of sub-agents' calls may be the main agent's, too.
-    let agent = agent.filter(|&agent| main_agent(&opened.session) != Some(agent));
-    let agent = agent.map(|agent| opened.session.agent_id(agent));
-    let events = (number..).zip(derived).map(|(number, phase)| {
+    let main = main_agent(session).map(|main| session.agent_id(main));
+    let events = (number..).zip(all).map(|(number, phase)| {
         let mut annotation = Annotation::new(number);
         annotation.0.text("phase_type", phase.phase_type.as_deref());
         if let Some(range) = &phase.tool_call_range {
@@ -115,7 +159,7 @@ fn derived(opened: &Opened, args: &cli::Annotate, number: u64) -> anyhow::Result
         if let Some(used) = &phase.context_used {
             annotation.0.raw("context_used", &used.to_string());
         }
-        annotation.event(agent)
+        annotation.event(phase.agent_id.as_deref().filter(|&agent| main != Some(agent)))
     });
     Ok(events.collect())
 }
@@ -143,11 +187,11 @@ impl Annotation {
         self.0.text("confidence", confidence);
     }
 
-    fn event(&self, agent: Option<&str>) -> String {
+    fn event(&self, agent: Option<&str>) -> Members {
         let mut event = Members::of_event("annotation");
         event.text("agent", agent);
         event.raw("annotation", &self.0.object());
-        event.object()
+        event
     }
 }
 

@@ -6,11 +6,12 @@ use antiphon_journal::{Clock, SystemClock};
 use antiphon_library::{
     Environment, Listed, Origin, SessionQuery, SessionSort, Store, StoredSession,
 };
-use antiphon_model::Timestamp;
+use antiphon_model::{Standing, Status, StatusRule, Timestamp};
 use antiphon_views::{Basis, Totals, Usd};
 use serde::Serialize;
 
 use super::NOTHING_KEPT;
+use super::show::status_style;
 use crate::cli;
 use crate::failure::Outcome;
 use crate::terminal::{self, Bar, Page, Style, before_now, clip, count};
@@ -27,7 +28,7 @@ pub(crate) fn run(args: &cli::Ls) -> anyhow::Result<Outcome> {
         project: lower(&args.project),
         role: lower(&args.role),
         issue: lower(&args.issue),
-        outcome: lower(&args.status),
+        status: args.status.clone(),
         tool: lower(&args.tool),
         file: lower(&args.file),
         min_cost_usd: args.min_cost,
@@ -78,6 +79,8 @@ struct Row<'a> {
     started_at: Option<Timestamp>,
     last_event_at: Option<Timestamp>,
     changed_at: Timestamp,
+    status: Status,
+    status_rule: StatusRule,
     ended: bool,
     outcome: Option<&'a str>,
     events: Option<u64>,
@@ -99,6 +102,7 @@ struct Row<'a> {
 
 fn row(listed: &Listed) -> Row<'_> {
     let session = &listed.session;
+    let Standing { status, rule } = session.standing();
     Row {
         id: &session.session_id,
         agent: session.agent.as_deref(),
@@ -110,6 +114,8 @@ fn row(listed: &Listed) -> Row<'_> {
         started_at: session.started_at,
         last_event_at: session.last_event_at,
         changed_at: session.changed_at,
+        status,
+        status_rule: rule,
         ended: session.ended,
         outcome: session.outcome.as_deref(),
         events: session.events,
@@ -144,21 +150,8 @@ fn print(page: &mut Page, shown: &[Listed], all: &[Listed]) -> anyhow::Result<()
             page.plain(&format!("{:>9}  ", cost(totals)));
         }
         page.plain(&title(session).unwrap_or_else(|| "(no title)".to_owned()));
-        let outcome = match (&session.outcome, session.ended, session.origin) {
-            (Some(outcome), _, _) => outcome,
-            (None, true, _) => "ended",
-            (None, false, Origin::Recorded) => "open",
-            // No agent writes down that it has ended.
-            (None, false, Origin::Archived) => "",
-        };
-        let style = match outcome {
-            "completed" => Style::Good,
-            "failed" => Style::Bad,
-            _ => Style::Faint,
-        };
-        if !outcome.is_empty() {
-            page.plain("  ").add(style, outcome);
-        }
+        let status = session.standing().status;
+        page.plain("  ").add(status_style(status), status.as_str());
         page.end()?;
     }
     Ok(())

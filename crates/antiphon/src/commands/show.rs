@@ -1,6 +1,6 @@
 //! `antiphon show`: a session on one page.
 
-use antiphon_model::Severity;
+use antiphon_model::{Severity, Status, StatusRule};
 use antiphon_views::{Basis, Summary, summary};
 
 use super::view::tree::print_nodes;
@@ -13,8 +13,7 @@ use crate::terminal::{self, Page, Style, count, duration};
 pub(crate) fn run(args: &cli::Session) -> anyhow::Result<Outcome> {
     let opened = Opened::read(&args.session)?;
     let prices = price_table::load(None)?;
-    let mut summary = summary(&opened.session, &opened.id(), opened.format, &prices);
-    summary.interrupted = opened.was_interrupted;
+    let summary = summary(&opened.reading(), &opened.id(), opened.format, &prices);
     if args.json {
         terminal::json(&summary)?;
         return Ok(opened.outcome());
@@ -32,23 +31,18 @@ pub(crate) fn run(args: &cli::Session) -> anyhow::Result<Outcome> {
 }
 
 fn header(page: &mut Page, summary: &Summary) -> anyhow::Result<()> {
-    let outcome = match (&summary.outcome, summary.ended) {
-        (Some(outcome), _) => outcome.clone(),
-        (None, true) => "ended".to_owned(),
-        (None, false) if summary.interrupted => "interrupted".to_owned(),
-        (None, false) => "open".to_owned(),
-    };
-    let style = match outcome.as_str() {
-        "completed" => Style::Good,
-        "failed" | "interrupted" => Style::Bad,
-        _ => Style::Plain,
-    };
-    page.add(style, &outcome);
+    page.add(status_style(summary.status), summary.status.as_str());
+    if let Some(why) = status_reason(summary.status_rule) {
+        page.faint(&format!(" ({why})"));
+    }
     for why in summary.reason.iter().chain(&summary.error) {
         page.plain(&format!(" ({why})"));
     }
     if let (Some(first), Some(last)) = (summary.started_at, summary.last_event_at) {
         page.plain(&format!(" · {first} · {}", duration(last.since(first))));
+    }
+    if let Some(busy) = summary.busy.as_ref().filter(|busy| busy.busy_ms < busy.wall_ms) {
+        page.plain(&format!(" ({} busy)", duration(busy.busy_ms)));
     }
     page.end()?;
     page.plain(&format!(
@@ -88,6 +82,26 @@ fn header(page: &mut Page, summary: &Summary) -> anyhow::Result<()> {
         page.end()?;
     }
     Ok(())
+}
+
+/// How a status is shown, wherever it is.
+pub(super) fn status_style(status: Status) -> Style {
+    match status {
+        Status::Completed => Style::Good,
+        Status::Failed | Status::TimedOut | Status::Interrupted => Style::Bad,
+        Status::Running | Status::Cancelled => Style::Plain,
+    }
+}
+
+/// Why a session is said to stand so, where it does not say so itself.
+fn status_reason(rule: StatusRule) -> Option<&'static str> {
+    match rule {
+        StatusRule::RecordedEnd | StatusRule::LastAnswer => None,
+        StatusRule::BeingWritten => Some("a process is writing it"),
+        StatusRule::WriterGone => Some("its writer died"),
+        StatusRule::Quiet => Some("unfinished, and nothing new for ten minutes"),
+        StatusRule::Unfinished => Some("unfinished"),
+    }
 }
 
 /// What state the record itself is in.

@@ -3,6 +3,7 @@
 mod calls;
 mod causality;
 mod context;
+mod context_links;
 pub(super) mod cost;
 mod delivery;
 pub(super) mod dialog;
@@ -10,6 +11,7 @@ pub(super) mod flow;
 mod hooks;
 pub(super) mod perspective;
 mod phases;
+mod run;
 mod spans;
 mod timeline;
 mod trace;
@@ -40,7 +42,9 @@ pub(super) fn run(view: &ViewKind) -> anyhow::Result<Outcome> {
         ViewKind::Timeline(args) => timeline::run(args),
         ViewKind::Calls(args) => calls::run(args),
         ViewKind::Phases(args) => phases::run(args),
+        ViewKind::ContextLinks(args) => context_links::run(args),
         ViewKind::Spans(args) => spans::run(args),
+        ViewKind::Run(args) => run::run(args),
         ViewKind::Cost(args) => cost::run(args),
     }
 }

@@ -38,6 +38,7 @@ mod samples;
 mod search;
 #[cfg(unix)]
 mod special_files;
+mod standing;
 mod store;
 mod tail;
 mod validate;

@@ -95,6 +95,8 @@ fn a_list_as_json_has_the_fixed_names() {
       "role": "reviewer",
       "run_id": null,
       "started_at": "2026-05-01T10:00:00.000Z",
+      "status": "completed",
+      "status_rule": "recorded-end",
       "title": "Count the bees"
     }
     "#);

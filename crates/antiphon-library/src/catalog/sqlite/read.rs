@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use antiphon_model::Timestamp;
+use antiphon_model::{Status, Timestamp};
 use rusqlite::{Connection, OptionalExtension as _, Row as SqlRow};
 
 use super::super::Stamp;
@@ -81,7 +81,8 @@ pub(super) fn session(sql: &SqlRow<'_>) -> Result<Known, CatalogError> {
         run_id: sql.get(12)?,
         started_at: time(13)?,
         last_event_at: time(14)?,
-        ended: sql.get::<_, i64>(15)? != 0,
+        end: end(sql.get::<_, i64>(15)? & 15),
+        is_answered: sql.get::<_, i64>(15)? & ANSWERED != 0,
         outcome: sql.get(16)?,
         events: count(17)?,
         agents: count(18)?,
@@ -143,13 +144,36 @@ impl Known {
             sum.text(word.as_deref());
         }
         sum.number(time(row.started_at)).number(time(row.last_event_at));
-        sum.number(Some(i64::from(row.ended)));
+        sum.number(Some(ending(row)));
         for count in [row.events, row.agents, row.calls, row.problems] {
             sum.number(Some(to_sql(count)));
         }
         sum.text(row.main.as_deref()).text(parts_column(row).as_deref());
         sum.get()
     }
+}
+
+/// Every way in which a session may end, by its number in the catalogue.
+const ENDS: [Status; 6] = [
+    Status::Completed,
+    Status::Failed,
+    Status::TimedOut,
+    Status::Cancelled,
+    Status::Interrupted,
+    Status::Running,
+];
+
+/// Added to the number of an end where the last message is an answer.
+const ANSWERED: i64 = 16;
+
+/// How a session ended and whether it was answered, as one number; 0, if neither is known.
+pub(super) fn ending(row: &Row) -> i64 {
+    let number = ENDS.iter().zip(1..).find(|(end, _)| row.end == Some(**end));
+    number.map_or(0, |(_, number)| number) + if row.is_answered { ANSWERED } else { 0 }
+}
+
+fn end(number: i64) -> Option<Status> {
+    ENDS.iter().zip(1..).find(|(_, known)| *known == number).map(|(end, _)| *end)
 }
 
 pub(super) fn origin(origin: Origin) -> i64 {

@@ -186,7 +186,7 @@ fn insert(transaction: &Transaction<'_>, record: &Record, number: i64) -> Result
         row.run_id,
         time(row.started_at),
         time(row.last_event_at),
-        i64::from(row.ended),
+        read::ending(row),
         row.outcome,
         to_sql(row.events),
         to_sql(row.agents),

@@ -1,7 +1,7 @@
 //! `view phases`.
 
 use antiphon_model::CallIx;
-use antiphon_views::{CallIndex, CallRange, Phase, Reading, phases, phases_of, phases_of_all};
+use antiphon_views::{CallIndex, CallRange, Phase, Reading, phases_of, phases_of_all};
 use serde_json::Value;
 
 use crate::cli;
@@ -29,8 +29,7 @@ fn rows(opened: &Opened, args: &cli::Phases) -> anyhow::Result<Vec<Phase>> {
     let reading = opened.reading();
     Ok(match &args.agent {
         Some(agent) => phases_of(&reading, opened.agent(agent)?)?,
-        None if args.all => phases_of_all(&reading)?,
-        None => phases(&reading)?,
+        None => phases_of_all(&reading)?,
     })
 }
 

@@ -23,7 +23,7 @@ pub(crate) fn run(args: &cli::Spans) -> anyhow::Result<Outcome> {
 }
 
 // The view bounds the depth of the tree, and so this recursion.
-fn nodes(page: &mut Page, nodes: &[SpanNode], depth: usize) -> anyhow::Result<()> {
+pub(super) fn nodes(page: &mut Page, nodes: &[SpanNode], depth: usize) -> anyhow::Result<()> {
     for node in nodes {
         line(page, &node.span, depth)?;
         self::nodes(page, &node.children, depth + 1)?;
@@ -31,7 +31,7 @@ fn nodes(page: &mut Page, nodes: &[SpanNode], depth: usize) -> anyhow::Result<()
     Ok(())
 }
 
-fn line(page: &mut Page, span: &Span, depth: usize) -> anyhow::Result<()> {
+pub(super) fn line(page: &mut Page, span: &Span, depth: usize) -> anyhow::Result<()> {
     page.plain(&"  ".repeat(depth.min(40)));
     let style = match span.kind {
         SpanKind::ToolCall => Style::Call,
@@ -41,15 +41,16 @@ fn line(page: &mut Page, span: &Span, depth: usize) -> anyhow::Result<()> {
         }
     };
     page.add(style, &span.name);
-    let kind = serde_json::to_value(span.kind)?;
-    page.faint(&format!("  {}", kind.as_str().unwrap_or_default()));
-    let status = serde_json::to_value(span.status)?;
+    page.faint(&format!("  {}", span.kind.as_str()));
     let status_style = match span.status {
-        SpanStatus::Failed | SpanStatus::TimedOut | SpanStatus::Cancelled => Style::Bad,
+        SpanStatus::Failed
+        | SpanStatus::TimedOut
+        | SpanStatus::Cancelled
+        | SpanStatus::Interrupted => Style::Bad,
         SpanStatus::Running => Style::Plain,
         SpanStatus::Completed => Style::Good,
     };
-    page.plain("  ").add(status_style, status.as_str().unwrap_or_default());
+    page.plain("  ").add(status_style, span.status.as_str());
     if let (Some(start), Some(end)) = (span.started_at, span.completed_at) {
         page.plain(&format!("  {}", duration(end.since(start))));
     }

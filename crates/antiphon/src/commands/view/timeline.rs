@@ -3,19 +3,41 @@
 use std::collections::BTreeMap;
 
 use antiphon_model::{Entry, EntryKind, Role, Timestamp};
-use antiphon_views::{Reading, TimelineRow, timeline};
+use antiphon_views::{Reading, TimelineFilter, TimelineRow, timeline};
 
 use crate::cli;
 use crate::failure::Outcome;
+use crate::opened::Opened;
 use crate::terminal::{Page, Style, ago, clip, duration};
 
 /// More lanes than this are not drawn side by side; the name is then all there is.
 const LANES_MAX: usize = 16;
 
-pub(crate) fn run(args: &cli::Session) -> anyhow::Result<Outcome> {
-    let opened = super::open(args)?;
-    let rows = timeline(&opened.reading())?;
-    super::present(&opened, args.json, &rows, |page, rows| print(page, rows))
+pub(crate) fn run(args: &cli::Timeline) -> anyhow::Result<Outcome> {
+    let opened = super::open(&args.session)?;
+    let filter = filter(&opened, args)?;
+    let rows = timeline(&opened.reading(), &filter)?;
+    super::present(&opened, args.session.json, &rows, |page, rows| {
+        if rows.is_empty() {
+            return page.plain("No matching events.").end();
+        }
+        print(page, rows)
+    })
+}
+
+fn filter(opened: &Opened, args: &cli::Timeline) -> anyhow::Result<TimelineFilter> {
+    let agents = args.agent.iter().map(|agent| opened.agent(agent));
+    let source = |source: &String| match source.as_str() {
+        "external" | "system" => Ok(source.clone()),
+        agent => opened.agent(agent).map(|it| opened.session.agent_id(it).to_owned()),
+    };
+    Ok(TimelineFilter {
+        agents: agents.collect::<Result<_, _>>()?,
+        roles: args.role.clone(),
+        sources: args.source.iter().map(source).collect::<Result<_, _>>()?,
+        kinds: args.kind.clone(),
+        tools: args.tool.clone(),
+    })
 }
 
 fn print(page: &mut Page, rows: &[TimelineRow]) -> anyhow::Result<()> {

@@ -1,0 +1,122 @@
+//! Annotations of sessions whose files are another program's.
+//!
+//! Nothing is ever added to an agent's own files, nor to their copies. What somebody says about such
+//! a session stands in a log of ours beside the copies, `annotations.jsonl`: it is there for every
+//! generation of them, and goes with them. Opening a copy folds it in.
+
+use std::path::{Path, PathBuf};
+
+use antiphon_journal::{Damage, Log, LogBodies, Seal, Sink};
+use antiphon_model::{Bodies, Body, BodyError, Event, EventKind, Line, Place, Session};
+
+use crate::archive;
+use crate::open::Opened;
+
+const FILE: &str = "annotations.jsonl";
+
+/// Where the annotations of a session are, or would be, of which a copy is kept: by any file of the
+/// copy. Nothing, for a file that is no copy.
+pub fn annotations_of(copy: &Path) -> Option<PathBuf> {
+    archive::folder_of(copy).map(|folder| folder.join(FILE))
+}
+
+/// Adds the annotations of a session to what was read of it, if there are any.
+pub(crate) fn fold_in(opened: &mut Opened, copy: &Path) {
+    let Some(path) = annotations_of(copy).filter(|path| path.is_file()) else { return };
+    let Ok(log) = Log::find(&path) else { return };
+    let first = u32::try_from(opened.files.len()).unwrap_or(u32::MAX);
+    let mut notes = Notes { session: &mut opened.session, first };
+    // What cannot be read any more is no reason not to show the session.
+    let _ = log.read(&mut notes);
+    opened.files.extend(log.segments());
+    let nothing: Box<dyn Bodies> = Box::new(Nothing);
+    let files = std::mem::replace(&mut opened.bodies, nothing);
+    opened.bodies = Box::new(WithNotes { files, notes: LogBodies::new(&log), first });
+}
+
+/// The annotations of a session as events of a log, in order.
+pub(crate) fn texts(copy: &Path) -> Vec<String> {
+    let path = annotations_of(copy).filter(|path| path.is_file());
+    let mut texts = Texts(Vec::new());
+    if let Some(log) = path.and_then(|path| Log::find(&path).ok()) {
+        let _ = log.read(&mut texts);
+    }
+    texts.0
+}
+
+struct Texts(Vec<String>);
+
+impl Sink for Texts {
+    fn event(&mut self, event: &Event<'_>, line: &Line<'_>, _: Option<&Seal>) {
+        if matches!(event.kind, EventKind::Annotation(_)) {
+            self.0.push(event.to_json(line.text));
+        }
+    }
+
+    fn damage(&mut self, _: Damage) {}
+}
+
+/// Takes annotations into a session, and nothing else that may stand in their log.
+struct Notes<'s> {
+    session: &'s mut Session,
+    /// The number of the log's first segment among the session's streams.
+    first: u32,
+}
+
+impl Notes<'_> {
+    fn behind(&self, place: Place) -> Place {
+        Place { stream: place.stream.saturating_add(self.first), ..place }
+    }
+}
+
+impl Sink for Notes<'_> {
+    fn event(&mut self, event: &Event<'_>, _: &Line<'_>, _: Option<&Seal>) {
+        let EventKind::Annotation(annotation) = &event.kind else { return };
+        let mut annotation = annotation.clone();
+        let Body { json, place } = annotation.annotation;
+        annotation.annotation = Body { json, place: self.behind(place) };
+        let mut event = event.clone();
+        event.place = self.behind(event.place);
+        event.extra = None;
+        event.kind = EventKind::Annotation(annotation);
+        self.session.apply(&event);
+    }
+
+    fn damage(&mut self, damage: Damage) {
+        let mut problem = damage.problem();
+        problem.place = self.behind(problem.place);
+        self.session.add_problem(problem);
+    }
+}
+
+/// The bodies of a session's files, and of the annotations behind them.
+struct WithNotes {
+    files: Box<dyn Bodies>,
+    notes: LogBodies,
+    first: u32,
+}
+
+impl Bodies for WithNotes {
+    fn read(&self, place: Place) -> Result<String, BodyError> {
+        match place.stream.checked_sub(self.first) {
+            Some(stream) => self.notes.read(Place { stream, ..place }),
+            None => self.files.read(place),
+        }
+    }
+
+    fn stream(&self, number: u32) -> Option<&[u8]> {
+        self.files.stream(number).filter(|_| number < self.first)
+    }
+}
+
+/// Bodies of nothing, for the moment in which they are exchanged.
+struct Nothing;
+
+impl Bodies for Nothing {
+    fn read(&self, place: Place) -> Result<String, BodyError> {
+        Err(BodyError::NoStream(place.stream))
+    }
+}
+
+#[cfg(test)]
+mod tests;

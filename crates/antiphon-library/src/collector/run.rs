@@ -1,0 +1,91 @@
+//! Runs: what stands above the tasks, and the states that it goes through.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::path::PathBuf;
+
+use antiphon_journal::Writer;
+use antiphon_model::Timestamp;
+use antiphon_model::json::Members;
+use antiphon_views::{RunSpan, RunStatus};
+
+use super::task::append;
+use super::{CollectorError, SpanCollector, key, lock};
+
+/// A run that was accepted.
+#[derive(Debug, Clone, Copy)]
+pub struct StartRun<'a> {
+    pub run_id: &'a str,
+    pub title: &'a str,
+    pub feature_branch: Option<&'a str>,
+    pub base_branch: Option<&'a str>,
+    /// When it was accepted; now, if left out.
+    pub started_at: Option<Timestamp>,
+}
+
+impl<'a> StartRun<'a> {
+    pub fn new(run_id: &'a str, title: &'a str) -> Self {
+        Self { run_id, title, feature_branch: None, base_branch: None, started_at: None }
+    }
+}
+
+impl SpanCollector {
+    /// Records that a run was accepted.
+    pub fn start_run(&self, start: &StartRun<'_>) -> Result<(), CollectorError> {
+        let mut event = state(start.run_id, RunStatus::Accepted);
+        event.text("title", Some(start.title));
+        event.text("feature_branch", start.feature_branch);
+        event.text("base_branch", start.base_branch);
+        let mut runs = lock(&self.runs);
+        let writer = self.run_log(&mut runs, start.run_id)?;
+        if writer.head().is_none() {
+            let mut begun = Members::of_event("session_started");
+            begun.text("session_id", Some(start.run_id));
+            begun.text("run_id", Some(start.run_id));
+            begun.text("title", Some(start.title));
+            append(writer, begun, start.started_at)?;
+        }
+        append(writer, event, start.started_at)
+    }
+
+    /// Records that a run is in another state. The first final state counts: false if it had one.
+    pub fn set_run_status(
+        &self,
+        run_id: &str,
+        status: RunStatus,
+        at: Option<Timestamp>,
+    ) -> Result<bool, CollectorError> {
+        let mut runs = lock(&self.runs);
+        let known = self.get_run(run_id)?;
+        let known = known.ok_or_else(|| CollectorError::NoRun(run_id.to_owned()))?;
+        if known.history.iter().any(|step| step.status.is_final()) {
+            return Ok(false);
+        }
+        append(self.run_log(&mut runs, run_id)?, state(run_id, status), at)?;
+        Ok(true)
+    }
+
+    /// A run, if anything is recorded of it: its states, its tasks, and what they used.
+    pub fn get_run(&self, run_id: &str) -> Result<Option<RunSpan>, CollectorError> {
+        Ok(antiphon_views::run(run_id, &self.parts()?).map(|(run, _)| run))
+    }
+
+    fn run_log<'w>(
+        &self,
+        runs: &'w mut BTreeMap<String, Writer>,
+        run_id: &str,
+    ) -> Result<&'w Writer, CollectorError> {
+        let path: PathBuf = self.folder.join(format!("run-{}.jsonl", key(run_id)));
+        match runs.entry(run_id.to_owned()) {
+            Entry::Occupied(known) => Ok(known.into_mut()),
+            Entry::Vacant(free) => Ok(free.insert(Writer::open(&path, self.options.clone())?)),
+        }
+    }
+}
+
+fn state(run_id: &str, status: RunStatus) -> Members {
+    let mut event = Members::of_event("run_status");
+    event.text("run_id", Some(run_id));
+    event.text("status", Some(status.as_str()));
+    event
+}

@@ -1,0 +1,410 @@
+//! The log of one task, while it is written.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use antiphon_journal::{Draft, Error as LogError, Log, LogBodies, Options, Writer};
+use antiphon_model::json::Members;
+use antiphon_model::{AgentIx, CallIx, Entry, EntryKind, Role, Session, Timestamp};
+use antiphon_views::{Flavor, Reading, SpanKind, SpanNote, SpanStatus};
+
+use super::{CollectorError, CompleteSpan, StartSpan, key};
+
+/// A task whose log is being written.
+#[derive(Debug)]
+pub(super) struct Task {
+    id: String,
+    key: String,
+    writer: Writer,
+    spans: BTreeMap<String, Open>,
+    /// Every agent of the log, and how often an agent of that name was started.
+    agents: BTreeMap<String, u64>,
+    /// The span of the coordinator, and its agent.
+    coordinator: Option<(String, String)>,
+}
+
+/// What is known of a span.
+#[derive(Debug, Clone)]
+struct Open {
+    kind: SpanKind,
+    /// The agent that it is, or that makes the call.
+    agent: String,
+    /// Who made the call, and its id, for a sub-agent or a tool.
+    call: Option<(String, String)>,
+    is_complete: bool,
+}
+
+/// How the ids begin that a collector makes.
+const PREFIX: &str = "span-";
+
+/// The key of the task whose span that is.
+pub(super) fn key_in(span_id: &str) -> Option<&str> {
+    let (key, number) = span_id.strip_prefix(PREFIX)?.split_once('-')?;
+    let is_key = key.len() == 16 && key.bytes().all(|byte| byte.is_ascii_hexdigit());
+    (is_key && number.bytes().all(|byte| byte.is_ascii_digit())).then_some(key)
+}
+
+impl Task {
+    pub(super) fn open(
+        task_id: &str,
+        path: &Path,
+        options: Options,
+    ) -> Result<Self, CollectorError> {
+        let writer = Writer::open(path, options)?;
+        let mut task = Self {
+            id: task_id.to_owned(),
+            key: key(task_id),
+            spans: BTreeMap::new(),
+            agents: BTreeMap::new(),
+            coordinator: None,
+            writer,
+        };
+        if task.writer.head().is_some() {
+            let log = Log::find(path)?;
+            let (session, _) = log.fold()?;
+            task.recall(&Reading { session: &session, bodies: &LogBodies::new(&log) })?;
+        }
+        Ok(task)
+    }
+
+    /// Takes in what an earlier collector recorded.
+    fn recall(&mut self, reading: &Reading<'_>) -> Result<(), CollectorError> {
+        let session = reading.session;
+        for (agent, _) in session.agents() {
+            self.agents.insert(session.agent_id(agent).to_owned(), 1);
+        }
+        let made = session
+            .agents()
+            .filter_map(|(agent, facts)| Some((session.entry(facts.created?).call()?, agent)));
+        let made: BTreeMap<CallIx, AgentIx> = made.collect();
+        for entry in session.entries() {
+            let is_start = entry.kind() == EntryKind::AgentCreated || entry.makes_calls();
+            if is_start && let Some(note) = SpanNote::read(reading, entry)? {
+                self.recall_start(session, entry, note, &made);
+            }
+        }
+        if session.info().ended
+            && let Some((span, _)) = &self.coordinator
+            && let Some(open) = self.spans.get_mut(span)
+        {
+            open.is_complete = true;
+        }
+        Ok(())
+    }
+
+    fn recall_start(
+        &mut self,
+        session: &Session,
+        entry: Entry<'_>,
+        note: SpanNote,
+        made: &BTreeMap<CallIx, AgentIx>,
+    ) {
+        let (Some(span_id), Some(kind), Some(agent)) = (note.span_id, note.kind, entry.agent())
+        else {
+            return;
+        };
+        let own = |agent| session.agent_id(agent).to_owned();
+        let open = match entry.calls().next() {
+            None => Open {
+                kind,
+                agent: own(agent),
+                call: None,
+                is_complete: session.agent(agent).ended.is_some(),
+            },
+            Some((ix, call)) => Open {
+                kind,
+                agent: own(made.get(&ix).copied().unwrap_or(agent)),
+                call: Some((own(agent), session.call_id(ix).to_owned())),
+                is_complete: !call.is_open(),
+            },
+        };
+        if kind == SpanKind::Coordinator {
+            self.coordinator = Some((span_id.clone(), open.agent.clone()));
+        }
+        self.spans.insert(span_id, open);
+    }
+
+    pub(super) fn start(
+        &mut self,
+        start: &StartSpan<'_>,
+        level: Option<usize>,
+    ) -> Result<String, CollectorError> {
+        self.begin(start)?;
+        if start.kind == SpanKind::Coordinator
+            && let Some((span, _)) = &self.coordinator
+        {
+            return Ok(span.clone());
+        }
+        let span_id = match start.span_id {
+            Some(id) if self.spans.contains_key(id) => {
+                return Err(CollectorError::SpanExists(id.to_owned()));
+            }
+            Some(id) => id.to_owned(),
+            None if start.kind == SpanKind::Coordinator => format!("session:{}", self.id),
+            None => format!("{PREFIX}{}-{}", self.key, self.next()),
+        };
+        match start.kind {
+            SpanKind::Coordinator
+            | SpanKind::CliAgent
+            | SpanKind::ApiAgent
+            | SpanKind::Decomposer => self.start_agent(start, &span_id, level)?,
+            SpanKind::SubAgent | SpanKind::ToolCall => self.start_call(start, &span_id)?,
+        }
+        Ok(span_id)
+    }
+
+    /// The number of the next line: no other has it, in whichever process.
+    fn next(&self) -> u64 {
+        self.writer.head().map_or(0, |head| head.n) + 1
+    }
+
+    fn begin(&mut self, start: &StartSpan<'_>) -> Result<(), CollectorError> {
+        if self.writer.head().is_some() {
+            return Ok(()); // The log of an earlier collector goes on.
+        }
+        let mut event = Members::of_event("session_started");
+        event.text("session_id", Some(start.task_id));
+        event.text("task_id", Some(start.task_id));
+        event.text("run_id", start.run_id);
+        event.text("title", start.name.filter(|_| start.kind == SpanKind::Coordinator));
+        event.raw("extra", r#"{"span":{}}"#);
+        self.append(event, start.started_at)
+    }
+
+    /// Who works: as the caller says, or else by adapter or kind, and role.
+    fn agent_id(start: &StartSpan<'_>) -> String {
+        match (start.agent_id, start.kind) {
+            (Some(id), _) => id.to_owned(),
+            (None, SpanKind::Coordinator) => format!("coordinator-{}", start.task_id),
+            (None, kind) => {
+                let what = start.adapter_id.unwrap_or(kind.as_str());
+                start.role.map_or_else(|| what.to_owned(), |role| format!("{what}-{role}"))
+            }
+        }
+    }
+
+    /// An agent's name in the log: each execution of an agent is an agent of its own there, so that
+    /// what it used and how it ended are its own.
+    fn new_agent(&mut self, agent_id: &str) -> String {
+        let mut unique = agent_id.to_owned();
+        while self.agents.contains_key(&unique) {
+            let times = self.agents.entry(agent_id.to_owned()).or_insert(1);
+            *times += 1;
+            unique = format!("{agent_id}-{times}");
+        }
+        self.agents.insert(unique.clone(), 1);
+        unique
+    }
+
+    fn start_agent(
+        &mut self,
+        start: &StartSpan<'_>,
+        span_id: &str,
+        level: Option<usize>,
+    ) -> Result<(), CollectorError> {
+        let agent_id = Self::agent_id(start);
+        let agent = self.new_agent(&agent_id);
+        let mut event = created(start, &agent);
+        let mut note = noted(start, span_id, &agent_id);
+        note.number("level", level);
+        event.raw("extra", &extra(&note));
+        self.append(event, start.started_at)?;
+        if start.kind == SpanKind::Coordinator {
+            self.coordinator = Some((span_id.to_owned(), agent.clone()));
+        }
+        self.remember(span_id, Open { kind: start.kind, agent, call: None, is_complete: false });
+        Ok(())
+    }
+
+    fn start_call(&mut self, start: &StartSpan<'_>, span_id: &str) -> Result<(), CollectorError> {
+        let maker = self.maker(start)?;
+        let is_agent = start.kind == SpanKind::SubAgent;
+        let tool = if is_agent { "Task" } else { start.name.unwrap_or("tool") };
+        let agent_id = match is_agent {
+            true => Self::agent_id(start),
+            false => start.agent_id.unwrap_or(&maker).to_owned(),
+        };
+        let mut arguments = Members::default();
+        arguments.text("description", start.name);
+        arguments.text("resume", start.agent_id.filter(|_| start.flavor == Flavor::CoWork));
+        let mut function = Members::default();
+        function.text("name", Some(tool));
+        function.text("arguments", Some(&arguments.object()));
+        let mut made = Members::default();
+        made.text("id", Some(span_id));
+        made.text("type", Some("function"));
+        made.raw("function", &function.object());
+        let mut event = Members::default();
+        event.text("agent_id", Some(&maker));
+        event.text("role", Some("assistant"));
+        event.raw("tool_calls", &format!("[{}]", made.object()));
+        event.raw("extra", &extra(&noted(start, span_id, &agent_id)));
+        self.append(event, start.started_at)?;
+        let mut agent = maker.clone();
+        if is_agent {
+            agent = self.new_agent(&agent_id);
+            let mut event = created(start, &agent);
+            event.text("parent_id", Some(&maker));
+            event.text("tool_call_id", Some(span_id));
+            self.append(event, start.started_at)?;
+        }
+        let call = Some((maker, span_id.to_owned()));
+        self.remember(span_id, Open { kind: start.kind, agent, call, is_complete: false });
+        Ok(())
+    }
+
+    /// The agent in whose transcript a call stands: the parent's, or else the coordinator's.
+    fn maker(&mut self, start: &StartSpan<'_>) -> Result<String, CollectorError> {
+        if let Some(parent) = start.parent_span_id.and_then(|parent| self.spans.get(parent)) {
+            return Ok(parent.agent.clone());
+        }
+        if self.coordinator.is_none() {
+            let coordinator = StartSpan {
+                run_id: start.run_id,
+                started_at: start.started_at,
+                ..StartSpan::new(SpanKind::Coordinator, start.task_id)
+            };
+            self.start(&coordinator, None)?;
+        }
+        let agent = self.coordinator.as_ref().map(|(_, agent)| agent.clone());
+        Ok(agent.unwrap_or_default())
+    }
+
+    pub(super) fn complete(
+        &mut self,
+        span_id: &str,
+        end: &CompleteSpan<'_>,
+    ) -> Result<bool, CollectorError> {
+        let unknown = || CollectorError::NoSpan(span_id.to_owned());
+        let span = self.spans.get(span_id).cloned().ok_or_else(unknown)?;
+        if span.is_complete {
+            return Ok(false);
+        }
+        if span.kind != SpanKind::ToolCall {
+            self.complete_agent(&span, end)?;
+        }
+        if let Some((maker, call)) = &span.call {
+            self.complete_call(maker, call, &span, end)?;
+        }
+        if let Some(open) = self.spans.get_mut(span_id) {
+            open.is_complete = true;
+        }
+        Ok(true)
+    }
+
+    fn complete_agent(
+        &mut self,
+        span: &Open,
+        end: &CompleteSpan<'_>,
+    ) -> Result<(), CollectorError> {
+        if end.usage.is_some() || end.cost_usd.is_some() {
+            let mut event = Members::default();
+            event.text("agent_id", Some(&span.agent));
+            event.text("role", Some("assistant"));
+            event.raw("content", "null");
+            used(&mut event, end);
+            self.append(event, end.completed_at)?;
+        }
+        let is_whole = span.kind == SpanKind::Coordinator;
+        let mut event = Members::of_event(if is_whole { "session_ended" } else { "agent_ended" });
+        if is_whole {
+            event.text("outcome", Some(end.status.as_str()));
+        } else {
+            event.text("agent", Some(&span.agent));
+            event.text("status", Some(end.status.as_str()));
+        }
+        event.text("error", end.error);
+        event.raw("extra", &extra(&ended(end)));
+        self.append(event, end.completed_at)
+    }
+
+    fn complete_call(
+        &mut self,
+        maker: &str,
+        call: &str,
+        span: &Open,
+        end: &CompleteSpan<'_>,
+    ) -> Result<(), CollectorError> {
+        let mut event = Members::default();
+        event.text("agent_id", Some(maker));
+        event.text("role", Some(Role::Tool.as_str()));
+        event.text("tool_call_id", Some(call));
+        event.text("content", Some(end.error.unwrap_or(end.status.as_str())));
+        event.raw("is_error", if end.status == SpanStatus::Completed { "false" } else { "true" });
+        if span.kind == SpanKind::ToolCall {
+            used(&mut event, end);
+        }
+        event.raw("extra", &extra(&ended(end)));
+        self.append(event, end.completed_at)
+    }
+
+    fn remember(&mut self, span_id: &str, open: Open) {
+        self.spans.insert(span_id.to_owned(), open);
+    }
+
+    fn append(&self, event: Members, at: Option<Timestamp>) -> Result<(), CollectorError> {
+        append(&self.writer, event, at)
+    }
+}
+
+/// Adds an event to a log.
+pub(super) fn append(
+    writer: &Writer,
+    mut event: Members,
+    at: Option<Timestamp>,
+) -> Result<(), CollectorError> {
+    if let Some(at) = at {
+        event.text("timestamp", Some(&at.to_string()));
+    }
+    let draft = Draft::from_json(&event.object()).map_err(LogError::from)?;
+    writer.append(&draft)?;
+    Ok(())
+}
+
+/// The creation of an agent.
+fn created(start: &StartSpan<'_>, agent: &str) -> Members {
+    let mut event = Members::of_event("agent_created");
+    event.text("agent_id", Some(agent));
+    event.text("name", start.name);
+    event.text("adapter_id", start.adapter_id);
+    event.text("agent_type", start.role);
+    event
+}
+
+/// What is noted where a span starts.
+fn noted(start: &StartSpan<'_>, span_id: &str, agent_id: &str) -> Members {
+    let mut note = Members::default();
+    note.word("span_id", span_id);
+    note.text("parent_span_id", start.parent_span_id);
+    note.word("kind", start.kind.as_str());
+    if start.kind == SpanKind::SubAgent {
+        note.word("flavor", start.flavor.as_str());
+    }
+    note.word("agent_id", agent_id);
+    note.text("role", start.role);
+    note.text("run_id", start.run_id);
+    note
+}
+
+/// What is noted where a span ends.
+fn ended(end: &CompleteSpan<'_>) -> Members {
+    let mut note = Members::default();
+    note.word("status", end.status.as_str());
+    note.number("cost_usd", end.cost_usd);
+    note
+}
+
+/// What was used and cost, on a message.
+fn used(event: &mut Members, end: &CompleteSpan<'_>) {
+    event.text("model", end.model);
+    if end.usage.is_some() || end.cost_usd.is_some() {
+        event.raw("usage", &end.usage.unwrap_or_default().to_json());
+        event.number("cost_usd", end.cost_usd);
+    }
+}
+
+fn extra(note: &Members) -> String {
+    let mut extra = Members::default();
+    extra.raw("span", &note.object());
+    extra.object()
+}

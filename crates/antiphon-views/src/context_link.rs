@@ -1,0 +1,151 @@
+//! Which call fed which: the lines of context between the calls of a session.
+//!
+//! A result may record what it contributed to the context; it does not say to which call. That is
+//! the next call that changes the same file, or else the agent's next call. Without such a record a
+//! file that was read and then changed is a line as well.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use antiphon_model::{AgentIx, BodyError, CallIx, Detail, json};
+use serde::Serialize;
+
+use crate::context_reference::uses;
+use crate::{CallIndex, Reading};
+
+/// A line from a call to one that used what it brought.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ContextLink {
+    pub from_call: String,
+    pub to_call: String,
+    pub from_agent: String,
+    pub to_agent: String,
+    /// What was contributed: the recorded word, or `file_content`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// The file, or else what was called.
+    pub source: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub summary: Option<String>,
+    /// `recorded` where the contribution was.
+    pub basis: &'static str,
+    /// How the call was found that used it.
+    pub rule: &'static str,
+}
+
+/// It read a file that the other changed.
+const SAME_FILE: &str = "same-file";
+/// It recorded a contribution, and the other is what its agent did next.
+const NEXT_CALL: &str = "next-call";
+
+/// Every line of context, in the order of the calls that they lead from.
+pub fn context_links(reading: &Reading<'_>) -> Result<Vec<ContextLink>, BodyError> {
+    let session = reading.session;
+    let index = CallIndex::new(session);
+    let files = same_file(reading)?;
+    let mut links = Vec::new();
+    for (from, call) in session.calls() {
+        let contribution = Contribution::of(reading, from)?;
+        let fed: Vec<&(CallIx, CallIx, String)> = {
+            let start = files.partition_point(|(other, ..)| *other < from);
+            let rest = files.get(start..).unwrap_or_default();
+            rest.iter().take_while(|(other, ..)| *other == from).collect()
+        };
+        for (_, to, path) in &fed {
+            links.push(link(reading, from, *to, path.clone(), contribution.as_ref(), SAME_FILE));
+        }
+        if fed.is_empty()
+            && let Some(contribution) = &contribution
+            && let Some(to) = next_call(reading, index.of_agent(call.agent), from)
+        {
+            let source = match uses(reading, from)?.into_iter().next() {
+                Some((path, _)) => path,
+                None => reading.call_text(session.tool_name(from), call)?,
+            };
+            links.push(link(reading, from, to, source, Some(contribution), NEXT_CALL));
+        }
+    }
+    Ok(links)
+}
+
+fn link(
+    reading: &Reading<'_>,
+    from: CallIx,
+    to: CallIx,
+    source: String,
+    contribution: Option<&Contribution>,
+    rule: &'static str,
+) -> ContextLink {
+    let session = reading.session;
+    let agent = |ix: CallIx| session.agent_id(session.call(ix).agent).to_owned();
+    ContextLink {
+        from_call: session.call_id(from).to_owned(),
+        to_call: session.call_id(to).to_owned(),
+        from_agent: agent(from),
+        to_agent: agent(to),
+        kind: contribution.map_or("file_content", |it| &it.kind).to_owned(),
+        source,
+        summary: contribution.and_then(|it| it.summary.clone()),
+        basis: if contribution.is_some() { "recorded" } else { "inferred" },
+        rule,
+    }
+}
+
+/// What a result records that it added to the context.
+struct Contribution {
+    kind: String,
+    summary: Option<String>,
+}
+
+impl Contribution {
+    fn of(reading: &Reading<'_>, ix: CallIx) -> Result<Option<Self>, BodyError> {
+        let session = reading.session;
+        let places = session.results(ix).map(|event| session.entry(event));
+        let mut places = places.filter_map(|entry| entry.detail(Detail::ContextContribution));
+        let Some(place) = places.next() else { return Ok(None) };
+        let raw = reading.bodies.read(place)?;
+        let word = |name: &str| {
+            json::member(&raw, name).and_then(json::text).map(|text| text.into_owned())
+        };
+        // Some record a bare sentence.
+        let bare = json::text(&raw).map(|text| text.into_owned());
+        Ok(Some(Self {
+            kind: word("type").unwrap_or_else(|| "knowledge".to_owned()),
+            summary: word("summary").or(bare),
+        }))
+    }
+}
+
+/// The agent's next call that was made when the result of this one was there.
+fn next_call(reading: &Reading<'_>, own: &[CallIx], from: CallIx) -> Option<CallIx> {
+    let session = reading.session;
+    let back = session.call(from).first_result()?;
+    let at = own.partition_point(|&ix| ix <= from || session.call(ix).event < back);
+    own.get(at).copied()
+}
+
+/// Calls that read a file and calls that changed it later, with the file, in the order of the
+/// former: of several that read it, the last that did, the agent's own before another's.
+fn same_file(reading: &Reading<'_>) -> Result<Vec<(CallIx, CallIx, String)>, BodyError> {
+    let session = reading.session;
+    let mut by_anybody: BTreeMap<String, CallIx> = BTreeMap::new();
+    let mut by_agent: BTreeMap<(String, AgentIx), CallIx> = BTreeMap::new();
+    let mut found: BTreeSet<(CallIx, CallIx, String)> = BTreeSet::new();
+    for (ix, call) in session.calls() {
+        for (path, modifies) in uses(reading, ix)? {
+            let own = (path, call.agent);
+            if !modifies {
+                by_anybody.insert(own.0.clone(), ix);
+                by_agent.insert(own, ix);
+                continue;
+            }
+            let read = by_agent.get(&own).or_else(|| by_anybody.get(&own.0)).copied();
+            if let Some(read) = read.filter(|&read| read != ix) {
+                found.insert((read, ix, own.0));
+            }
+        }
+    }
+    Ok(found.into_iter().collect())
+}
+
+#[cfg(test)]
+mod tests;

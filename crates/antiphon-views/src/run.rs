@@ -1,0 +1,342 @@
+//! A run: the sessions that worked for one purpose, and the states that the whole went through.
+//!
+//! What was recorded of a run (`run_status`) stands in any of its logs. A run of which nobody
+//! recorded a state stands as its sessions do.
+
+use antiphon_model::{BodyError, EntryKind, Standing, Status, StatusRule, Timestamp, json};
+use serde::Serialize;
+
+use crate::spans::settle;
+use crate::{Prices, Reading, Span, SpanKind, SpanNote, SpanUsage, Usd, spans};
+
+/// A run as a whole.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunSpan {
+    pub run_id: String,
+    pub title: Option<String>,
+    pub started_at: Option<Timestamp>,
+    pub completed_at: Option<Timestamp>,
+    pub status: RunStatus,
+    /// `recorded`, or `sessions` where the status follows from how the sessions stand.
+    pub status_rule: &'static str,
+    pub feature_branch: Option<String>,
+    pub base_branch: Option<String>,
+    /// Every state that was recorded, in order.
+    pub history: Vec<RunStep>,
+    pub sessions: Vec<RunSession>,
+    pub total_usage: SpanUsage,
+    /// Of what could be priced; none if nothing could.
+    pub total_cost_usd: Option<Usd>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RunStatus {
+    Accepted,
+    Decomposing,
+    Executing,
+    Merging,
+    ReadyForPr,
+    Done,
+    Failed,
+    Cancelled,
+    Interrupted,
+}
+
+impl RunStatus {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Accepted => "accepted",
+            Self::Decomposing => "decomposing",
+            Self::Executing => "executing",
+            Self::Merging => "merging",
+            Self::ReadyForPr => "ready-for-pr",
+            Self::Done => "done",
+            Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
+            Self::Interrupted => "interrupted",
+        }
+    }
+
+    /// The state of that name, however it is spelled: `ReadyForPr`, `ready_for_pr`, `ready-for-pr`.
+    pub fn from_word(word: &str) -> Option<Self> {
+        let letters = |word: &str| {
+            word.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+        };
+        let wanted: String = letters(word);
+        let states = [
+            Self::Accepted,
+            Self::Decomposing,
+            Self::Executing,
+            Self::Merging,
+            Self::ReadyForPr,
+            Self::Done,
+            Self::Failed,
+            Self::Cancelled,
+            Self::Interrupted,
+        ];
+        states.into_iter().find(|state| letters(state.as_str()) == wanted).or(
+            match wanted.as_str() {
+                "running" | "started" => Some(Self::Executing),
+                "completed" | "success" => Some(Self::Done),
+                "error" | "timedout" | "timeout" => Some(Self::Failed),
+                "canceled" | "aborted" => Some(Self::Cancelled),
+                _ => None,
+            },
+        )
+    }
+
+    /// Whether nothing comes after it.
+    pub fn is_final(self) -> bool {
+        matches!(self, Self::Done | Self::Failed | Self::Cancelled | Self::Interrupted)
+    }
+
+    fn of_session(status: Status) -> Self {
+        match status {
+            Status::Running => Self::Executing,
+            Status::Completed => Self::Done,
+            Status::Failed | Status::TimedOut => Self::Failed,
+            Status::Cancelled => Self::Cancelled,
+            Status::Interrupted => Self::Interrupted,
+        }
+    }
+}
+
+/// A state that was recorded.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunStep {
+    pub status: RunStatus,
+    pub at: Option<Timestamp>,
+    pub session_id: String,
+    pub message_id: String,
+    #[serde(skip)]
+    title: Option<String>,
+    #[serde(skip)]
+    branches: Branches,
+    #[serde(skip)]
+    run_id: Option<String>,
+}
+
+/// The branches that a run works with.
+#[derive(Debug, Clone, Default)]
+struct Branches {
+    feature: Option<String>,
+    base: Option<String>,
+}
+
+/// A session of a run.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunSession {
+    pub session_id: String,
+    pub task_id: Option<String>,
+    pub title: Option<String>,
+    pub role: Option<String>,
+    pub started_at: Option<Timestamp>,
+    pub last_event_at: Option<Timestamp>,
+    pub status: Status,
+    pub status_rule: StatusRule,
+}
+
+/// What one log tells of the runs that it belongs to.
+#[derive(Debug, Clone)]
+pub struct RunPart {
+    /// What it says of itself; a log that only has states of a run is no session.
+    session: Option<RunSession>,
+    run_id: Option<String>,
+    steps: Vec<RunStep>,
+    spans: Vec<Span>,
+}
+
+impl RunPart {
+    pub fn read(
+        reading: &Reading<'_>,
+        session_id: &str,
+        prices: &Prices,
+    ) -> Result<Self, BodyError> {
+        let session = reading.session;
+        let info = session.info();
+        let Standing { status, rule } = session.standing();
+        let own = |text: &Option<Box<str>>| text.as_deref().map(str::to_owned);
+        let steps = steps(reading, session_id)?;
+        let is_session = session.agents().len() > 0 || steps.is_empty();
+        let times = session.time_span();
+        let mut own_spans = Vec::new();
+        if is_session {
+            own_spans = spans(reading, session_id, prices)?;
+            if !SpanNote::is_collected(reading)? {
+                qualify(&mut own_spans, session_id);
+            }
+        }
+        Ok(Self {
+            session: is_session.then(|| RunSession {
+                session_id: session_id.to_owned(),
+                task_id: own(&info.task_id),
+                title: own(&info.title),
+                role: own(&info.role),
+                started_at: times.map(|(first, _)| first),
+                last_event_at: times.map(|(_, last)| last),
+                status,
+                status_rule: rule,
+            }),
+            run_id: own(&info.run_id),
+            steps,
+            spans: own_spans,
+        })
+    }
+
+    /// The runs of which it tells something, the session's own first.
+    pub fn run_ids(&self) -> Vec<&str> {
+        let steps = self.steps.iter().filter_map(|step| step.run_id.as_deref());
+        let spans = self.spans.iter().filter_map(|span| span.run_id.as_deref());
+        let mut ids: Vec<&str> = Vec::new();
+        for id in self.run_id.as_deref().into_iter().chain(steps).chain(spans) {
+            // Spans of one run follow one another, and logs tell of few runs.
+            if ids.last() != Some(&id) && !ids.contains(&id) {
+                ids.push(id);
+            }
+        }
+        ids
+    }
+}
+
+/// A run, of all that its logs tell; and its spans, session after session. Nothing, if none tells of it.
+pub fn run(run_id: &str, parts: &[RunPart]) -> Option<(RunSpan, Vec<Span>)> {
+    let of_run = |id: &Option<String>| id.as_deref() == Some(run_id);
+    let mut history: Vec<RunStep> = Vec::new();
+    let mut sessions = Vec::new();
+    let mut spans = Vec::new();
+    let mut parts: Vec<&RunPart> = parts.iter().collect();
+    parts.sort_by(|a, b| {
+        let order = |part: &RunPart| {
+            let session = part.session.as_ref();
+            session.map(|session| (session.started_at, session.session_id.clone()))
+        };
+        order(a).cmp(&order(b))
+    });
+    for part in parts {
+        history.extend(part.steps.iter().filter(|step| of_run(&step.run_id)).cloned());
+        let own: Vec<&Span> = part.spans.iter().filter(|span| of_run(&span.run_id)).collect();
+        if of_run(&part.run_id) || !own.is_empty() {
+            sessions.extend(part.session.clone());
+        }
+        spans.extend(own.into_iter().cloned());
+    }
+    if history.is_empty() && sessions.is_empty() {
+        return None;
+    }
+    // Logs are written at the same time; each of them is in order.
+    history.sort_by_key(|step| step.at);
+    settle(&mut spans);
+    let times = history.iter().filter_map(|step| step.at);
+    let times = times.chain(sessions.iter().filter_map(|session| session.started_at));
+    let started_at = times.min();
+    let told = |tell: fn(&RunStep) -> Option<&String>| history.iter().rev().find_map(tell).cloned();
+    let first_title = || sessions.iter().find_map(|session| session.title.clone());
+    // The first final state is the one that counts.
+    let recorded = history.iter().find(|step| step.status.is_final()).or(history.last());
+    let status = match recorded {
+        Some(step) => step.status,
+        None => status_of(&sessions),
+    };
+    let ended = sessions.iter().filter_map(|session| session.last_event_at).max();
+    let mut total_usage = SpanUsage::default();
+    let mut total_cost_usd: Option<Usd> = None;
+    for span in &spans {
+        total_usage += span.usage;
+        if let Some(cost) = span.cost_usd {
+            *total_cost_usd.get_or_insert_default() += cost;
+        }
+    }
+    let run = RunSpan {
+        run_id: run_id.to_owned(),
+        title: told(|step| step.title.as_ref()).or_else(first_title),
+        started_at,
+        completed_at: match recorded {
+            Some(step) => step.at.filter(|_| status.is_final()),
+            None => ended.filter(|_| status.is_final()),
+        },
+        status,
+        status_rule: if recorded.is_some() { "recorded" } else { "sessions" },
+        feature_branch: told(|step| step.branches.feature.as_ref()),
+        base_branch: told(|step| step.branches.base.as_ref()),
+        history,
+        sessions,
+        total_usage,
+        total_cost_usd,
+    };
+    Some((run, spans))
+}
+
+/// Where nobody recorded a state: what the sessions amount to.
+fn status_of(sessions: &[RunSession]) -> RunStatus {
+    let states = || sessions.iter().map(|session| RunStatus::of_session(session.status));
+    let worst =
+        [RunStatus::Executing, RunStatus::Failed, RunStatus::Cancelled, RunStatus::Interrupted];
+    let found = worst.into_iter().find(|&state| states().any(|it| it == state));
+    found.unwrap_or(RunStatus::Done)
+}
+
+/// The states of runs that a log records.
+fn steps(reading: &Reading<'_>, session_id: &str) -> Result<Vec<RunStep>, BodyError> {
+    let session = reading.session;
+    let info = session.info();
+    let mut steps = Vec::new();
+    let mut entries = session.entries().peekable();
+    while let Some(entry) = entries.next() {
+        if entry.kind() != EntryKind::RunStatus {
+            continue;
+        }
+        let line = reading.line(entry)?;
+        let word = |object: &str, name: &str| {
+            json::member(object, name).and_then(json::text).map(|text| text.into_owned())
+        };
+        let Some(said) = word(&line, "status") else { continue };
+        let Some(status) = RunStatus::from_word(&said) else { continue };
+        // What a recorder says when it ends is how its own session went, not the run.
+        let is_own = info.outcome.as_deref() == Some(&said)
+            && entries.peek().is_some_and(|next| next.kind() == EntryKind::SessionEnded);
+        if is_own {
+            continue;
+        }
+        let branches = json::member(&line, "branches").unwrap_or("{}");
+        steps.push(RunStep {
+            status,
+            at: entry.at(),
+            session_id: session_id.to_owned(),
+            message_id: entry.id().to_owned(),
+            title: word(&line, "title"),
+            branches: Branches {
+                feature: word(&line, "feature_branch").or_else(|| word(branches, "feature")),
+                base: word(&line, "base_branch").or_else(|| word(branches, "base")),
+            },
+            run_id: word(&line, "run_id").or_else(|| info.run_id.as_deref().map(str::to_owned)),
+        });
+    }
+    Ok(steps)
+}
+
+/// Makes the ids of a session's spans unique among those of other sessions. A collector's are.
+fn qualify(spans: &mut [Span], session_id: &str) {
+    let is_root = |span: &Span| span.kind == SpanKind::Coordinator && span.depth == 0;
+    let Some(root) = spans.iter().find(|span| is_root(span)).map(|root| root.span_id.clone())
+    else {
+        return;
+    };
+    for span in spans {
+        let qualified = |id: &str| format!("{session_id}/{id}");
+        if span.span_id != root {
+            span.span_id = qualified(&span.span_id);
+        }
+        if let Some(parent) = &mut span.parent_span_id
+            && *parent != root
+        {
+            *parent = qualified(parent);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
