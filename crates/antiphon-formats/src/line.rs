@@ -202,7 +202,10 @@ pub(crate) fn records_where<'a, F: Fn(&str) -> bool>(
             let line = Line::new(line, line_number, place);
             match Object::parse(line.text) {
                 Some(object) => return Some(Ok(Record { line, object })),
-                None => shared = Some(SharedLine { line, told: 0, has_several: false }),
+                None => {
+                    let has_no_end = end == rest.len();
+                    shared = Some(SharedLine { line, told: 0, has_several: false, has_no_end });
+                }
             }
         }
     })
@@ -214,6 +217,8 @@ struct SharedLine<'a> {
     /// How many of its bytes were read.
     told: usize,
     has_several: bool,
+    /// Whether the text ends with it, and not the line.
+    has_no_end: bool,
 }
 
 impl<'a> SharedLine<'a> {
@@ -224,7 +229,7 @@ impl<'a> SharedLine<'a> {
         }
         let first = json::split_object(rest).map(|(first, _)| first);
         let Some((first, object)) = first.and_then(|it| Some((it, Object::parse(it)?))) else {
-            let problem = not_an_object(&self.part(rest));
+            let problem = not_an_object(&self.part(rest), self.has_no_end);
             self.told = self.line.text.len();
             return Some(Err(problem));
         };
@@ -244,8 +249,9 @@ impl<'a> SharedLine<'a> {
 }
 
 /// Says why a line is not the record that it should be.
-pub(crate) fn not_an_object(line: &Line<'_>) -> Problem {
+pub(crate) fn not_an_object(line: &Line<'_>, has_no_end: bool) -> Problem {
     let reason = match json::members(line.text, |_, _| {}) {
+        Err(json::NotJson::Incomplete(_)) if has_no_end => ProblemKind::Torn,
         Err(error) => ProblemKind::NotJson(error.to_string()),
         Ok(()) => ProblemKind::NotAnObject,
     };

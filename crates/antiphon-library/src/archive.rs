@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! archive/<agent>/<key>/
-//! ├── session.json         whose files these are, and where they came from
+//! ├── session.json         whose files these are, where they came from, and what they hold
 //! ├── 000001/              a generation: the files under their own names
 //! │   ├── <id>.jsonl
 //! │   └── <id>/subagents/…
@@ -21,10 +21,18 @@
 //! longer before: then another generation begins, and no copy ever shrinks. What nobody adds to is
 //! packed ([`pack`]): at once when it is new, and after a while when it has grown. A session of a
 //! database is kept as a document.
+//!
+//! What every copy holds is written down as hashes ([`sums`]). A copy that is damaged is written
+//! again where its source still begins with what the copy was; where it does not, another
+//! generation begins, and the damaged copy stays for what can be read of it.
 
+mod check;
 mod copy;
 pub(crate) mod pack;
+mod state;
+mod sums;
 
+use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -33,18 +41,20 @@ use std::time::{Duration, Instant, SystemTime};
 
 use antiphon_formats::FORMATS;
 use antiphon_journal::{Clock as _, SystemClock};
-use serde::{Deserialize, Serialize};
 
 use crate::bundle::{Beside, Bundle, Member, Near, list, tree};
 use crate::database::{Database, DatabaseError};
+use crate::name;
+use crate::regular;
 use crate::store::make_folders;
 use crate::sync::stamp::{Sizes, size};
 use crate::{Error, Key, Store};
-use copy::Step;
+pub use check::Damage;
+pub(crate) use check::{Depth, damages, is_damage, problems_of};
 pub(crate) use copy::replace;
-
-/// Whose files a folder holds.
-pub(crate) const STATE_FILE: &str = "session.json";
+use copy::{Job, Step};
+pub(crate) use state::STATE_FILE;
+use state::{Found, Name, State};
 
 /// What else an agent leaves is packed already, or no text.
 const PACKED_ENDINGS: [&str; 3] = ["jsonl", "json", "md"];
@@ -64,6 +74,16 @@ pub struct Source {
     pub session_id: String,
     /// Its main file.
     pub file: PathBuf,
+    /// The folder that all its files lie in. Links that lead out of it are not followed.
+    pub within: PathBuf,
+}
+
+impl Source {
+    /// A session whose files lie in the folder of its main file.
+    pub fn new(agent: &'static str, session_id: String, file: PathBuf) -> Self {
+        let within = file.parent().unwrap_or(Path::new("")).to_owned();
+        Self { agent, session_id, file, within }
+    }
 }
 
 /// What whoever wants a copy knows of a session.
@@ -79,9 +99,10 @@ pub(crate) enum Known<'a> {
 }
 
 /// What came of copying.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Copied {
-    /// All whole lines that are there.
+    /// All that is there.
+    #[default]
     All,
     /// As much as there was time for.
     Unfinished,
@@ -92,7 +113,7 @@ pub enum Copied {
 }
 
 /// What copying a session came to.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Done {
     pub(crate) copied: Copied,
     /// What the files were like before they were copied.
@@ -101,54 +122,57 @@ pub(crate) struct Done {
     pub(crate) is_open: bool,
     /// Their names and bytes, the main one first, if all of them are at hand.
     pub(crate) files: Option<Vec<(String, Vec<u8>)>>,
-}
-
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-struct State {
-    session_id: String,
-    source: PathBuf,
-    /// The main file's name within a generation; nothing, where it is the source's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    main: Option<String>,
-    /// How much was copied into the newest generation.
-    bytes: u64,
-    /// Whether every file beside the main one was looked into, for this generation.
-    looked_beside: bool,
+    /// Files that were not copied, and why: links that lead elsewhere, pipes.
+    pub(crate) skipped: Vec<(PathBuf, String)>,
 }
 
 impl Store {
     /// Copies what is new of a session's files, until `deadline` if there is one. It never waits
     /// for another process.
     pub fn archive(&self, source: &Source, deadline: Option<Instant>) -> Result<Copied, Error> {
-        self.copy(source, Known::Nothing, deadline, false).map(|done| done.copied)
+        let how = How { known: Known::Nothing, deadline, packs: false, is_doubted: false };
+        self.copy(source, how).map(|done| done.copied)
     }
 
     /// The same with all the time it takes, and then packs the copy. Says what the files were like
-    /// before they were copied.
-    pub(crate) fn archive_packed(&self, source: &Source, known: Known<'_>) -> Result<Done, Error> {
-        self.copy(source, known, None, true)
-    }
-
-    fn copy(
+    /// before they were copied. If the copy is doubted, all of it is compared with its source.
+    pub(crate) fn archive_packed(
         &self,
         source: &Source,
         known: Known<'_>,
-        deadline: Option<Instant>,
-        packs: bool,
+        is_doubted: bool,
     ) -> Result<Done, Error> {
-        let mut done =
-            Done { copied: Copied::All, found: Sizes::new(), is_open: false, files: None };
+        self.copy(source, How { known, deadline: None, packs: true, is_doubted })
+    }
+
+    fn copy(&self, source: &Source, how: How<'_>) -> Result<Done, Error> {
         let key = Key::of(source.agent, &source.session_id);
         if self.is_forgotten(&key) {
-            return Ok(done);
+            return Ok(Done::default());
         }
         let folder = self.archive_folder(source.agent, &key);
-        make_folders(&folder).map_err(|error| cannot_write(&folder, error))?;
-        let copying = Copying { folder: &folder, source, known, deadline, packs };
+        let copied = self.copy_locked(&folder, source, how);
+        match copied {
+            // It was forgotten meanwhile, and its folder is gone.
+            Err(_) if self.is_forgotten(&key) => Ok(Done::default()),
+            copied => copied,
+        }
+    }
+
+    fn copy_locked(&self, folder: &Path, source: &Source, how: How<'_>) -> Result<Done, Error> {
+        let mut done = Done::default();
+        make_folders(folder).map_err(|error| cannot_write(folder, error))?;
+        let key = Key::of(source.agent, &source.session_id);
+        let copying = Copying { folder, source, how };
         loop {
             let Some(lock) = copying.lock_or_want()? else {
                 return Ok(Done { copied: Copied::Busy, files: None, ..done });
             };
+            // Whoever forgets a session has its lock: what was waited for may be gone.
+            if self.is_forgotten(&key) {
+                let _ = fs::remove_dir(folder);
+                return Ok(Done::default());
+            }
             copying.takes_what_is_wanted();
             loop {
                 if !copying.copy(&mut done)? {
@@ -159,7 +183,7 @@ impl Store {
                     break;
                 }
             }
-            if packs {
+            if how.packs {
                 copying.pack(done.is_open)?;
             }
             drop(lock);
@@ -175,7 +199,10 @@ impl Store {
         let Some(State { session_id, source, .. }) = State::read(&folder) else {
             return Ok(Copied::All);
         };
-        self.archive(&Source { agent, session_id, file: source }, None)
+        if source.as_os_str().is_empty() {
+            return Ok(Copied::All);
+        }
+        self.archive(&Source::new(agent, session_id, source), None)
     }
 }
 
@@ -211,9 +238,49 @@ impl Store {
     }
 }
 
-/// Whether there is a copy in a session's folder.
+/// Whether there is a copy in a session's folder, be its `session.json` there or not.
 pub(crate) fn is_kept(folder: &Path) -> bool {
-    folder.join(STATE_FILE).is_file()
+    folder.join(STATE_FILE).is_file() || !generations(folder).is_empty()
+}
+
+/// Whether there are copies in a session's folder, and nothing that says whose they are.
+pub(crate) fn has_lost_its_record(folder: &Path) -> bool {
+    matches!(State::find(folder), Found::MadeUp(_))
+}
+
+/// The files of the copy whose main file this is, under the names that the agent gave them;
+/// nothing, if it is no copy.
+pub(crate) fn native_files_at(main: &Path) -> Option<Vec<(PathBuf, PathBuf)>> {
+    folder_of(main).map(native_files)
+}
+
+/// The files of the newest copy under the names that the agent gave them, the main one first.
+fn native_files(folder: &Path) -> Vec<(PathBuf, PathBuf)> {
+    let newest = newest_copy(folder);
+    let state = State::read(folder).unwrap_or_default();
+    let main = main_file(folder);
+    let mut files: Vec<(PathBuf, PathBuf)> = Vec::new();
+    for path in check::files(&newest).into_iter().filter(|path| !copy::is_half_written(path)) {
+        let plain = plain(&path);
+        // Where both forms are there, the plain one counts.
+        if plain != path && plain.is_file() {
+            continue;
+        }
+        let known = state.files.get(&check::name_in(folder, &plain));
+        let own = plain.strip_prefix(&newest).unwrap_or(&plain).to_owned();
+        let name = known.and_then(|copy| Some(copy.was.clone()?.0)).unwrap_or(own);
+        files.push((name, path));
+    }
+    files.sort_by_key(|(name, path)| (Some(path) != main.as_ref(), name.clone()));
+    files
+}
+
+/// The names of the copies in a session's folder, and of what tells of them.
+pub(crate) fn copies(folder: &Path) -> Vec<String> {
+    let files = generations(folder).into_iter().map(|number| generation(folder, number));
+    let files = files.flat_map(|generation| check::files(&generation));
+    let names = files.map(|path| check::name_in(folder, &path));
+    names.chain([STATE_FILE.to_owned()]).collect()
 }
 
 /// The main file of the newest copy in a session's folder.
@@ -268,18 +335,28 @@ pub(crate) fn newest_copy(folder: &Path) -> PathBuf {
     newest.unwrap_or(folder).to_owned()
 }
 
-struct Copying<'a> {
-    folder: &'a Path,
-    source: &'a Source,
+/// How a session is copied.
+#[derive(Debug, Clone, Copy)]
+struct How<'a> {
     known: Known<'a>,
     deadline: Option<Instant>,
     packs: bool,
+    /// Whether the copies may be damaged.
+    is_doubted: bool,
+}
+
+struct Copying<'a> {
+    folder: &'a Path,
+    source: &'a Source,
+    how: How<'a>,
 }
 
 impl Copying<'_> {
     /// One round over all files; false if the time was not enough. Says what they were like before.
     fn copy(&self, done: &mut Done) -> Result<bool, Error> {
-        let known = State::read(self.folder);
+        let found = State::find(self.folder);
+        let is_whole = matches!(found, Found::Whole(_));
+        let known = found.state();
         let looked_at = known.as_ref().filter(|state| state.looked_beside).and_then(|_| {
             let changed = fs::metadata(self.folder.join(STATE_FILE)).ok()?.modified().ok()?;
             changed.checked_sub(SLACK)
@@ -289,8 +366,12 @@ impl Copying<'_> {
             source: self.source.file.clone(),
             ..known.clone().unwrap_or_default()
         };
-        let members = self.members(looked_at)?.filter(|(format, _)| *format == self.source.agent);
         done.copied = Copied::All;
+        if self.is_irregular(done) {
+            done.copied = Copied::Unread;
+            return Ok(true);
+        }
+        let members = self.members(looked_at)?.filter(|(format, _)| *format == self.source.agent);
         let Some((format, mut members)) = members else {
             // One that is not there, or empty, is one to come.
             if self.source.file.metadata().is_ok_and(|it| it.len() > 0) {
@@ -300,31 +381,60 @@ impl Copying<'_> {
         };
         done.found = sizes(&members, format);
         done.is_open = known.is_some() && is_fresh(&done.found);
-        // A name that is not text could come out as another's.
-        members.retain(|member| !member.name.contains(char::REPLACEMENT_CHARACTER));
         let own = self.source.file.file_name().map(|name| plain(Path::new(name)));
+        for member in &mut members {
+            member.name = name::stored(&member.name).into_owned();
+        }
         let main = members.first().map(|main| main.name.clone());
         state.main = main.filter(|main| own.as_deref() != Some(Path::new(main)));
         let mut number = generations(self.folder).into_iter().max().unwrap_or(1);
-        let mut step = self.copy_into(number, &members, &mut state.bytes, &mut done.files);
+        let mut is_mended = false;
+        let mut step = self.copy_into(number, &members, &mut state, done, &mut is_mended);
         if matches!(step, Ok(Step::Rewritten)) {
             number += 1;
             state.bytes = 0;
             state.looked_beside = false;
-            step = self.copy_into(number, &members, &mut state.bytes, &mut done.files);
+            step = self.copy_into(number, &members, &mut state, done, &mut is_mended);
         }
         // What was rewritten while it was copied is for the next time.
-        state.looked_beside |= self.deadline.is_none() && matches!(step, Ok(Step::Done));
-        // Whose files these are is written down even if not all of them could be copied.
-        self.remember(&state, known.as_ref())?;
-        Ok(step? != Step::OutOfTime && (state.looked_beside || self.deadline.is_none()))
+        let is_done = matches!(step, Ok(Step::Done));
+        state.looked_beside |= self.how.deadline.is_none() && is_done;
+        // Whose files these are is written down even if not all of them could be copied. What was
+        // damaged may have been read so: the file's time says that it is to be read again.
+        let is_as_written = is_whole && !is_mended && known.as_ref() == Some(&state);
+        if !is_as_written && !generations(self.folder).is_empty() {
+            self.remember(&state)?;
+        }
+        Ok(step? != Step::OutOfTime && (state.looked_beside || self.how.deadline.is_none()))
+    }
+
+    /// The folder that all files must lie in: where sessions share folders, the one above those.
+    fn within(&self) -> PathBuf {
+        let format = FORMATS.iter().find(|format| format.name == self.source.agent);
+        let root = format.and_then(|format| tree::root(&self.source.file, format));
+        root.unwrap_or_else(|| self.source.within.clone())
+    }
+
+    /// Whether the main file is none that is read: a link that leads elsewhere, a pipe.
+    fn is_irregular(&self, done: &mut Done) -> bool {
+        if matches!(self.how.known, Known::Database(_)) {
+            return false;
+        }
+        let file = &self.source.file;
+        match regular::open_within(file, &self.within()) {
+            Err(error) if is_irregular(&error) => {
+                done.skipped.push((file.clone(), error.to_string()));
+                true
+            }
+            Ok(_) | Err(_) => false,
+        }
     }
 
     fn members(
         &self,
         looked_at: Option<SystemTime>,
     ) -> Result<Option<(&'static str, Vec<Member>)>, Error> {
-        let Known::Database(database) = self.known else {
+        let Known::Database(database) = self.how.known else {
             return Bundle::members(&self.source.file, self.beside(looked_at));
         };
         let mut database = database.lock().unwrap_or_else(PoisonError::into_inner);
@@ -343,21 +453,18 @@ impl Copying<'_> {
         let mut numbers = generations(self.folder);
         let newest = numbers.iter().max().copied();
         numbers.retain(|number| !is_open || Some(*number) != newest);
-        let mut folders: Vec<PathBuf> =
-            numbers.into_iter().map(|it| generation(self.folder, it)).collect();
-        while let Some(folder) = folders.pop() {
-            for path in list(&folder) {
-                if path.is_dir() {
-                    folders.push(path);
-                } else if copy::is_half_written(&path) {
-                    // By a process that was killed: whoever writes here has the lock.
-                    let _ = fs::remove_file(&path);
-                } else if path
-                    .extension()
-                    .is_some_and(|it| PACKED_ENDINGS.iter().any(|known| it == *known))
-                {
-                    pack::pack(&path).map_err(|error| cannot_write(&path, error))?;
-                }
+        if numbers.is_empty() {
+            return Ok(());
+        }
+        let known = State::read(self.folder).unwrap_or_default().files;
+        for path in numbers.iter().flat_map(|it| check::files(&generation(self.folder, *it))) {
+            let is_packable = |ending: &OsStr| PACKED_ENDINGS.iter().any(|it| ending == *it);
+            if copy::is_half_written(&path) {
+                // By a process that was killed: whoever writes here has the lock.
+                let _ = fs::remove_file(&path);
+            } else if path.extension().is_some_and(is_packable) {
+                let known = known.get(&check::name_in(self.folder, &path)).map(|it| &it.sums);
+                pack::pack(&path, known).map_err(|error| cannot_write(&path, error))?;
             }
         }
         Ok(())
@@ -366,7 +473,7 @@ impl Copying<'_> {
     /// Looking into all files takes its time. Where there is little, only those that changed since
     /// they were all looked into.
     fn beside(&self, looked_at: Option<SystemTime>) -> Beside<'_> {
-        match (self.known, self.deadline, looked_at) {
+        match (self.how.known, self.how.deadline, looked_at) {
             (Known::Children(paths), _, _) => Beside::Known(paths),
             (Known::Near(near), _, _) => Beside::Near(near),
             (Known::Nothing | Known::Database(_), None, _) => Beside::All,
@@ -381,29 +488,50 @@ impl Copying<'_> {
         &self,
         number: u32,
         members: &[Member],
-        bytes: &mut u64,
-        files: &mut Option<Vec<(String, Vec<u8>)>>,
+        state: &mut State,
+        done: &mut Done,
+        is_mended: &mut bool,
     ) -> Result<Step, Error> {
         let mut all = Some(Vec::new());
-        let into = generation(self.folder, number);
-        let len = |path: &Path| {
-            let plain = fs::metadata(path).or_else(|_| fs::metadata(pack::packed(path)));
-            plain.map_or(0, |metadata| metadata.len())
-        };
+        let (into, within) = (generation(self.folder, number), self.within());
         let mut failed = None;
         for member in members {
             let path = into.join(&member.name);
             let parent = path.parent().unwrap_or(&into);
-            let before = len(&path);
+            let name = check::name_in(self.folder, &path);
+            let mut job = Job {
+                member,
+                to: &path,
+                within: &within,
+                deadline: self.how.deadline,
+                packs: self.how.packs,
+                is_doubted: self.how.is_doubted,
+                known: state.files.get(&name).cloned(),
+                is_mended: false,
+            };
             // One that cannot be read is no reason to lose the others.
-            if let Err(error) = copy::can_be_read(member) {
-                let cannot_read = Error::Read { path: member.path.clone(), source: error };
-                failed = failed.or(Some(cannot_read));
-                continue;
+            match job.can_be_read() {
+                Ok(()) => {}
+                Err(error) if is_irregular(&error) => {
+                    done.skipped.push((member.path.clone(), error.to_string()));
+                    continue;
+                }
+                Err(error) => {
+                    let cannot_read = Error::Read { path: member.path.clone(), source: error };
+                    failed = failed.or(Some(cannot_read));
+                    continue;
+                }
             }
-            let step = make_folders(parent)
-                .and_then(|()| copy::member(member, &path, self.deadline, self.packs));
-            *bytes = bytes.saturating_add(len(&path)).saturating_sub(before);
+            let before = stored_len(&path);
+            let step = make_folders(parent).and_then(|()| job.run());
+            *is_mended |= job.is_mended;
+            state.bytes = state.bytes.saturating_add(stored_len(&path)).saturating_sub(before);
+            if let Some(mut copy) = job.known {
+                let own = name::last_parts(&member.path, &member.name);
+                let is_other = member.document.is_none() && own != Path::new(&member.name);
+                copy.was = is_other.then_some(Name(own));
+                state.files.insert(name, copy);
+            }
             match step.map_err(|error| cannot_write(&path, error))? {
                 Step::New(bytes) => {
                     if let Some(all) = &mut all {
@@ -411,24 +539,25 @@ impl Copying<'_> {
                     }
                 }
                 Step::Done => all = None,
+                // The rest is still to come.
+                Step::Half => {
+                    all = None;
+                    done.is_open = true;
+                }
                 step @ (Step::OutOfTime | Step::Rewritten) => return Ok(step),
             }
         }
-        *files = all;
+        done.files = all;
         if let Some(failed) = failed {
             return Err(failed);
         }
         Ok(Step::Done)
     }
 
-    /// Writes down whose files these are, if that is not what is written already.
-    fn remember(&self, state: &State, known: Option<&State>) -> Result<(), Error> {
-        if known == Some(state) {
-            return Ok(());
-        }
+    /// Writes down whose files these are.
+    fn remember(&self, state: &State) -> Result<(), Error> {
         let path = self.folder.join(STATE_FILE);
-        let text = serde_json::to_vec(state).map_err(io::Error::other);
-        let written = text.and_then(|text| copy::replace(&path, &text));
+        let written = state.to_text().and_then(|text| copy::replace(&path, text.as_bytes()));
         written.map_err(|error| cannot_write(&path, error))
     }
 
@@ -466,10 +595,15 @@ impl Copying<'_> {
     }
 }
 
-impl State {
-    fn read(folder: &Path) -> Option<Self> {
-        serde_json::from_slice(&fs::read(folder.join(STATE_FILE)).ok()?).ok()
-    }
+/// How long a copy is on the disk, in whatever form.
+fn stored_len(path: &Path) -> u64 {
+    let metadata = fs::metadata(path).or_else(|_| fs::metadata(pack::packed(path)));
+    metadata.map_or(0, |metadata| metadata.len())
+}
+
+/// Whether a file was not opened for what it is, and would not be another time.
+fn is_irregular(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::InvalidInput) || regular::leads_out(error)
 }
 
 fn generation(folder: &Path, number: u32) -> PathBuf {

@@ -18,9 +18,12 @@ use antiphon_formats::{FORMATS, Format, Sink, Stream, detect};
 use antiphon_model::{Place, Problem};
 
 use crate::Error;
+use crate::archive;
 use crate::database::{self, Database, DatabaseError};
 use crate::file::{self, PACKED, Stopped, Text};
+use crate::name;
 use crate::open::Tell;
+use crate::regular;
 use beside::companions;
 pub(crate) use beside::{Beside, Near};
 pub(crate) use nearby::Nearby;
@@ -100,6 +103,7 @@ impl Bundle {
             bundle.add(member, text, tell);
         }
         bundle.add_from_later_days(tell);
+        bundle.problems.append(&mut archive::problems_of(path));
         Ok(bundle)
     }
 
@@ -175,6 +179,39 @@ impl Bundle {
         }
         let main = self.files().next().unwrap_or(Path::new(""));
         file::read_bytes(main).map_err(|source| Error::Read { path: main.to_owned(), source })
+    }
+
+    /// Every file of the session as the agent wrote it, the main one first, with its own name below
+    /// the session's root. What was read is checked against what was copied.
+    pub fn native_files(&self) -> Result<Vec<(PathBuf, Vec<u8>)>, Error> {
+        let main = self.files().next().unwrap_or(Path::new(""));
+        if let Some(copies) = archive::native_files_at(main) {
+            let read = |(name, path): (PathBuf, PathBuf)| {
+                let is_packed = name.extension().is_some_and(|ending| ending == "zst");
+                let bytes = if is_packed { regular::read(&path) } else { file::read_bytes(&path) };
+                bytes.map(|bytes| (name, bytes)).map_err(|source| Error::Read { path, source })
+            };
+            return copies.into_iter().map(read).collect();
+        }
+        let documents = match &self.database {
+            Some((path, id)) => out_of_database(path, Some(id))?.1,
+            None => self.files.clone(),
+        };
+        let read = |member: Member| {
+            let name = name::last_parts(&member.path, &member.name);
+            match member.document {
+                Some(text) => Ok((PathBuf::from(member.name), text.into_bytes())),
+                None => regular::read(&member.path)
+                    .map(|bytes| (name, bytes))
+                    .map_err(|source| Error::Read { path: member.path, source }),
+            }
+        };
+        documents.into_iter().map(read).collect()
+    }
+
+    /// What is wrong with the copies that it was read from.
+    pub fn damages(&self) -> impl Iterator<Item = &Problem> {
+        self.problems.iter().filter(|problem| archive::is_damage(problem.code))
     }
 
     /// What else is where it was found.
@@ -388,7 +425,7 @@ pub(crate) fn list(folder: &Path) -> Vec<PathBuf> {
 /// The path below a folder, with `/` between folders.
 pub(crate) fn relative(path: &Path, folder: &Path) -> String {
     let below = path.strip_prefix(folder).unwrap_or(path);
-    below.iter().map(|part| part.to_string_lossy()).collect::<Vec<_>>().join("/")
+    below.iter().map(name::text).collect::<Vec<_>>().join("/")
 }
 
 fn stem(path: &Path) -> String {
@@ -399,6 +436,6 @@ fn stem(path: &Path) -> String {
 
 /// The name of what a file holds.
 fn file_name(path: &Path) -> String {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let name = name::text(path.file_name().unwrap_or_default());
     name.strip_suffix(PACKED).unwrap_or(&name).to_owned()
 }

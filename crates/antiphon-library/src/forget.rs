@@ -1,17 +1,29 @@
 //! Forgetting a session: everything that is kept of it goes, and a mark stays, so that the next
 //! `sync` does not bring it back.
+//!
+//! ```text
+//! forgotten/<key>          a session that must not come back
+//! forgotten/<key>.pending  its id, and the folders that are still to be removed
+//! ```
+//!
+//! Both are written before anything is removed, and the second is removed last. So whoever comes
+//! after a process that was killed finishes what that one had begun.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use antiphon_formats::FORMATS;
 
 use crate::archive::replace;
+use crate::bundle::{list, relative};
 use crate::store::make_folders;
-use crate::{Error, Key, Store};
+use crate::{Error, Key, Origin, Store};
 
 /// Where the marks are, one for each session of each agent.
 const FORGOTTEN: &str = "forgotten";
+/// The ending of what is still to be done.
+const PENDING: &str = ".pending";
 
 impl Store {
     /// What is kept of the session with that id: folders, all of which would go.
@@ -20,28 +32,98 @@ impl Store {
         sessions.map(|session| session.folder).collect()
     }
 
-    /// Removes all that is kept of a session. The mark comes first: if this is cut short, what is
-    /// left is listed, and nothing comes back.
+    /// Removes all that is kept of a session. The marks come first: if this is cut short, nothing
+    /// comes back, and the next process finishes it.
     pub fn forget(&self, session_id: &str) -> Result<Vec<PathBuf>, Error> {
-        let folders = self.kept_of(session_id);
+        let rows = self.rows().into_iter().filter(|it| it.session_id == session_id);
+        let (mut folders, mut keys) = (Vec::new(), Vec::new());
+        for row in rows {
+            // An agent's files are known by what `sync` calls the session, which may be no id that
+            // stands in them.
+            keys.extend((row.origin == Origin::Archived).then_some(row.key));
+            folders.push(row.folder);
+        }
+        let kept = FORMATS.iter().filter(|format| format.kept.is_some());
+        keys.extend(kept.map(|format| Key::of(format.name, session_id)));
         let marks = self.root().join(FORGOTTEN);
-        let failed = |path: &Path| {
-            let path = path.to_owned();
-            move |source| Error::Write { path, source }
-        };
-        make_folders(&marks).map_err(failed(&marks))?;
-        for format in FORMATS.iter().filter(|format| format.kept.is_some()) {
-            let mark = marks.join(Key::of(format.name, session_id).as_str());
-            replace(&mark, b"").map_err(failed(&mark))?;
+        make_folders(&marks).map_err(|error| cannot_write(&marks, error))?;
+        for mark in keys.iter().map(|key| marks.join(key.as_str())) {
+            write_settled(&mark, "").map_err(|error| cannot_write(&mark, error))?;
         }
-        for folder in &folders {
-            fs::remove_dir_all(folder).map_err(failed(folder))?;
-        }
+        let pending = format!("{}{PENDING}", Key::of("", session_id));
+        let pending = marks.join(pending);
+        let below = folders.iter().map(|folder| relative(folder, self.root()) + "\n");
+        let text = format!("{}\n{}", session_id.replace('\n', " "), below.collect::<String>());
+        write_settled(&pending, &text).map_err(|error| cannot_write(&pending, error))?;
+        self.finish(&pending)?;
         self.drop_from_catalogue();
         Ok(folders)
+    }
+
+    /// Finishes what a process that was killed had begun to forget: the ids of those sessions.
+    pub fn finish_forgetting(&self) -> Result<Vec<String>, Error> {
+        let marks = list(&self.root().join(FORGOTTEN));
+        let is_pending = |path: &PathBuf| path.to_string_lossy().ends_with(PENDING);
+        let mut finished = Vec::new();
+        for path in marks.into_iter().filter(is_pending) {
+            finished.extend(self.finish(&path)?);
+        }
+        if !finished.is_empty() {
+            self.drop_from_catalogue();
+        }
+        Ok(finished)
+    }
+
+    /// Removes the folders that a file names, then the file; the id of the session.
+    fn finish(&self, pending: &Path) -> Result<Option<String>, Error> {
+        let Ok(text) = fs::read_to_string(pending) else { return Ok(None) };
+        let mut lines = text.lines();
+        let session_id = lines.next().unwrap_or_default().to_owned();
+        for folder in lines.filter(|line| is_session_folder(line)) {
+            let folder = self.root().join(folder);
+            if let Some(key) = Key::of_folder(&folder) {
+                self.unmark(&key);
+            }
+            // Whoever copies has the lock, and sees the mark when it has it the next time.
+            let lock = File::open(&folder).and_then(|folder| folder.lock().map(|()| folder));
+            let removed = absent_is_fine(fs::remove_dir_all(&folder));
+            drop(lock);
+            removed.map_err(|error| cannot_write(&folder, error))?;
+        }
+        absent_is_fine(fs::remove_file(pending)).map_err(|error| cannot_write(pending, error))?;
+        Ok(Some(session_id))
     }
 
     pub(crate) fn is_forgotten(&self, key: &Key) -> bool {
         self.root().join(FORGOTTEN).join(key.as_str()).exists()
     }
+}
+
+/// Whether this is what the folder of a session is called, and nothing else in the world.
+fn is_session_folder(name: &str) -> bool {
+    let parts: Vec<&str> = name.split('/').collect();
+    let is_name = |agent: &str| FORMATS.iter().any(|format| format.name == agent);
+    match parts.as_slice() {
+        ["sessions", key] => Key::parse(key).is_some(),
+        ["archive", agent, key] => is_name(agent) && Key::parse(key).is_some(),
+        _ => false,
+    }
+}
+
+fn absent_is_fine(done: io::Result<()>) -> io::Result<()> {
+    match done {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        done => done,
+    }
+}
+
+/// Writes a file that is on the disk before anything else is done.
+#[expect(clippy::disallowed_methods, reason = "no log: there is one sync, and its failure is told")]
+fn write_settled(path: &Path, text: &str) -> io::Result<()> {
+    replace(path, text.as_bytes())?;
+    File::open(path)?.sync_data()
+}
+
+fn cannot_write(path: &Path, source: io::Error) -> Error {
+    Error::Write { path: path.to_owned(), source }
 }

@@ -9,6 +9,7 @@ mod bundle;
 mod catalog;
 mod collector;
 mod config;
+mod damaged;
 mod database;
 mod environment;
 mod export;
@@ -17,6 +18,7 @@ mod forget;
 mod list;
 mod machine;
 mod memory;
+mod name;
 mod open;
 mod recorded;
 mod redacted;
@@ -30,7 +32,7 @@ mod zip;
 
 pub use all::{All, open_all};
 pub use annotations::annotations_of;
-pub use archive::{Copied, Source};
+pub use archive::{Copied, Damage, Source};
 pub use bundle::{Bundle, is_outdated};
 pub use catalog::{
     Candidate, Catalog, CatalogError, Catalogue, Change, EventQuery, EventRow, FileBlocks, Filter,
@@ -38,11 +40,12 @@ pub use catalog::{
 };
 pub use collector::{CollectorError, CompleteSpan, SpanCollector, StartRun, StartSpan};
 pub use config::{CONFIG_FILE, Config, ConfigError, Logging, Redaction};
+pub use damaged::{LeftOut, with_causes};
 pub use database::DatabaseError;
 pub use environment::Environment;
 pub use export::{Exported, export_log};
 pub use file::{PACKED, Piece, each_piece, read_bytes, read_text};
-pub use list::{Listed, SessionQuery, SessionSort};
+pub use list::{List, Listed, SessionQuery, SessionSort};
 pub use machine::{Recent, SourceReport, Trouble, recent, source_reports, troubles};
 pub use memory::{MEMORY_BYTES, allow_memory};
 pub use open::{Error, LOG_FORMAT, Opened, open, open_usage};

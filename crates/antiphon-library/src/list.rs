@@ -8,13 +8,22 @@ use antiphon_views::Totals;
 
 use crate::catalog::{CatalogError, EventQuery, Progress};
 use crate::search::retain_holding;
-use crate::{Key, Store, StoredSession};
+use crate::{Key, LeftOut, Store, StoredSession};
 
 /// A session, and what it cost.
 #[derive(Debug, Clone)]
 pub struct Listed {
     pub session: StoredSession,
     pub totals: Totals,
+    /// Whether something of it is not what was written.
+    pub is_damaged: bool,
+}
+
+/// The sessions that were asked for, and those that could not be read or are damaged.
+#[derive(Debug, Clone, Default)]
+pub struct List {
+    pub sessions: Vec<Listed>,
+    pub left_out: Vec<LeftOut>,
 }
 
 /// Which sessions are wanted; what is not said does not matter. Words are parts, in small letters.
@@ -75,8 +84,9 @@ impl Store {
         query: &SessionQuery,
         sort: SessionSort,
         progress: Progress<'_>,
-    ) -> Result<Vec<Listed>, CatalogError> {
+    ) -> Result<List, CatalogError> {
         let mut catalogue = self.catalogue(progress)?;
+        let damaged = self.damaged();
         let mut sums: BTreeMap<Key, Totals> = BTreeMap::new();
         for sum in catalogue.ask(|catalog| catalog.roll_up())? {
             *sums.entry(sum.session).or_default() += sum.totals;
@@ -94,7 +104,8 @@ impl Store {
         }
         let listed = |session: StoredSession| {
             let totals = sums.get(&session.key).copied().unwrap_or_default();
-            Listed { session, totals }
+            let is_damaged = damaged.contains_key(&session.key);
+            Listed { session, totals, is_damaged }
         };
         let mut sessions: Vec<Listed> = sessions.into_iter().map(listed).collect();
         if let Some(least) = query.min_cost_usd {
@@ -107,6 +118,6 @@ impl Store {
             SessionSort::Cost => sessions.sort_by_key(|it| Reverse(it.totals.known())),
             SessionSort::Events => sessions.sort_by_key(|it| Reverse(it.session.events)),
         }
-        Ok(sessions)
+        Ok(List { sessions, left_out: catalogue.left_out() })
     }
 }

@@ -121,6 +121,9 @@ pub fn troubles(environment: &Environment, store: &Store) -> Vec<Trouble> {
         let what = format!("{} problem{plural}; `antiphon show` tells", row.problems);
         add(row.session_id, what);
     }
+    for left_out in store.damaged().into_values() {
+        add(left_out.session, format!("damaged: {}", left_out.what));
+    }
     if store.aside().is_file() {
         let what = "a damaged catalogue, set aside; it was made again and can be deleted";
         add(store.aside().display().to_string(), what.to_owned());

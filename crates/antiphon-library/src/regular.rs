@@ -31,12 +31,19 @@ pub fn read(path: &Path) -> io::Result<Vec<u8>> {
 pub fn open_within(path: &Path, folder: &Path) -> io::Result<File> {
     match resolve_within(path, folder)? {
         Some(resolved) => open_no_link(&resolved),
-        None => Err(io::Error::new(
-            io::ErrorKind::PermissionDenied,
-            format!("a link that leads out of `{}`", folder.display()),
-        )),
+        None => Err(io::Error::new(io::ErrorKind::PermissionDenied, LeadsOut)),
     }
 }
+
+/// Whether a file was not opened because a link led out of its folder.
+pub(crate) fn leads_out(error: &io::Error) -> bool {
+    error.get_ref().is_some_and(|error| error.is::<LeadsOut>())
+}
+
+/// A link leads out of the folder that it should stay in.
+#[derive(Debug, thiserror::Error)]
+#[error("a link that leads out of its folder")]
+struct LeadsOut;
 
 /// Where a path leads to, if that lies in the folder.
 fn resolve_within(path: &Path, folder: &Path) -> io::Result<Option<PathBuf>> {

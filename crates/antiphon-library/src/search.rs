@@ -10,7 +10,7 @@ mod marks;
 mod query;
 mod ranked;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -22,11 +22,15 @@ use antiphon_views::Reading;
 use serde::Serialize;
 
 use crate::archive::pack::{self, Block};
+use crate::archive::{Depth, damages, is_damage};
 use crate::catalog::{
     Candidate, CatalogError, Catalogue, EventQuery, Held, LineAt, Pieces, Progress,
 };
+use crate::damaged::with_causes;
 use crate::open::open_foreign;
-use crate::{Bundle, Error, Key, Origin, SessionQuery, Store, StoredSession, open};
+use crate::{
+    Bundle, Error, Key, LeftOut, Opened, Origin, SessionQuery, Store, StoredSession, open,
+};
 
 use glimpse::Line;
 use marks::Marks;
@@ -62,6 +66,8 @@ pub struct Answer {
     pub is_partial: bool,
     /// Whether there may be more.
     pub is_cut: bool,
+    /// Sessions that could not be read, or are damaged, so that places in them may be missing.
+    pub left_out: Vec<LeftOut>,
 }
 
 /// Searches everything that is kept.
@@ -75,7 +81,7 @@ pub fn search(
     let mut catalogue = store.catalogue(progress)?;
     let sessions = catalogue.sessions()?;
     let words = query.telling();
-    let search = Search { query, words: &words, limit };
+    let search = Search { query, words: &words, limit, store, damaged: Mutex::default() };
     let mut hits = match sort {
         Sort::Newest => {
             let candidates = search.candidates(&mut catalogue, true)?;
@@ -91,7 +97,13 @@ pub fn search(
         let candidates = search.candidates(&mut catalogue, false)?;
         hits = search.scan(&mut catalogue, &sessions, &candidates, false)?;
     }
-    Ok(Answer { is_cut: hits.len() >= limit, is_partial, hits })
+    search.check(&sessions, &hits);
+    let mut left_out = catalogue.left_out();
+    let damaged = search.damaged.into_inner().unwrap_or_else(PoisonError::into_inner);
+    left_out.extend(damaged.into_values());
+    left_out.sort_by(|a, b| a.session.cmp(&b.session));
+    left_out.dedup_by(|a, b| a.session == b.session);
+    Ok(Answer { is_cut: hits.len() >= limit, is_partial, hits, left_out })
 }
 
 /// So many lines or places are looked for before the catalogue is asked.
@@ -101,6 +113,9 @@ struct Search<'q> {
     query: &'q Query,
     words: &'q [String],
     limit: usize,
+    store: &'q Store,
+    /// The sessions that turned out to be damaged.
+    damaged: Mutex<BTreeMap<Key, LeftOut>>,
 }
 
 /// Where the words may be, by session.
@@ -175,7 +190,7 @@ impl Search<'_> {
             let (read, _) = in_parallel(
                 &untold,
                 |_| false,
-                |(at, session)| Some((*at, self.in_session(session, &finders, all).ok()?)),
+                |(at, session)| Some((*at, self.hits_in(session, &finders, all))),
             );
             found.extend(read.into_iter().map(|(_, hits)| hits));
             found.sort_by_key(|(at, _)| *at);
@@ -207,7 +222,60 @@ impl Search<'_> {
         if !may_hold(session, candidate, finder) {
             return Seen::Hits(Vec::new());
         }
-        Seen::Hits(self.in_session(session, finders, all).unwrap_or_default())
+        Seen::Hits(self.hits_in(session, finders, all))
+    }
+
+    /// The places in a session. One that cannot be read, or not whole, is noted.
+    fn hits_in(
+        &self,
+        session: &StoredSession,
+        finders: &[Option<AhoCorasick>],
+        all: bool,
+    ) -> Vec<Hit> {
+        match self.in_session(session, finders, all) {
+            Ok(hits) => hits,
+            Err(error) => {
+                self.note_error(session, &error);
+                Vec::new()
+            }
+        }
+    }
+
+    fn note_error(&self, session: &StoredSession, error: &Error) {
+        self.note(session, format!("cannot be read: {}", with_causes(error)));
+    }
+
+    fn note_damage(&self, session: &StoredSession, opened: &Opened) {
+        let damage = opened.session.problems().iter().find(|it| is_damage(it.code));
+        if let Some(problem) = damage {
+            self.note(session, problem.message.clone());
+        }
+    }
+
+    /// Notes that a session could not be read as it was written.
+    fn note(&self, session: &StoredSession, what: String) {
+        let left_out = LeftOut { session: session.session_id.clone(), what };
+        // Another process may just have moved what was read. Only what is so still is marked.
+        let is_lasting = match session.origin {
+            Origin::Archived => !damages(&session.folder, Depth::All).is_empty(),
+            Origin::Recorded => true,
+        };
+        if is_lasting {
+            self.store.mark_damaged(&session.key, &left_out);
+        }
+        let mut damaged = self.damaged.lock().unwrap_or_else(PoisonError::into_inner);
+        damaged.insert(session.key.clone(), left_out);
+    }
+
+    /// Checks those copies of the sessions in the answer that have no checksum of their own.
+    fn check(&self, sessions: &[StoredSession], hits: &[Hit]) {
+        let is_told: BTreeSet<&str> = hits.iter().map(|hit| &*hit.session).collect();
+        let told = sessions.iter().filter(|it| is_told.contains(&*it.session_id));
+        for session in told.filter(|it| it.origin == Origin::Archived) {
+            if let Some(damage) = damages(&session.folder, Depth::Unpacked).first() {
+                self.note(session, format!("`{}`: {}", damage.path.display(), damage.what));
+            }
+        }
     }
 
     /// The events that lines are; nothing, if the session has to be read whole.
@@ -247,6 +315,7 @@ impl Search<'_> {
                 .as_ref()
                 .is_none_or(|marks| marks.may_be_in(&opened.session, entry, self.words, all))
         };
+        self.note_damage(session, &opened);
         let reading = Reading { session: &opened.session, bodies: &*opened.bodies };
         let mut hits = Vec::new();
         for entry in opened.session.entries().rev().filter(|entry| may_be_in(*entry)) {

@@ -5,17 +5,17 @@ use std::collections::BTreeMap;
 use antiphon_views::{Facts, Group, Prices, Stats};
 
 use crate::catalog::{CatalogError, Progress};
-use crate::{Key, Store, StoredSession};
+use crate::{Key, LeftOut, Store, StoredSession};
 
 impl Store {
     /// Counts every request once, from the catalogue's sums; by other prices, if there are some,
-    /// from its requests.
+    /// from its requests. Says what sessions could not be read or are damaged.
     pub fn stats(
         &self,
         group: Group,
         prices: Option<&Prices>,
         progress: Progress<'_>,
-    ) -> Result<Stats, CatalogError> {
+    ) -> Result<(Stats, Vec<LeftOut>), CatalogError> {
         let mut catalogue = self.catalogue(progress)?;
         let sessions = catalogue.sessions()?;
         let sums = catalogue.ask(|catalog| match prices {
@@ -38,6 +38,6 @@ impl Store {
             stats.add_totals(&facts, sum.totals);
         }
         sessions.iter().for_each(|_| stats.add_session());
-        Ok(stats)
+        Ok((stats, catalogue.left_out()))
     }
 }

@@ -112,6 +112,8 @@ impl Store {
             let path = path.to_owned();
             move |source| StoreError::Write { path, source }
         };
+        // What is still to be forgotten must not be taken for what is recorded now.
+        let _ = self.finish_forgetting();
         make_folders(&sessions).map_err(failed(&sessions))?;
         let mut time = 0;
         loop {
@@ -220,7 +222,9 @@ fn recorded(path: PathBuf) -> Option<Place> {
 pub(crate) fn archived(folder: &Path) -> Option<Place> {
     let key = Key::of_folder(folder)?;
     let agent = folder.parent()?.file_name()?.to_str()?.to_owned();
-    let (changed_at, stamp) = state(&folder.join(crate::archive::STATE_FILE))?;
+    // A session whose record is lost is still one.
+    let (changed_at, stamp) = state(&folder.join(crate::archive::STATE_FILE))
+        .or_else(|| state(folder).filter(|_| crate::archive::has_lost_its_record(folder)))?;
     let folder = folder.to_owned();
     Some(Place { key, origin: Origin::Archived, folder, changed_at, stamp, agent: Some(agent) })
 }
@@ -238,7 +242,48 @@ fn state(file: &Path) -> Option<(Timestamp, Stamp)> {
 
 /// Makes a folder and those above it, for their owner only. Those that are there stay as they are.
 pub(crate) fn make_folders(path: &Path) -> io::Result<()> {
+    if path.is_dir() {
+        return Ok(());
+    }
     private_folder().recursive(true).create(path)
+}
+
+/// Makes a folder that somebody else has made its owner's alone; false, if that cannot be.
+#[cfg(unix)]
+fn make_private(path: &Path, mode: u32) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    let Ok(metadata) = fs::metadata(path) else { return true };
+    let mut permissions = metadata.permissions();
+    if permissions.mode() & 0o777 == mode {
+        return true;
+    }
+    permissions.set_mode(mode);
+    fs::set_permissions(path, permissions).is_ok()
+}
+
+/// Makes a file that is not there yet, empty and its owner's alone. If that fails, whoever opens it
+/// says so.
+pub(crate) fn make_private_file(path: &Path) {
+    let mut options = fs::OpenOptions::new();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let _ = options.append(true).create(true).open(path);
+    #[cfg(unix)]
+    make_private(path, 0o600);
+}
+
+impl Store {
+    /// Makes the store's folders, and makes those its owner's alone that somebody else has made.
+    pub(crate) fn make_private(&self) {
+        let _ = make_folders(&self.root);
+        #[cfg(unix)]
+        {
+            let below = list(&self.root).into_iter().chain(list(&self.root.join("archive")));
+            for path in [self.root.clone()].into_iter().chain(below) {
+                make_private(&path, if path.is_dir() { 0o700 } else { 0o600 });
+            }
+        }
+    }
 }
 
 fn private_folder() -> DirBuilder {

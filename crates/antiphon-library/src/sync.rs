@@ -14,10 +14,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::sync::{Mutex, PoisonError};
 
-use crate::archive::{self, Copied, Done, is_fresh};
+use crate::archive::{self, Copied, Depth, Done, is_fresh};
 use crate::bundle::Nearby;
 use crate::catalog::{Change, WAITING, record_of};
-use crate::store::{archived, make_folders};
+use crate::store::archived;
 use crate::{Environment, Error, Key, Store};
 use settle::{Settling, Waiting};
 use sources::{Wanted, one_of_each, sessions_and_orphans};
@@ -40,6 +40,10 @@ pub struct Synced {
     pub unread: usize,
     /// Those of them that were not seen before, and whose they should be.
     pub newly_unread: Vec<(PathBuf, &'static str)>,
+    /// Files that were not copied for what they are (a link that leads elsewhere, a pipe), and why.
+    pub skipped: Vec<(PathBuf, String)>,
+    /// Sessions that had been begun to be forgotten, and now are.
+    pub forgotten: Vec<String>,
     /// Those of which something was new.
     pub copied: usize,
     /// Those that another process is copying just now.
@@ -59,6 +63,7 @@ struct Kept {
     stamp: Option<Stamp>,
     /// Its files, if they are at hand.
     files: Option<Vec<(String, Vec<u8>)>>,
+    skipped: Vec<(PathBuf, String)>,
 }
 
 /// What came of looking at a session.
@@ -69,6 +74,7 @@ enum Outcome {
     Busy,
     Unread {
         is_new: bool,
+        skipped: Vec<(PathBuf, String)>,
     },
 }
 
@@ -76,12 +82,18 @@ impl Synced {
     fn add(&mut self, wanted: &Wanted, outcome: Result<Outcome, Error>) {
         let file = || wanted.source.file.clone();
         match outcome {
-            Ok(Outcome::Unread { is_new }) => {
+            Ok(Outcome::Unread { is_new, skipped }) => {
                 self.unread += 1;
-                self.newly_unread.extend(is_new.then(|| (file(), wanted.source.agent)));
+                if skipped.is_empty() {
+                    self.newly_unread.extend(is_new.then(|| (file(), wanted.source.agent)));
+                }
+                self.skipped.extend(skipped.into_iter().filter(|_| is_new));
                 return;
             }
-            Ok(Outcome::Kept(kept)) => self.copied += usize::from(kept.is_new),
+            Ok(Outcome::Kept(mut kept)) => {
+                self.copied += usize::from(kept.is_new);
+                self.skipped.append(&mut kept.skipped);
+            }
             Ok(Outcome::Same) => {}
             Ok(Outcome::Busy) => self.busy += 1,
             Err(error) => self.failed.push((file(), error)),
@@ -117,9 +129,15 @@ impl Store {
         agent: Option<&str>,
         each: &(dyn Fn(usize, usize) + Sync),
     ) -> Synced {
+        self.make_private();
+        let (forgotten, mut unfinished) = match self.finish_forgetting() {
+            Ok(forgotten) => (forgotten, None),
+            Err(error) => (Vec::new(), Some((self.root().to_owned(), error))),
+        };
         let folders = source_folders(environment);
         let wanted = folders.iter().filter(|it| agent.is_none_or(|agent| agent == it.agent));
         let (mut found, mut failed, mut orphans) = (Vec::new(), Vec::new(), Vec::new());
+        failed.extend(unfinished.take());
         for folder in wanted {
             match sessions_and_orphans(folder) {
                 Ok((mut sessions, mut alone)) => {
@@ -131,10 +149,9 @@ impl Store {
         }
         let sources = one_of_each(found);
         // What is at hand is read at once. If that fails, whoever asks next does it.
-        let _ = make_folders(self.root());
         let mut catalogue = self.catalogue_as_is(each).ok();
         let (sender, records) = sync_channel(WAITING);
-        let synced = Mutex::new(Synced { failed, orphans, ..Synced::default() });
+        let synced = Mutex::new(Synced { failed, forgotten, orphans, ..Synced::default() });
         let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let (settling, nearby) = (Settling::default(), Nearby::default());
@@ -147,7 +164,7 @@ impl Store {
                     while let Some(wanted) = sources.get(next.fetch_add(1, Ordering::Relaxed)) {
                         let mut outcome = self.keep(wanted, nearby);
                         if let Ok(Outcome::Kept(kept)) = &mut outcome {
-                            kept.record().into_iter().for_each(|it| drop(sender.send(Some(it))));
+                            kept.record().into_iter().for_each(|it| drop(sender.send(Ok(it))));
                             kept.waiting(&wanted.source.file)
                                 .into_iter()
                                 .for_each(|it| settling.add(it));
@@ -169,6 +186,7 @@ impl Store {
         synced.failed.append(&mut settling.finish());
         synced.failed.sort_by(|a, b| a.0.cmp(&b.0));
         synced.newly_unread.sort();
+        synced.skipped.sort();
         synced
     }
 
@@ -190,30 +208,38 @@ impl Store {
         };
         // Of a kept session the file may be anything now.
         let unread_file = folder.join(UNREAD_FILE);
-        let unread_by = match archive::is_kept(&folder) {
+        let is_kept = archive::is_kept(&folder);
+        let unread_by = match is_kept {
             true => None,
             false => fs::read_to_string(&unread_file).ok(),
         };
         let was_unread = unread_by.as_deref() == Some(&*readers());
         if known == now && was_unread {
-            return Ok(Outcome::Unread { is_new: false });
+            return Ok(Outcome::Unread { is_new: false, skipped: Vec::new() });
         }
         // Newer readers may know what those before did not.
         let has_all = wanted.children().iter().all(|child| known.has(child));
         let is_new = known != now || !has_all || unread_by.is_some();
-        if !is_new && (!known.is_open || [&own, &others].into_iter().any(is_fresh)) {
+        // A copy that is not as it was left may be damaged: then all of it is compared.
+        let is_marked = self.is_marked(&key);
+        let is_doubted = is_marked || is_kept && known.doubts(&folder);
+        let is_open = known.is_open && ![&own, &others].into_iter().any(is_fresh);
+        if !is_new && !is_open && !is_doubted {
             return Ok(Outcome::Same);
         }
         let near = nearby.of(&source.file);
-        let Done { copied, found, is_open, files } =
-            self.archive_packed(source, wanted.known(&near))?;
+        let Done { copied, found, is_open, files, skipped } =
+            self.archive_packed(source, wanted.known(&near), is_doubted)?;
+        if is_marked && archive::damages(&folder, Depth::All).is_empty() {
+            self.unmark(&key);
+        }
         let write = |path: PathBuf, text: &str| {
             let written = archive::replace(&path, text.as_bytes());
             written.map_err(|error| Error::Write { path, source: error })
         };
         // What has changed meanwhile has another stamp, and is looked at next time.
         let stamp = if database.is_some() { now } else { Stamp::of(&own, &found) };
-        let stamp = stamp.of_open(is_open);
+        let stamp = stamp.of_open(is_open).with_copies(&folder);
         let is_kept = archive::is_kept(&folder);
         Ok(match copied {
             Copied::Busy => Outcome::Busy,
@@ -223,7 +249,7 @@ impl Store {
                     return Ok(Outcome::Same);
                 }
                 write(unread_file, &readers())?;
-                Outcome::Unread { is_new: !was_unread }
+                Outcome::Unread { is_new: !was_unread, skipped }
             }
             // Nothing was said yet.
             Copied::All if !is_kept => {
@@ -232,10 +258,10 @@ impl Store {
                 Outcome::Same
             }
             Copied::All => {
-                Outcome::Kept(Kept { is_new, copied, folder, stamp: Some(stamp), files })
+                Outcome::Kept(Kept { is_new, copied, folder, stamp: Some(stamp), files, skipped })
             }
             Copied::Unfinished => {
-                Outcome::Kept(Kept { is_new, copied, folder, stamp: None, files })
+                Outcome::Kept(Kept { is_new, copied, folder, stamp: None, files, skipped })
             }
         })
     }

@@ -30,6 +30,8 @@ pub enum Severity {
 pub enum ProblemKind {
     #[error("not JSON: {0}")]
     NotJson(String),
+    #[error("the last line breaks off: it is still being written, or it was cut")]
+    Torn,
     #[error("JSON, but no object")]
     NotAnObject,
     #[error("a message without an agent")]
@@ -52,6 +54,7 @@ impl ProblemKind {
     pub fn code(&self) -> &'static str {
         match self {
             Self::NotJson(_) => "not-json",
+            Self::Torn => "torn",
             Self::NotAnObject => "not-an-object",
             Self::NoAgent => "no-agent",
             Self::WrongType { .. } => "wrong-type",
@@ -66,7 +69,8 @@ impl ProblemKind {
     fn severity(&self) -> Severity {
         match self {
             Self::NotJson(_) | Self::NotAnObject | Self::NoAgent | Self::Full => Severity::Error,
-            Self::WrongType { .. }
+            Self::Torn
+            | Self::WrongType { .. }
             | Self::DuplicateId(_)
             | Self::SharedLine
             | Self::NotUtf8

@@ -112,5 +112,27 @@ pub(crate) fn report_problems(file: &str, problems: &[antiphon_model::Problem]) 
             "… and {rest} more problems; `antiphon show {file} --json` lists all {count}"
         ));
     }
+    outcome_of(problems)
+}
+
+/// How a command ends that has met these problems. A line that is being written is none.
+pub(crate) fn outcome_of(problems: &[antiphon_model::Problem]) -> Outcome {
+    let is_bad = problems.iter().any(|problem| problem.code != "torn");
+    if is_bad { Outcome::BadInput } else { Outcome::Done }
+}
+
+/// Names on stderr the sessions that an answer lacks, or has only in part.
+pub(crate) fn report_left_out(left_out: &[antiphon_library::LeftOut]) -> Outcome {
+    for antiphon_library::LeftOut { session, what } in left_out {
+        crate::terminal::complain(&format!("session {session}: {what}"));
+    }
+    if left_out.is_empty() {
+        return Outcome::Done;
+    }
+    let count = crate::terminal::count(left_out.len(), "session");
+    crate::terminal::complain(&format!(
+        "{count} damaged or unreadable: `antiphon sync` repairs what its agent still has, \
+         `antiphon doctor --deep` checks everything"
+    ));
     Outcome::BadInput
 }

@@ -108,7 +108,7 @@ impl<'a> Session<'a> {
         let Some(meta) = Object::parse(stream.text) else {
             let len = u32::try_from(stream.text.len()).unwrap_or(u32::MAX);
             let place = Place { stream: number, offset: 0, len };
-            return sink.problem(not_an_object(&Line::new(stream.text, 1, place)));
+            return sink.problem(not_an_object(&Line::new(stream.text, 1, place), false));
         };
         let names = ["toolUseId", "tool_use_id", "toolUseID", "parentToolUseId"];
         let Some(call) = names.iter().find_map(|name| meta.text(name)) else { return };

@@ -1,4 +1,7 @@
 //! Copying one file that may be growing.
+//!
+//! A copy of lines is a beginning of its source, to the last byte: a line that is being written is
+//! copied as far as it is there, and the rest of it next time.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -8,8 +11,13 @@ use std::time::Instant;
 
 use antiphon_model::json;
 
+use super::state::FileCopy;
+use super::sums::{Summing, Sums};
+use super::{has_changed_lately, pack};
 use crate::bundle::Member;
 use crate::memory::PLAIN_BYTES_MAX;
+use crate::regular;
+use crate::sync::stamp::size;
 
 /// What came of copying a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,6 +25,8 @@ pub(super) enum Step {
     /// The copy was made now, or is as it was, and these are its bytes.
     New(Vec<u8>),
     Done,
+    /// What is there now is half a document; the copy is as it was before.
+    Half,
     OutOfTime,
     /// The copy is no beginning of the source any more.
     Rewritten,
@@ -29,213 +39,332 @@ const CHUNK_BYTES: usize = 256 << 10;
 /// What is longer is not held in memory.
 const NEW_BYTES_MAX: u64 = 64 << 20;
 
-/// Brings a copy up to date.
-pub(super) fn member(
-    member: &Member,
-    to: &Path,
-    deadline: Option<Instant>,
-    packs: bool,
-) -> io::Result<Step> {
-    match &member.document {
-        Some(text) => document(text.clone().into_bytes(), to),
-        None => file(&member.path, to, deadline, packs),
-    }
+/// A copy that is to be brought up to date.
+pub(super) struct Job<'a> {
+    pub(super) member: &'a Member,
+    pub(super) to: &'a Path,
+    /// The folder that the file must lie in.
+    pub(super) within: &'a Path,
+    pub(super) deadline: Option<Instant>,
+    pub(super) packs: bool,
+    /// Whether the copy may be damaged, so that all of it is compared.
+    pub(super) is_doubted: bool,
+    /// What it was when it was last written.
+    pub(super) known: Option<FileCopy>,
+    /// Whether it was damaged, and was written again.
+    pub(super) is_mended: bool,
 }
 
-/// Whether there is something to copy, or nothing at all.
-pub(super) fn can_be_read(member: &Member) -> io::Result<()> {
-    if member.document.is_some() {
-        return Ok(());
-    }
-    match open(&member.path)? {
-        Some(mut source) => source.read(&mut [0]).map(drop),
-        None => Ok(()),
-    }
-}
-
-fn file(from: &Path, to: &Path, deadline: Option<Instant>, packs: bool) -> io::Result<Step> {
-    match from.extension().and_then(|ending| ending.to_str()) {
-        Some("jsonl") => lines(from, to, deadline, packs),
-        // What the agent has packed itself is kept as it is.
-        Some("zst") => whole(from, to),
-        _ => {
-            let Some(source) = open(from)? else { return Ok(Step::Done) };
-            let mut bytes = Vec::new();
-            source.take(PLAIN_BYTES_MAX + 1).read_to_end(&mut bytes)?;
-            match bytes.len() as u64 > PLAIN_BYTES_MAX {
-                true => Err(io::ErrorKind::FileTooLarge.into()),
-                false => document(bytes, to),
+impl Job<'_> {
+    /// Brings the copy up to date; `known` is then what it is now.
+    pub(super) fn run(&mut self) -> io::Result<Step> {
+        let member = self.member;
+        if let Some(text) = &member.document {
+            return self.document(text.clone().into_bytes());
+        }
+        match member.path.extension().and_then(|ending| ending.to_str()) {
+            Some("jsonl") => self.lines(),
+            // What the agent has packed itself is kept as it is.
+            Some("zst") => self.whole(),
+            _ => {
+                let Some(source) = self.open()? else { return Ok(Step::Done) };
+                let mut bytes = Vec::new();
+                source.take(PLAIN_BYTES_MAX + 1).read_to_end(&mut bytes)?;
+                match bytes.len() as u64 > PLAIN_BYTES_MAX {
+                    true => Err(io::ErrorKind::FileTooLarge.into()),
+                    false => self.document(bytes),
+                }
             }
         }
     }
-}
 
-/// Appends the whole lines that the copy lacks. One that is being written is taken next time.
-fn lines(from: &Path, to: &Path, deadline: Option<Instant>, packs: bool) -> io::Result<Step> {
-    let Some(mut source) = open(from)? else { return Ok(Step::Done) };
-    // Unpacking takes as long as the file is; a hook leaves that to the background.
-    if deadline.is_some() && super::pack::is_packed(to) {
-        return Ok(Step::OutOfTime);
-    }
-    if super::pack::is_packed(to) && is_all_packed(&mut source, to).unwrap_or(false) {
-        return Ok(Step::Done);
-    }
-    match super::pack::unpack(to) {
-        // The machine went down before it was on the disk.
-        Err(error) if is_damage(&error) => return Ok(Step::Rewritten),
-        unpacked => unpacked?,
-    }
-    // Of a file without a whole line there is no copy, not an empty one.
-    if !to.exists() {
-        let length = source.metadata()?.len();
-        if packs && length <= NEW_BYTES_MAX {
-            return new_lines(source, length, to);
+    /// The source. One that has gone away is no error.
+    pub(super) fn open(&self) -> io::Result<Option<File>> {
+        match regular::open_within(&self.member.path, self.within) {
+            Ok(file) => Ok(Some(file)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
         }
-        if end_of_lines(&mut source, 0, length)? == 0 {
+    }
+
+    /// Whether there is something to copy, or nothing at all.
+    pub(super) fn can_be_read(&self) -> io::Result<()> {
+        if self.member.document.is_some() {
+            return Ok(());
+        }
+        match self.open()? {
+            Some(mut source) => source.read(&mut [0]).map(drop),
+            None => Ok(()),
+        }
+    }
+
+    fn now(&mut self, sums: Sums) {
+        self.known = Some(FileCopy { sums, is_raw: false, was: None });
+    }
+
+    fn sums(&self) -> Option<&Sums> {
+        self.known.as_ref().map(|known| &known.sums)
+    }
+
+    /// Appends what the copy lacks.
+    fn lines(&mut self) -> io::Result<Step> {
+        let Some(mut source) = self.open()? else { return Ok(Step::Done) };
+        let to = self.to;
+        if pack::is_packed(to) {
+            // Unpacking takes as long as the file is; a hook leaves that to the background.
+            if self.deadline.is_some() {
+                return Ok(Step::OutOfTime);
+            }
+            let packed = zstd::stream::read::Decoder::new(File::open(pack::packed(to))?);
+            let is_right = self.is_doubted.then(|| pack::has_right_table(to).unwrap_or(false));
+            match packed.and_then(|packed| begins_with(&mut source, packed)) {
+                Ok(Some(sums)) if is_right != Some(false) => {
+                    let is_all = sums.len == source.metadata()?.len();
+                    self.now(sums);
+                    if is_all {
+                        return Ok(Step::Done);
+                    }
+                    pack::unpack(to)?;
+                }
+                Err(error) if !is_damage(&error) => return Err(error),
+                // The source or the copy has changed.
+                Ok(_) | Err(_) => {
+                    if !self.mend(&mut source)? {
+                        return Ok(Step::Rewritten);
+                    }
+                }
+            }
+        }
+        let length = source.metadata()?.len();
+        // Of an empty file there is no copy, not an empty one.
+        if !to.exists() {
+            if length == 0 {
+                return Ok(Step::Done);
+            }
+            if self.packs && length <= NEW_BYTES_MAX {
+                return self.new_lines(source, length);
+            }
+        }
+        self.append(source)
+    }
+
+    fn append(&mut self, mut source: File) -> io::Result<Step> {
+        let mut options = OpenOptions::new();
+        let mut copy = private(options.read(true).append(true).create(true)).open(self.to)?;
+        let copied = copy.metadata()?.len();
+        let mut summing = match self.goes_on(&mut source, &mut copy, copied)? {
+            Some(summing) => summing,
+            // To compare all of it takes its time.
+            None if self.deadline.is_some() => return Ok(Step::OutOfTime),
+            None => {
+                copy.rewind()?;
+                if let Some(sums) = begins_with(&mut source, &mut copy)? {
+                    self.now(sums);
+                } else if self.mend(&mut source)? {
+                    copy = OpenOptions::new().read(true).append(true).open(self.to)?;
+                } else {
+                    return Ok(Step::Rewritten);
+                }
+                let sums = self.sums().cloned().unwrap_or_default();
+                let tail = read_from(&mut copy, sums.tail_start(), sums.len)?;
+                Summing::go_on(sums, &tail).ok_or(io::ErrorKind::InvalidData)?
+            }
+        };
+        source.seek(SeekFrom::Start(summing.so_far().len))?;
+        let mut chunk = vec![0; CHUNK_BYTES];
+        let step = loop {
+            let read = source.read(&mut chunk)?;
+            if read == 0 {
+                break Step::Done;
+            }
+            let bytes = chunk.get(..read).unwrap_or_default();
+            copy.write_all(bytes)?;
+            summing.add(bytes);
+            // After a piece and not before: what one event adds is copied even when time is up.
+            if read == chunk.len() && self.deadline.is_some_and(is_over) {
+                break Step::OutOfTime;
+            }
+        };
+        self.now(summing.finish());
+        Ok(step)
+    }
+
+    /// The sums of a copy, if it is as it was written and ends like what stands there in its
+    /// source.
+    fn goes_on(
+        &self,
+        source: &mut File,
+        copy: &mut File,
+        copied: u64,
+    ) -> io::Result<Option<Summing>> {
+        let known = match self.sums() {
+            Some(sums) => sums.clone(),
+            None if copied == 0 => Sums::default(),
+            None => return Ok(None),
+        };
+        if self.is_doubted || known.len != copied || source.metadata()?.len() < copied {
+            return Ok(None);
+        }
+        let tail = read_from(copy, known.tail_start(), copied)?;
+        let Some(summing) = Summing::go_on(known, &tail) else { return Ok(None) };
+        let compared = copied.saturating_sub(COMPARED_BYTES as u64);
+        let is_alike = read_from(source, compared, copied)? == read_from(copy, compared, copied)?;
+        Ok(is_alike.then_some(summing))
+    }
+
+    /// Writes a damaged copy again, as the plain form, if the source still begins with what the
+    /// copy was: then nothing can be lost by it.
+    fn mend(&mut self, source: &mut File) -> io::Result<bool> {
+        let Some(sums) = self.sums().cloned().filter(|sums| sums.len > 0) else {
+            return Ok(false);
+        };
+        source.rewind()?;
+        if Sums::of_all(Read::by_ref(source).take(sums.len))? != sums {
+            return Ok(false);
+        }
+        source.rewind()?;
+        let mut left = Read::by_ref(source).take(sums.len);
+        pack::write_new(self.to, true, |out| io::copy(&mut left, out).map(drop))?;
+        remove(&pack::packed(self.to))?;
+        self.is_mended = true;
+        Ok(true)
+    }
+
+    /// Packs a copy at once, of which nothing was there.
+    fn new_lines(&mut self, source: File, length: u64) -> io::Result<Step> {
+        let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or_default());
+        source.take(length).read_to_end(&mut bytes)?;
+        if !pack::pack_new(&bytes, self.to)? {
+            replace(self.to, &bytes)?;
+        }
+        self.now(Sums::of(&bytes));
+        Ok(Step::New(bytes))
+    }
+
+    /// Takes a file that the agent has packed. One that cannot be unpacked may not be whole yet.
+    fn whole(&mut self) -> io::Result<Step> {
+        let Some(mut source) = self.open()? else { return Ok(Step::Done) };
+        let mut bytes = Vec::new();
+        source.read_to_end(&mut bytes)?;
+        let packed = pack::packed(self.to);
+        let there = crate::read_bytes(&self.member.path);
+        let now = match &there {
+            Ok(there) => FileCopy { sums: Sums::of(there), ..FileCopy::default() },
+            Err(_) => FileCopy { sums: Sums::of(&bytes), is_raw: true, was: None },
+        };
+        if !self.to.exists() && fs::read(&packed).is_ok_and(|known| known == bytes) {
+            self.known = Some(now);
             return Ok(Step::Done);
         }
-    }
-    let mut options = OpenOptions::new();
-    let mut copy = private(options.read(true).append(true).create(true)).open(to)?;
-    let copied = copy.metadata()?.len();
-    let there = source.metadata()?.len();
-    if there < copied || !ends_alike(&mut source, &mut copy, copied)? {
-        return Ok(Step::Rewritten);
-    }
-    let end = end_of_lines(&mut source, copied, there)?;
-    source.seek(SeekFrom::Start(copied))?;
-    let mut left = source.take(end - copied);
-    let mut chunk = vec![0; CHUNK_BYTES];
-    loop {
-        match left.read(&mut chunk)? {
-            0 => return Ok(Step::Done),
-            read => copy.write_all(chunk.get(..read).unwrap_or_default())?,
+        let is_kept = self.to.exists() || packed.exists();
+        if is_kept && there.is_err() {
+            return Ok(self.half());
         }
-        // After a piece and not before: what one event adds is copied even when time is up.
-        if left.limit() > 0 && deadline.is_some_and(is_over) {
-            return Ok(Step::OutOfTime);
-        }
-    }
-}
-
-/// Whether a packed copy has every whole line of the source.
-fn is_all_packed(source: &mut File, to: &Path) -> io::Result<bool> {
-    let there = source.metadata()?.len();
-    // Unpacked whole: a copy that is spoilt anywhere must not pass for one.
-    let packed = File::open(super::pack::packed(to))?;
-    let mut unpacked = zstd::stream::read::Decoder::new(packed)?;
-    let (mut len, mut end, mut chunk) = (0, Vec::new(), vec![0; CHUNK_BYTES]);
-    loop {
-        let read = unpacked.read(&mut chunk)?;
-        if read == 0 {
-            break;
-        }
-        len += read as u64;
-        end.extend_from_slice(chunk.get(..read).unwrap_or_default());
-        end.drain(..end.len().saturating_sub(COMPARED_BYTES));
-    }
-    if there < len || end_of_lines(source, len, there)? > len {
-        return Ok(false);
-    }
-    let mut bytes = Vec::new();
-    source.seek(SeekFrom::Start(len - end.len() as u64))?;
-    source.take(end.len() as u64).read_to_end(&mut bytes)?;
-    Ok(bytes == end)
-}
-
-/// Packs a copy at once, of which nothing was there.
-fn new_lines(source: File, length: u64, to: &Path) -> io::Result<Step> {
-    let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or_default());
-    source.take(length).read_to_end(&mut bytes)?;
-    let Some(last) = memchr::memrchr(b'\n', &bytes) else { return Ok(Step::Done) };
-    bytes.truncate(last + 1);
-    if !super::pack::pack_new(&bytes, to)? {
-        replace(to, &bytes)?;
-    }
-    Ok(Step::New(bytes))
-}
-
-/// Takes a file that the agent has packed. One that cannot be unpacked is left for the next time.
-fn whole(from: &Path, to: &Path) -> io::Result<Step> {
-    let Some(mut source) = open(from)? else { return Ok(Step::Done) };
-    let mut bytes = Vec::new();
-    source.read_to_end(&mut bytes)?;
-    let packed = super::pack::packed(to);
-    if !to.exists() && fs::read(&packed).is_ok_and(|known| known == bytes) {
-        return Ok(Step::Done);
-    }
-    let Ok(there) = crate::read_bytes(from) else { return Ok(Step::Done) };
-    match crate::read_bytes(if to.exists() { to } else { &packed }) {
-        Ok(known) if known.len() > there.len() => return Ok(Step::Rewritten),
-        Err(error) if error.kind() != io::ErrorKind::NotFound && !is_damage(&error) => {
-            return Err(error);
-        }
-        Ok(_) | Err(_) => replace(&packed, &bytes)?,
-    }
-    // Where both forms are there, the plain one would count.
-    match fs::remove_file(to) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        Ok(()) | Err(_) => Ok(Step::Done),
-    }
-}
-
-/// Takes a document as it now is, unless that is shorter than it was: what is gone from it would be
-/// gone from the copy. Half a document is left for the next time.
-fn document(bytes: Vec<u8>, to: &Path) -> io::Result<Step> {
-    let is_json = to.extension().is_some_and(|ending| ending == "json");
-    let text = String::from_utf8_lossy(&bytes);
-    if is_json && json::check(text.trim_start_matches('\u{feff}')).is_err() {
-        return Ok(Step::Done);
-    }
-    let packed = super::pack::packed(to);
-    let from = if super::pack::is_packed(to) { &packed } else { to };
-    match crate::read_bytes(from) {
-        Ok(known) if known == bytes => Ok(Step::New(bytes)),
-        Ok(known) if known.len() > bytes.len() => Ok(Step::Rewritten),
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        Ok(_) | Err(_) => {
-            replace(to, &bytes)?;
-            match fs::remove_file(&packed) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-                Ok(()) | Err(_) => Ok(Step::New(bytes)),
+        let len = there.as_ref().map_or(0, Vec::len);
+        match crate::read_bytes(if self.to.exists() { self.to } else { &packed }) {
+            Ok(known) if known.len() > len && is_kept => return Ok(Step::Rewritten),
+            Err(error) if error.kind() != io::ErrorKind::NotFound && !is_damage(&error) => {
+                return Err(error);
             }
+            Ok(_) | Err(_) => replace(&packed, &bytes)?,
+        }
+        // Where both forms are there, the plain one would count.
+        remove(self.to)?;
+        self.known = Some(now);
+        Ok(Step::Done)
+    }
+
+    /// Takes a document as it now is, unless that is shorter than it was: what is gone from it
+    /// would be gone from the copy.
+    fn document(&mut self, bytes: Vec<u8>) -> io::Result<Step> {
+        let packed = pack::packed(self.to);
+        let from = if pack::is_packed(self.to) { &packed } else { self.to };
+        let now = Sums::of(&bytes);
+        let known = match crate::read_bytes(from) {
+            Ok(known) if known == bytes => {
+                let is_right = || pack::has_right_table(self.to).unwrap_or(false);
+                if from == self.to || !self.is_doubted || is_right() {
+                    self.now(now);
+                    return Ok(Step::New(bytes));
+                }
+                Some(known)
+            }
+            Ok(known) => Some(known),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) if !is_damage(&error) => return Err(error),
+            // It was this very document.
+            Err(_) if self.sums() == Some(&now) => None,
+            Err(_) => return Ok(Step::Rewritten),
+        };
+        let is_whole = known.as_deref().is_some_and(|known| !is_half(known, self.to));
+        if is_whole && is_half(&bytes, self.to) {
+            return Ok(self.half());
+        }
+        let is_what_it_was = self.sums() == Some(&now);
+        if known.is_some_and(|known| known.len() > bytes.len()) && !is_what_it_was {
+            return Ok(Step::Rewritten);
+        }
+        self.is_mended = is_what_it_was;
+        replace(self.to, &bytes)?;
+        remove(&packed)?;
+        self.now(now);
+        Ok(Step::New(bytes))
+    }
+
+    /// Half of what there was may be followed by the rest; if it is not, it is kept beside what
+    /// there was.
+    fn half(&self) -> Step {
+        match has_changed_lately(size(&self.member.path).1) {
+            true => Step::Half,
+            false => Step::Rewritten,
         }
     }
 }
 
-/// A file that has gone away is no error.
-fn open(path: &Path) -> io::Result<Option<File>> {
-    match File::open(path) {
-        Ok(file) => Ok(Some(file)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
-    }
+/// Whether a document breaks off.
+fn is_half(bytes: &[u8], to: &Path) -> bool {
+    let is_json = to.extension().is_some_and(|ending| ending == "json");
+    let text = String::from_utf8_lossy(bytes);
+    is_json && json::check(text.trim_start_matches('\u{feff}')).is_err()
 }
 
-fn ends_alike(source: &mut File, copy: &mut File, copied: u64) -> io::Result<bool> {
-    let read = |file: &mut File| {
-        let mut bytes = Vec::new();
-        file.seek(SeekFrom::Start(copied.saturating_sub(COMPARED_BYTES as u64)))?;
-        file.take(copied.min(COMPARED_BYTES as u64)).read_to_end(&mut bytes)?;
-        io::Result::Ok(bytes)
-    };
-    Ok(read(source)? == read(copy)?)
-}
-
-/// The end of the last line of `source` that is whole, between two places; the first, if none is.
-fn end_of_lines(source: &mut File, from: u64, to: u64) -> io::Result<u64> {
-    let mut end = to;
-    while end > from {
-        let start = end.saturating_sub(COMPARED_BYTES as u64).max(from);
-        let mut block = Vec::new();
-        source.seek(SeekFrom::Start(start))?;
-        Read::by_ref(source).take(end - start).read_to_end(&mut block)?;
-        if let Some(at) = block.iter().rposition(|&byte| byte == b'\n') {
-            return Ok(start + at as u64 + 1);
+/// Whether a source begins with all of a copy; then the sums of the copy.
+fn begins_with(source: &mut File, mut copy: impl Read) -> io::Result<Option<Sums>> {
+    let (mut own, mut theirs) = (vec![0; CHUNK_BYTES], vec![0; CHUNK_BYTES]);
+    let mut summing = Summing::default();
+    source.rewind()?;
+    let mut is_alike = true;
+    loop {
+        let read = copy.read(&mut own)?;
+        if read == 0 {
+            return Ok(is_alike.then(|| summing.finish()));
         }
-        end = start;
+        // What is packed is read to its end: only there its checksum stands.
+        if is_alike {
+            let (own, theirs) = (own.get(..read), theirs.get_mut(..read).unwrap_or_default());
+            is_alike = match source.read_exact(theirs) {
+                Ok(()) => own == Some(&*theirs),
+                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => false,
+                Err(error) => return Err(error),
+            };
+            summing.add(own.unwrap_or_default());
+        }
     }
-    Ok(from)
+}
+
+fn read_from(file: &mut File, start: u64, end: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    file.seek(SeekFrom::Start(start))?;
+    file.take(end.saturating_sub(start)).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Removes a file that may not be there.
+fn remove(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        Ok(()) | Err(_) => Ok(()),
+    }
 }
 
 /// What a file is called until it is whole.
@@ -254,14 +383,7 @@ pub(super) fn is_half_written(path: &Path) -> bool {
 
 /// Writes a file so that it is there whole, or as it was before.
 pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let new = half_written(path);
-    let mut options = OpenOptions::new();
-    let mut file = private(options.write(true).create(true).truncate(true)).open(&new)?;
-    let written = file.write_all(bytes).and_then(|()| fs::rename(&new, path));
-    if written.is_err() {
-        let _ = fs::remove_file(&new);
-    }
-    written
+    pack::write_new(path, false, |out| out.write_all(bytes))
 }
 
 /// What is made is readable by its owner only.

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use zstd::zstd_safe::CParameter;
 
 use super::copy::{half_written, private};
+use super::sums::{Summing, Sums};
 use crate::blocks::{LINE_BYTES_MAX, each_block};
 use crate::file::PACKED;
 
@@ -25,6 +26,7 @@ const WINDOW_LOG: u32 = 20;
 const SKIPPED: [u8; 4] = [0x50, 0x2a, 0x4d, 0x18];
 /// How the table of frames ends, after their number: the file was packed here.
 const MARK: [u8; 4] = *b"aphn";
+const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 const TABLE_END_BYTES: u64 = 8;
 /// How much of a frame tells how long it is unpacked.
 const FRAME_HEADER_BYTES: u64 = 18;
@@ -36,17 +38,31 @@ pub(crate) fn packed(path: &Path) -> PathBuf {
     name.into()
 }
 
-/// Packs a file, if it is worth it. It is there in one form or the other at any moment.
-pub(super) fn pack(path: &Path) -> io::Result<()> {
+/// Packs a file, if it is worth it. It is there in one form or the other at any moment. One that is
+/// not what was written stays as it is: packing it would hide that.
+pub(super) fn pack(path: &Path, known: Option<&Sums>) -> io::Result<()> {
     let plain = File::open(path)?;
     if plain.metadata()?.len() < WORTH_BYTES {
         return Ok(());
     }
     // The plain form is removed next: what stands for it must be on the disk.
     let is_settled = true;
-    write_packed(path, is_settled, |frames| each_block(plain, |block| frames.add(block)))?;
+    write_packed(path, is_settled, |frames| {
+        let mut summing = Summing::default();
+        each_block(plain, |block| {
+            summing.add(block);
+            frames.add(block)
+        })?;
+        match known.is_none_or(|known| *known == summing.finish()) {
+            true => Ok(()),
+            false => Err(io::Error::new(io::ErrorKind::InvalidData, DAMAGED)),
+        }
+    })?;
     fs::remove_file(path)
 }
+
+/// What is said of a copy that is not what was written.
+const DAMAGED: &str = "the copy is damaged";
 
 /// Packs what is in memory, as the file of that name; false, if it is not worth it. Whoever asked
 /// sees to it that it comes onto the disk.
@@ -119,6 +135,24 @@ fn starts(file: &mut File) -> io::Result<Option<Vec<u64>>> {
     file.take(bytes).read_to_end(&mut table)?;
     let (starts, _) = table.as_chunks();
     Ok(Some(starts.iter().map(|start| u64::from_le_bytes(*start)).collect()))
+}
+
+/// Whether the table of a file that was packed here says where its frames are, for a file of which
+/// only the packed form is there.
+pub(super) fn has_right_table(path: &Path) -> io::Result<bool> {
+    Ok(right_table(&fs::read(packed(path))?)? == Some(true))
+}
+
+/// The same of packed bytes; nothing, if nothing stands behind the frames.
+pub(super) fn right_table(bytes: &[u8]) -> io::Result<Option<bool>> {
+    let (mut starts, mut rest) = (Vec::new(), bytes);
+    while rest.starts_with(&ZSTD_MAGIC) {
+        starts.push((bytes.len() - rest.len()) as u64);
+        let len = zstd::zstd_safe::find_frame_compressed_size(rest);
+        let len = len.map_err(|_| io::Error::new(io::ErrorKind::InvalidData, DAMAGED))?;
+        rest = rest.get(len..).unwrap_or_default();
+    }
+    Ok(if rest.is_empty() { None } else { Some(rest == table(&starts)?) })
 }
 
 /// A block, and where it begins in its file.
@@ -196,7 +230,7 @@ pub(super) fn unpack(path: &Path) -> io::Result<()> {
 
 /// Writes a file that is whole when it has its name; `is_settled` says whether on the disk, too.
 #[expect(clippy::disallowed_methods, reason = "no log: there is one sync, and its failure is told")]
-fn write_new(
+pub(super) fn write_new(
     path: &Path,
     is_settled: bool,
     write: impl FnOnce(&mut File) -> io::Result<()>,
@@ -236,9 +270,10 @@ mod tests {
                 (0..lines).map(|at| format!("{{\"line\":{at},\"a\":\"some words\"}}\n")).collect();
             let text = text.into_bytes();
             fs::write(&path, &text).unwrap();
-            pack(&path).unwrap();
+            pack(&path, Some(&Sums::of(&text))).unwrap();
             assert_eq!(path.exists(), (text.len() as u64) < WORTH_BYTES);
             if !path.exists() {
+                assert!(has_right_table(&path).unwrap());
                 let end = end(&packed(&path)).unwrap();
                 assert!(text.ends_with(&end) && !end.is_empty());
             }

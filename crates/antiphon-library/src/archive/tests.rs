@@ -23,7 +23,7 @@ impl Scene {
         fs::create_dir_all(project.join(ID).join("subagents")).unwrap();
         let file = project.join(format!("{ID}.jsonl"));
         let store = Store::at(folder.path().join("store"));
-        let source = Source { agent: "claude-code", session_id: ID.to_owned(), file };
+        let source = Source::new("claude-code", ID.to_owned(), file);
         Self { folder, store, source }
     }
 
@@ -52,15 +52,18 @@ impl Scene {
 }
 
 #[test]
-fn whole_lines_are_copied_as_they_come() {
+fn every_byte_is_copied_as_it_comes() {
     let scene = Scene::new();
     assert_eq!(scene.archive(), Copied::All, "a file that is not there yet is no error");
     assert!(scene.store.sessions().is_empty());
     scene.main(&line(1));
     scene.main(&line(2)[..20]);
     assert_eq!(scene.archive(), Copied::All);
-    assert_eq!(scene.main_copy(1), line(1));
-    scene.main(&line(2)[20..]);
+    assert_eq!(scene.main_copy(1), line(1) + &line(2)[..20]);
+    scene.main(line(2)[20..].trim_end());
+    scene.archive();
+    assert_eq!(scene.main_copy(1), line(1) + line(2).trim_end(), "a last line without its end");
+    scene.main("\n");
     scene.archive();
     scene.archive();
     assert_eq!(scene.main_copy(1), line(1) + &line(2));
@@ -69,18 +72,6 @@ fn whole_lines_are_copied_as_they_come() {
     assert_eq!(sessions.len(), 1);
     assert_eq!(sessions[0].session_id, ID);
     assert_eq!(sessions[0].format, "claude-code");
-}
-
-#[test]
-fn a_line_of_any_length_is_waited_for() {
-    let scene = Scene::new();
-    scene.main(&line(1));
-    scene.main(&"x".repeat(100_000));
-    scene.archive();
-    assert_eq!(scene.main_copy(1), line(1));
-    scene.main("\n");
-    scene.archive();
-    assert_eq!(scene.main_copy(1).len(), line(1).len() + 100_001);
 }
 
 #[test]
@@ -95,7 +86,8 @@ fn sub_agents_come_along_and_other_sessions_do_not() {
     scene.add("another.jsonl", &line(10));
     scene.archive();
     assert_eq!(scene.copy(&format!("000001/{below}/agent-a.jsonl")), line(7));
-    assert_eq!(scene.copy(&format!("000001/{below}/agent-a.meta.json")), "", "half a document");
+    let half = scene.copy(&format!("000001/{below}/agent-a.meta.json"));
+    assert_eq!(half, "{\"agentType\":", "half a document is better than none");
     assert_eq!(scene.copy("000001/agent-b.jsonl"), line(8));
     assert_eq!(scene.copy("000001/agent-c.jsonl"), "");
     assert_eq!(scene.copy("000001/another.jsonl"), "");
@@ -195,7 +187,7 @@ fn a_packed_copy_is_left_to_the_background_by_who_has_no_time() {
     let lines: String = (0..200).map(line).collect();
     scene.main(&lines);
     assert_eq!(
-        scene.store.archive_packed(&scene.source, Known::Nothing).unwrap().copied,
+        scene.store.archive_packed(&scene.source, Known::Nothing, false).unwrap().copied,
         Copied::All
     );
     scene.main(&line(200));
@@ -207,54 +199,184 @@ fn a_packed_copy_is_left_to_the_background_by_who_has_no_time() {
     assert_eq!(fs::read_to_string(main).unwrap(), lines + &line(200));
 }
 
+/// Copies files of which nothing else is known, as `archive` does.
+struct Bench {
+    folder: tempfile::TempDir,
+    known: std::collections::BTreeMap<String, state::FileCopy>,
+    is_doubted: bool,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("copies")).unwrap();
+        Self { folder, known: std::collections::BTreeMap::new(), is_doubted: false }
+    }
+
+    fn source(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn copy(&self, name: &str) -> PathBuf {
+        self.folder.path().join("copies").join(name)
+    }
+
+    fn run(&mut self, name: &str, bytes: &[u8]) -> Step {
+        fs::write(self.source(name), bytes).unwrap();
+        self.run_again(name)
+    }
+
+    fn run_again(&mut self, name: &str) -> Step {
+        let stored = name.strip_suffix(".zst").unwrap_or(name);
+        let member = Member::file(stored.to_owned(), self.source(name));
+        let mut job = Job {
+            member: &member,
+            to: &self.copy(stored),
+            within: self.folder.path(),
+            deadline: None,
+            packs: false,
+            is_doubted: self.is_doubted,
+            known: self.known.get(name).cloned(),
+            is_mended: false,
+        };
+        let step = job.run().unwrap();
+        self.known.extend(job.known.map(|known| (name.to_owned(), known)));
+        step
+    }
+
+    /// What the copy holds, packed or not.
+    fn kept(&self, name: &str) -> String {
+        let stored = self.copy(name);
+        let bytes =
+            crate::read_bytes(&if stored.exists() { stored } else { pack::packed(&stored) });
+        String::from_utf8(bytes.unwrap_or_default()).unwrap()
+    }
+
+    fn age(&self, name: &str) {
+        let file = File::options().write(true).open(self.source(name)).unwrap();
+        file.set_modified(std::time::UNIX_EPOCH).unwrap();
+    }
+}
+
 #[test]
 fn a_document_of_any_kind_is_replaced_by_one_that_is_as_long() {
-    let folder = tempfile::tempdir().unwrap();
-    let (from, to) = (folder.path().join("a"), folder.path().join("copies"));
-    fs::create_dir(&to).unwrap();
-    let copy = |name: &str, text: &str| {
-        let path = from.with_file_name(name);
-        fs::write(&path, text).unwrap();
-        let member = Member::file(name.to_owned(), path);
-        let step = copy::member(&member, &to.join(name), None, false).unwrap();
-        (step, fs::read_to_string(to.join(name)).unwrap_or_default())
+    let mut bench = Bench::new();
+    let mut copy = |name: &str, text: &str| {
+        let step = bench.run(name, text.as_bytes());
+        (step, bench.kept(name))
     };
     assert_eq!(copy("notes.md", "# One"), (Step::New(b"# One".to_vec()), "# One".to_owned()));
     assert_eq!(copy("notes.md", "# Two"), (Step::New(b"# Two".to_vec()), "# Two".to_owned()));
     assert_eq!(copy("notes.md", "#"), (Step::Rewritten, "# Two".to_owned()));
     assert_eq!(copy("a.json", "\u{feff}{}").1, "\u{feff}{}");
-    assert_eq!(copy("a.json", "{\"a\":1").1, "\u{feff}{}", "half of one");
+    assert_eq!(copy("a.json", "{\"a\":1"), (Step::Half, "\u{feff}{}".to_owned()));
     assert_eq!(copy("a.json", "{\"a\":1}").1, "{\"a\":1}");
     assert_eq!(copy("a.json", "{}"), (Step::Rewritten, "{\"a\":1}".to_owned()));
 }
 
 #[test]
+fn half_a_document_that_stays_half_is_kept_beside_the_whole_one() {
+    let mut bench = Bench::new();
+    bench.run("a.json", b"{}");
+    assert_eq!(bench.run("a.json", b"{\"a\":1"), Step::Half, "the rest may come");
+    bench.age("a.json");
+    assert_eq!(bench.run_again("a.json"), Step::Rewritten);
+}
+
+#[test]
 fn what_an_agent_has_packed_never_replaces_more_than_it_holds() {
-    let folder = tempfile::tempdir().unwrap();
-    let from = folder.path().join("r.jsonl.zst");
-    let to = folder.path().join("copies/r.jsonl");
-    fs::create_dir(to.parent().unwrap()).unwrap();
+    let mut bench = Bench::new();
     let text: String = (0..300).map(line).collect();
-    let copy = |bytes: &[u8]| {
-        fs::write(&from, bytes).unwrap();
-        let member = Member::file("r.jsonl".to_owned(), from.clone());
-        copy::member(&member, &to, None, false).unwrap()
-    };
-    let kept = || {
-        let packed = pack::packed(&to);
-        let bytes = crate::read_bytes(if to.exists() { &to } else { &packed });
-        String::from_utf8(bytes.unwrap_or_default()).unwrap()
-    };
     // Copied while it was growing, and then packed by its agent.
-    fs::write(&to, &text[..1000]).unwrap();
+    fs::write(bench.copy("r.jsonl"), &text[..1000]).unwrap();
     let packed = zstd::encode_all(text.as_bytes(), 3).unwrap();
-    assert_eq!(copy(&packed), Step::Done);
-    assert!(kept() == text && !to.exists());
-    assert_eq!(copy(&packed[..packed.len() / 2]), Step::Done);
-    assert!(kept() == text, "half of it");
-    assert_eq!(copy(&zstd::encode_all(&text.as_bytes()[..5000], 3).unwrap()), Step::Rewritten);
-    assert!(kept() == text);
-    fs::write(pack::packed(&to), &packed[..packed.len() / 2]).unwrap();
-    assert_eq!(copy(&packed), Step::Done);
-    assert!(kept() == text, "after a crash had cut the copy");
+    assert_eq!(bench.run("r.jsonl.zst", &packed), Step::Done);
+    assert!(bench.kept("r.jsonl") == text && !bench.copy("r.jsonl").exists());
+    assert_eq!(bench.run("r.jsonl.zst", &packed[..packed.len() / 2]), Step::Half);
+    assert!(bench.kept("r.jsonl") == text, "half of it");
+    let shorter = zstd::encode_all(&text.as_bytes()[..5000], 3).unwrap();
+    assert_eq!(bench.run("r.jsonl.zst", &shorter), Step::Rewritten);
+    assert!(bench.kept("r.jsonl") == text);
+    fs::write(bench.copy("r.jsonl.zst"), &packed[..packed.len() / 2]).unwrap();
+    assert_eq!(bench.run("r.jsonl.zst", &packed), Step::Done);
+    assert!(bench.kept("r.jsonl") == text, "after a crash had cut the copy");
+}
+
+#[test]
+fn a_damaged_copy_is_written_again_from_a_source_that_begins_with_what_it_was() {
+    let text: String = (0..300).map(line).collect();
+    let (whole, more) = (text.as_bytes(), text.clone() + &line(300));
+    let packed_copy = |bench: &Bench| {
+        let sums = &bench.known["s.jsonl"].sums;
+        pack::pack(&bench.copy("s.jsonl"), Some(sums)).unwrap();
+        pack::packed(&bench.copy("s.jsonl"))
+    };
+    for is_packed in [false, true] {
+        for grown in [text.clone(), more.clone()] {
+            let mut bench = Bench::new();
+            bench.run("s.jsonl", whole);
+            let stored = if is_packed { packed_copy(&bench) } else { bench.copy("s.jsonl") };
+            let good = fs::read(&stored).unwrap();
+            for at in (0..good.len()).step_by(good.len() / 40 + 1).chain([good.len() - 1]) {
+                let mut bad = good.clone();
+                bad[at] ^= 0x10;
+                fs::remove_file(bench.copy("s.jsonl")).ok();
+                fs::write(&stored, bad).unwrap();
+                let known = bench.known.clone();
+                assert!(check::damage(&bench.copy("s.jsonl"), &known["s.jsonl"]).is_some(), "{at}");
+                bench.is_doubted = true;
+                let step = bench.run("s.jsonl", grown.as_bytes());
+                assert_eq!(step, Step::Done, "packed: {is_packed}, byte {at}");
+                assert!(bench.kept("s.jsonl") == grown, "packed: {is_packed}, byte {at}");
+                let known = std::mem::replace(&mut bench.known, known);
+                let copy = bench.copy("s.jsonl");
+                assert_eq!(check::damage(&copy, &known["s.jsonl"]), None);
+            }
+            // A source that is another one begins another generation; nothing is overwritten.
+            let mut bad = good.clone();
+            bad[good.len() / 2] ^= 1;
+            fs::remove_file(bench.copy("s.jsonl")).ok();
+            fs::write(&stored, &bad).unwrap();
+            assert_eq!(bench.run("s.jsonl", line(9).as_bytes()), Step::Rewritten);
+            assert_eq!(fs::read(&stored).unwrap(), bad);
+        }
+    }
+}
+
+#[test]
+fn a_copy_that_is_damaged_is_not_packed() {
+    let mut bench = Bench::new();
+    let text: String = (0..300).map(line).collect();
+    bench.run("s.jsonl", text.as_bytes());
+    fs::write(bench.copy("s.jsonl"), text.replacen("number", "mumber", 1)).unwrap();
+    let sums = &bench.known["s.jsonl"].sums;
+    assert!(pack::pack(&bench.copy("s.jsonl"), Some(sums)).is_err());
+    assert!(bench.copy("s.jsonl").exists() && !pack::packed(&bench.copy("s.jsonl")).exists());
+}
+
+#[test]
+fn a_session_whose_record_is_damaged_or_gone_is_still_one() {
+    let scene = Scene::new();
+    scene.main(&line(1));
+    scene.add(&format!("{ID}/subagents/agent-a.jsonl"), &line(7));
+    scene.archive();
+    let key = Key::of("claude-code", ID);
+    let folder = scene.store.archive_folder("claude-code", &key);
+    let record = folder.join(STATE_FILE);
+    let good = fs::read(&record).unwrap();
+    for bad in [&b""[..], b"{\"session_id", &good.iter().map(|it| it ^ 1).collect::<Vec<_>>()] {
+        fs::write(&record, bad).unwrap();
+        assert_eq!(scene.store.sessions().len(), 1, "{}", String::from_utf8_lossy(bad));
+        assert_eq!(main_file(&folder), Some(folder.join(format!("000001/{ID}.jsonl"))));
+        assert_eq!(damages(&folder, Depth::All).len(), 1);
+        assert_eq!(scene.archive(), Copied::All);
+        assert!(damages(&folder, Depth::All).is_empty());
+    }
+    fs::remove_file(&record).unwrap();
+    assert!(scene.store.sessions().is_empty(), "it may be being copied just now");
+    File::open(&folder).unwrap().set_modified(std::time::UNIX_EPOCH).unwrap();
+    assert_eq!(scene.store.sessions().len(), 1, "gone");
+    assert_eq!(scene.store.catch_up("claude-code", &key).unwrap(), Copied::All);
+    scene.archive();
+    assert_eq!(State::read(&folder).unwrap().source, scene.source.file);
 }

@@ -10,6 +10,7 @@ use antiphon_formats::Format;
 
 use super::{Member, file_name, is_outdated, list, relative, stem, tree};
 use crate::file::{self, PACKED};
+use crate::name;
 
 /// Which of the files beside a main file are looked into. There may be many, most of other
 /// sessions.
@@ -47,7 +48,7 @@ impl Near {
         let changed = changed(folder);
         let (mut files, mut folders) = (BTreeMap::new(), Vec::new());
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-            let name = entry.file_name().to_string_lossy().into_owned();
+            let name = name::text(&entry.file_name()).into_owned();
             match entry.file_type() {
                 Ok(kind) if kind.is_dir() => folders.push((name + "/", entry.path())),
                 Ok(_) => drop(files.insert(name, entry.path())),

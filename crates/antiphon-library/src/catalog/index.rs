@@ -1,5 +1,7 @@
 //! From what is kept of a session to what the catalogue holds of it.
 
+use std::io;
+
 use antiphon_formats::FORMATS;
 use antiphon_model::{Detail, Entry, EntryKind, Role, Session, Timestamp};
 use antiphon_views::{Identity, Reading, sub_agent};
@@ -11,18 +13,26 @@ use super::{
 use crate::blocks::{blocks, parts};
 use crate::open::{Opened, open_foreign, open_telling};
 use crate::store::Place;
-use crate::{Bundle, Error, Key};
+use crate::{Bundle, Error, Key, LOG_FORMAT, Origin};
 
 /// What was said at greater length is found by its beginning; a search that looks for everything
 /// looks into all of it.
 const PROSE_BYTES_MAX: usize = 256 << 10;
 
 /// Reads a session whole. One in which nothing was said yet has a record without events, so that it
-/// is not read again before it changes.
-pub(super) fn record(place: &Place) -> Result<Record, Error> {
+/// is not read again before it changes. Says what is damaged, if anything is.
+pub(super) fn record(place: &Place) -> Result<(Record, Option<String>), Error> {
     let mut filters = Filters::new();
     let opened = open_telling(&place.main_file(), &mut |name, bytes| filters.add(name, bytes))?;
-    Ok(assemble(place, &opened, filters))
+    // What is of no known format is read as a log. A copy never is one.
+    if place.origin == Origin::Archived && opened.format == LOG_FORMAT {
+        let what = format!("not a session of {}", place.agent.as_deref().unwrap_or_default());
+        let source = io::Error::new(io::ErrorKind::InvalidData, what);
+        return Err(Error::Read { path: place.main_file(), source });
+    }
+    let damage = opened.session.problems().iter().find(|it| crate::archive::is_damage(it.code));
+    let damage = damage.map(|problem| problem.message.clone());
+    Ok((assemble(place, &opened, filters), damage))
 }
 
 /// The same of a copy whose files are at hand; nothing, for a format of which that is not enough.

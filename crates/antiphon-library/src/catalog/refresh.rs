@@ -2,7 +2,8 @@
 //!
 //! There is nobody who watches: whoever asks first compares what the catalogue knows with what is
 //! there, and reads what has changed. A catalogue that turns out to be damaged is set aside and
-//! made again; one that cannot be written is made in memory, for this once.
+//! made again; one that cannot be written, be the disk full or not ours, is made in memory, for this
+//! once. A session that cannot be read is named by every answer ([`Catalogue::left_out`]).
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,6 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, sync_channel};
 
 use super::{Catalog, CatalogError, Change, Row, Sqlite, index, sqlite};
+use crate::damaged::{LeftOut, with_causes};
 use crate::store::{Place, sessions_of};
 use crate::{Key, Store, StoredSession};
 
@@ -32,6 +34,8 @@ pub struct Catalogue<'p> {
     progress: Progress<'p>,
     /// What was there when it was last brought into step, if nothing had changed.
     current: Option<(Vec<Place>, BTreeMap<Key, Row>)>,
+    /// The sessions that could not be read.
+    failed: BTreeMap<Key, LeftOut>,
 }
 
 impl std::fmt::Debug for Catalogue<'_> {
@@ -41,32 +45,32 @@ impl std::fmt::Debug for Catalogue<'_> {
 }
 
 /// What bringing it into step came to.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Refreshed {
     pub read: usize,
     pub removed: usize,
-    /// Sessions that could not be read.
+    /// Sessions that could not be read, and those that are damaged.
+    pub left_out: Vec<LeftOut>,
+    /// How many could not be read.
     pub failed: usize,
 }
+
+/// What is to be written of a session, or why it could not be read.
+pub(crate) type Read = Result<Change, (Key, LeftOut)>;
 
 impl Store {
     /// The catalogue of what is kept, as it is now.
     pub fn catalogue<'p>(&self, progress: Progress<'p>) -> Result<Catalogue<'p>, CatalogError> {
         let mut catalogue = self.catalogue_as_is(progress)?;
-        match catalogue.refresh() {
-            Ok(_) => Ok(catalogue),
-            Err(CatalogError::Damaged(_)) => {
-                catalogue.remake()?;
-                Ok(catalogue)
-            }
-            Err(error) => Err(error),
-        }
+        catalogue.bring_into_step(Catalogue::refresh)?;
+        Ok(catalogue)
     }
 
     /// Makes the catalogue again from what is kept.
     pub fn reindex(&self, progress: Progress<'_>) -> Result<Refreshed, CatalogError> {
         let mut catalogue = self.catalogue_as_is(progress)?;
-        catalogue.remake()
+        let refreshed = catalogue.bring_into_step(Catalogue::remake)?;
+        Ok(Refreshed { left_out: catalogue.left_out(), ..refreshed })
     }
 
     /// What the catalogue knows, if there is one that can be read. Nothing is made or written.
@@ -95,7 +99,8 @@ impl Store {
         };
         let is_in_memory = opened.is_err();
         let catalog = opened.or_else(|_| Sqlite::in_memory())?;
-        Ok(Catalogue { store: self.clone(), catalog, is_in_memory, progress, current: None })
+        let (store, current, failed) = (self.clone(), None, BTreeMap::new());
+        Ok(Catalogue { store, catalog, is_in_memory, progress, current, failed })
     }
 
     /// Takes what is not kept any more out of the catalogue, and out of one that was set aside.
@@ -130,11 +135,44 @@ impl Catalogue<'_> {
     ) -> Result<T, CatalogError> {
         match question(&self.catalog) {
             Err(CatalogError::Damaged(_)) => {
-                self.remake()?;
+                self.bring_into_step(Self::remake)?;
+                question(&self.catalog)
+            }
+            Err(_) if !self.is_in_memory => {
+                self.go_into_memory()?;
                 question(&self.catalog)
             }
             other => other,
         }
+    }
+
+    /// The sessions that no answer holds, or that are damaged, so that an answer may lack a part.
+    pub fn left_out(&self) -> Vec<LeftOut> {
+        let mut all = self.store.damaged();
+        all.extend(self.failed.clone());
+        all.into_values().collect()
+    }
+
+    /// Refreshes it, or makes it again; if it is damaged or cannot be written, in another way.
+    fn bring_into_step(
+        &mut self,
+        how: impl Fn(&mut Self) -> Result<Refreshed, CatalogError>,
+    ) -> Result<Refreshed, CatalogError> {
+        let done = match how(self) {
+            Err(CatalogError::Damaged(_)) => self.remake(),
+            done => done,
+        };
+        match done {
+            Err(_) if !self.is_in_memory => self.go_into_memory(),
+            done => done,
+        }
+    }
+
+    /// Makes all of it again in memory: where it was, nothing can be written.
+    fn go_into_memory(&mut self) -> Result<Refreshed, CatalogError> {
+        self.catalog = Sqlite::in_memory()?;
+        self.is_in_memory = true;
+        self.refresh()
     }
 
     /// Every session, the one that changed last first.
@@ -159,6 +197,8 @@ impl Catalogue<'_> {
 
     /// Reads what is new or has changed, and drops what is gone.
     pub(crate) fn refresh(&mut self) -> Result<Refreshed, CatalogError> {
+        self.failed.clear();
+        self.current = None;
         let known = by_key(self.catalog.rows()?);
         let places = self.store.places();
         let is_known =
@@ -184,17 +224,17 @@ impl Catalogue<'_> {
             }
             return Ok(Refreshed { removed, ..Refreshed::default() });
         }
-        let progress = self.progress;
+        let (progress, store) = (self.progress, self.store.clone());
         let (sender, records) = sync_channel(WAITING);
         let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let written = std::thread::scope(|scope| {
             for _ in 0..threads.min(stale.len()) {
                 let sender = sender.clone();
-                let (stale, next, done) = (&stale, &next, &done);
+                let (stale, next, done, store) = (&stale, &next, &done, &store);
                 scope.spawn(move || {
                     while let Some(place) = stale.get(next.fetch_add(1, Ordering::Relaxed)) {
-                        let change = change(place);
+                        let change = change(store, place);
                         progress(done.fetch_add(1, Ordering::Relaxed) + 1, stale.len());
                         // Nobody takes it who has failed to write the ones before.
                         if sender.send(change).is_err() {
@@ -212,17 +252,18 @@ impl Catalogue<'_> {
 
     // It takes the receiver along: whoever still reads stops when nothing is written any more.
     #[expect(clippy::needless_pass_by_value, reason = "see above")]
-    pub(crate) fn write_all(
-        &mut self,
-        records: Receiver<Option<Change>>,
-    ) -> Result<Refreshed, CatalogError> {
+    pub(crate) fn write_all(&mut self, records: Receiver<Read>) -> Result<Refreshed, CatalogError> {
         let mut refreshed = Refreshed::default();
         let mut changes = Vec::new();
         let mut events = 0;
         for change in &records {
-            let Some(change) = change else {
-                refreshed.failed += 1;
-                continue;
+            let change = match change {
+                Ok(change) => change,
+                Err((key, left_out)) => {
+                    refreshed.failed += 1;
+                    self.failed.insert(key, left_out);
+                    continue;
+                }
             };
             if let Change::Replace(record) = &change {
                 events += record.events.len();
@@ -245,8 +286,23 @@ fn by_key(rows: Vec<Row>) -> BTreeMap<Key, Row> {
     rows.into_iter().map(|row| (row.key.clone(), row)).collect()
 }
 
-/// What is to be written of a session; nothing, if it cannot be read.
-fn change(place: &Place) -> Option<Change> {
-    let record = index::record(place).ok()?;
-    Some(Change::Replace(Box::new(record)))
+/// Reads a session. One that is damaged is marked, or is not any more.
+fn change(store: &Store, place: &Place) -> Read {
+    let (record, damage) = match index::record(place) {
+        Ok(read) => read,
+        Err(error) => {
+            let session = place.key.to_string();
+            let what = format!("cannot be read: {}", with_causes(&error));
+            return Err((place.key.clone(), LeftOut { session, what }));
+        }
+    };
+    match damage {
+        Some(what) => {
+            let session = record.row.session_id.clone();
+            store.mark_damaged(&place.key, &LeftOut { session, what });
+        }
+        None if store.is_marked(&place.key) => store.unmark(&place.key),
+        None => {}
+    }
+    Ok(Change::Replace(Box::new(record)))
 }

@@ -46,6 +46,8 @@ impl Sqlite {
     /// Opens the catalogue at `path`, and makes it if it is not there. One of another version is
     /// emptied: all that it holds is derived.
     pub fn open(path: &Path) -> Result<Self, CatalogError> {
+        // SQLite would make it readable by all that the umask lets, and its other files after it.
+        crate::store::make_private_file(path);
         Self::with(Connection::open(path).map_err(CatalogError::from)?)
     }
 

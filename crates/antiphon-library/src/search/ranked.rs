@@ -45,7 +45,14 @@ impl Search<'_> {
         let find = |events: &Vec<(usize, &StoredSession, &str)>| {
             let (_, session, _) = events.first()?;
             let path = session.path();
-            let opened = open(&path).ok()?;
+            let opened = match open(&path) {
+                Ok(opened) => opened,
+                Err(error) => {
+                    self.note_error(session, &error);
+                    return None;
+                }
+            };
+            self.note_damage(session, &opened);
             let reading = Reading { session: &opened.session, bodies: &*opened.bodies };
             let hit = |id| {
                 let entry = opened.session.find(id)?;

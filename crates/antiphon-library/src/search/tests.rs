@@ -17,11 +17,15 @@ fn store(folder: &Path, is_wanted: fn(&Format) -> bool) -> Store {
             let mut files = endings.map(|ending| fixture.join("input").with_extension(ending));
             let Some(file) = files.find(|file| file.is_file()) else { continue };
             let session_id = fixture.file_name().unwrap().to_string_lossy().into_owned();
-            let source = crate::Source { agent: format.name, session_id, file };
-            store.archive_packed(&source, crate::archive::Known::Nothing).unwrap();
+            let source = crate::Source::new(format.name, session_id, file);
+            store.archive_packed(&source, crate::archive::Known::Nothing, false).unwrap();
         }
     }
     store
+}
+
+fn searching<'a>(store: &'a Store, query: &'a Query) -> Search<'a> {
+    Search { query, words: &query.words, limit: 1000, store, damaged: Mutex::default() }
 }
 
 /// Every word of every entry of a session.
@@ -60,7 +64,7 @@ fn no_session_that_has_a_word_is_passed_over() {
     let mut passed_over = 0;
     for (word, having) in &having {
         let query = Query { words: vec![word.clone()], ..Query::default() };
-        let search = Search { query: &query, words: &query.words, limit: 1000 };
+        let search = searching(&store, &query);
         let candidates = search.candidates(&mut catalogue, true).unwrap();
         passed_over += sessions.len() - candidates.len();
         for session in having {
@@ -88,7 +92,7 @@ fn a_glimpse_finds_what_reading_everything_finds() {
     for session in &sessions {
         for word in words(session) {
             let query = Query { words: vec![word.clone()], ..Query::default() };
-            let search = Search { query: &query, words: &query.words, limit: 1000 };
+            let search = searching(&store, &query);
             let finders = [finder(&word)];
             let candidates = search.candidates(&mut catalogue, true).unwrap();
             let Some(candidate) = candidates.get(&session.key) else { continue };

@@ -47,7 +47,7 @@ impl Key {
     }
 
     /// The key that a folder of the store is named by; other folders are not the store's.
-    pub(super) fn of_folder(path: &Path) -> Option<Self> {
+    pub(crate) fn of_folder(path: &Path) -> Option<Self> {
         Self::parse(path.file_name()?.to_str()?)
     }
 

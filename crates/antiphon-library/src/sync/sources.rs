@@ -72,8 +72,9 @@ fn in_projects(format: &'static Format, environment: &Environment) -> Vec<Source
     let store = environment.store_folder().filter(|_| is_one_of_them);
     let before = store.map(|store| crate::archive::sources_of(&store, format.name));
     let files = near.chain(before.into_iter().flatten()).filter(|path| path.is_file());
-    // By whatever way it was reached, it is one session.
-    let files: BTreeSet<PathBuf> = files.filter_map(|path| path.canonicalize().ok()).collect();
+    // By whatever way its folder was reached, it is one session.
+    let real = |path: PathBuf| Some(path.parent()?.canonicalize().ok()?.join(path.file_name()?));
+    let files: BTreeSet<PathBuf> = files.filter_map(real).collect();
     let files = files.into_iter();
     files.map(|path| SourceFolder { agent: format.name, path, deletes_after_days: None }).collect()
 }
@@ -104,7 +105,7 @@ fn folders(format: &Format, kept: &Kept, environment: &Environment) -> Vec<Sourc
 /// What the agent's settings say about how long it keeps sessions.
 fn days_set(home: &Path, format: &Format) -> Option<u32> {
     let (file, name) = format.days_setting?;
-    let settings = std::fs::read(home.join(file)).ok()?;
+    let settings = crate::regular::read(&home.join(file)).ok()?;
     let settings: serde_json::Value = serde_json::from_slice(&settings).ok()?;
     settings.get(name)?.as_u64()?.try_into().ok()
 }
@@ -145,8 +146,8 @@ pub(super) fn sessions_and_orphans(
                     by(&file::head(&path).ok()?).filter(|it| !is_called(id, it))
                 };
                 let parent = format.made_by.and_then(made_by);
-                let session_id = id.to_owned();
-                let source = Source { agent: folder.agent, session_id, file: path };
+                let (session_id, within) = (id.to_owned(), folder.path.clone());
+                let source = Source { agent: folder.agent, session_id, file: path, within };
                 found.push(Wanted { source, database: None, parent, children: None });
             } else {
                 others.push(path);
@@ -231,8 +232,8 @@ fn add_children(found: &mut [Wanted]) {
 /// It has no name but its path.
 fn in_project(folder: &SourceFolder) -> Wanted {
     let file = folder.path.clone();
-    let session_id = file.to_string_lossy().into_owned();
-    let source = Source { agent: folder.agent, session_id, file };
+    let session_id = crate::name::text(file.as_os_str()).into_owned();
+    let source = Source::new(folder.agent, session_id, file);
     Wanted { source, database: None, parent: None, children: None }
 }
 
@@ -244,7 +245,7 @@ fn in_database(folder: &SourceFolder) -> Result<Vec<Wanted>, Error> {
     let database = Arc::new(Mutex::new(database));
     let wanted = |(session_id, stamp): (String, String)| {
         let file = folder.path.join(&session_id);
-        let source = Source { agent, session_id, file };
+        let source = Source::new(agent, session_id, file);
         let database = Some((Arc::clone(&database), stamp));
         Wanted { source, database, parent: None, children: None }
     };

@@ -2,29 +2,44 @@
 //!
 //! A stamp is a line with a hash over sizes and times, and one for each file that is not the main
 //! one, nor in the session's own folder, but was found to belong to it. The first line ends in
-//! `open`, if the copy was not packed because more may come.
+//! `open`, if the copy was not packed because more may come. Lines that begin with a tab say what
+//! the copies were like: one that is not so any more may be damaged.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
+use crate::archive;
 use crate::bundle::list;
 use crate::file::PACKED;
 
 /// Size and time of files.
 pub(crate) type Sizes = BTreeMap<PathBuf, (u64, u128)>;
 
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub(super) struct Stamp {
     hash: String,
     /// Where else to look.
     elsewhere: Vec<PathBuf>,
     /// Whether the copy is still to be packed.
     pub(super) is_open: bool,
+    /// The files of the copy: each name in the session's folder, its size and its time.
+    copies: Vec<(String, (u64, u128))>,
 }
 
 const OPEN: &str = " open";
+/// How a line begins that tells of a copy.
+const COPY: char = '\t';
+
+/// What the sources were like, whatever has become of the copies.
+impl PartialEq for Stamp {
+    fn eq(&self, other: &Self) -> bool {
+        let parts = |it: &Self| (it.hash.clone(), it.elsewhere.clone(), it.is_open);
+        parts(self) == parts(other)
+    }
+}
 
 impl Stamp {
     /// Of a session in a database, which knows itself what it is like.
@@ -38,8 +53,29 @@ impl Stamp {
         let mut lines = text.lines();
         let first = lines.next().unwrap_or_default();
         let hash = first.strip_suffix(OPEN).unwrap_or(first).to_owned();
-        let elsewhere = lines.map(PathBuf::from).collect();
-        Self { hash, elsewhere, is_open: first.ends_with(OPEN) }
+        let (mut elsewhere, mut copies) = (Vec::new(), Vec::new());
+        for line in lines {
+            match line.strip_prefix(COPY) {
+                Some(copy) => copies.extend(copy_of(copy)),
+                None => elsewhere.push(PathBuf::from(line)),
+            }
+        }
+        Self { hash, elsewhere, is_open: first.ends_with(OPEN), copies }
+    }
+
+    /// The same, with what the copies in a session's folder are like.
+    pub(super) fn with_copies(self, folder: &Path) -> Self {
+        let copies = archive::copies(folder).into_iter();
+        // A name that is not one line would be read as another.
+        let copies = copies.filter(|name| !name.contains(['\n', '\r']));
+        let copies = copies.map(|name| (size(&folder.join(&name)), name));
+        Self { copies: copies.map(|(size, name)| (name, size)).collect(), ..self }
+    }
+
+    /// Whether the copies in a session's folder are not as they were left.
+    pub(super) fn doubts(&self, folder: &Path) -> bool {
+        let is_same = |(name, known): &(String, _)| size(&folder.join(name)) == *known;
+        self.copies.is_empty() || !self.copies.iter().all(is_same)
     }
 
     /// Whether it tells of this file, which is not the session's own.
@@ -58,6 +94,9 @@ impl Stamp {
             text.push('\n');
             text.push_str(&path.to_string_lossy());
         }
+        for (name, (len, nanos)) in &self.copies {
+            let _ = write!(text, "\n{COPY}{len} {nanos} {name}");
+        }
         text
     }
 
@@ -69,7 +108,8 @@ impl Stamp {
     /// The same files as they are now.
     pub(super) fn now(&self, own: &Sizes, others: &Sizes) -> Self {
         let elsewhere = self.elsewhere.clone();
-        Self { hash: hash(own, others), elsewhere, is_open: self.is_open }
+        let copies = self.copies.clone();
+        Self { hash: hash(own, others), elsewhere, is_open: self.is_open, copies }
     }
 
     /// Of a session's own files, and of those that were found to belong to it.
@@ -80,8 +120,15 @@ impl Stamp {
             found.keys().filter(|path| !own.contains_key(*path) && is_plain(path)).cloned();
         let elsewhere: Vec<PathBuf> = elsewhere.collect();
         let others = elsewhere.iter().filter_map(|path| Some((path.clone(), *found.get(path)?)));
-        Self { hash: hash(own, &others.collect()), elsewhere, is_open: false }
+        Self { hash: hash(own, &others.collect()), elsewhere, ..Self::default() }
     }
+}
+
+/// Size, time and name of a copy.
+fn copy_of(line: &str) -> Option<(String, (u64, u128))> {
+    let mut words = line.splitn(3, ' ');
+    let size = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
+    Some((words.next()?.to_owned(), size))
 }
 
 /// A session's main file, and all in its own folder.

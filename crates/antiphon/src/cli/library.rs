@@ -113,6 +113,9 @@ pub(crate) struct Reindex {
 
 #[derive(Debug, Args)]
 pub(crate) struct Doctor {
+    /// Check every byte that is kept against its hash
+    #[arg(long)]
+    pub(crate) deep: bool,
     /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::cli;
 use crate::failure::Outcome;
-use crate::terminal::{self, Page, Style, count};
+use crate::terminal::{self, Bar, Page, Style, complain, count};
 
 /// Who has more wants them from a program.
 const PROBLEMS_SHOWN: usize = 20;
@@ -40,14 +40,26 @@ struct Source {
 pub(crate) fn run(args: &cli::Doctor) -> anyhow::Result<Outcome> {
     let environment = Environment::of_process();
     let store = Store::open_default(&environment)?;
+    for session in store.finish_forgetting()? {
+        complain(&format!("Finished forgetting session {session}, which had been interrupted."));
+    }
+    let bar = Bar::new("sessions checked");
+    let checked = args.deep.then(|| store.check(&|done, of| bar.show(done, of)));
+    drop(bar);
     let kept = store.sessions().len();
-    let problems = troubles(&environment, &store);
+    let mut problems = troubles(&environment, &store);
+    let is_damaged = checked.as_ref().is_some_and(|damages| !damages.is_empty());
+    problems.extend(checked.iter().flatten().map(|damage| Trouble {
+        at: damage.path.display().to_string(),
+        what: damage.what.clone(),
+    }));
     let reports = source_reports(&environment, SystemClock.now());
     let sources = reports.iter().map(|report| Source::of(report, &problems)).collect();
     let report = Report { store: store.root().display().to_string(), kept, sources, problems };
+    let outcome = if is_damaged { Outcome::BadInput } else { Outcome::Done };
     if args.json {
         terminal::json(&report)?;
-        return Ok(Outcome::Done);
+        return Ok(outcome);
     }
     let mut page = Page::new();
     page.add(Style::Head, "store").plain(&format!("  {}", report.store)).end()?;
@@ -80,8 +92,13 @@ pub(crate) fn run(args: &cli::Doctor) -> anyhow::Result<Outcome> {
     if report.problems.len() > PROBLEMS_SHOWN {
         page.plain("  …; `--json` has all of them").end()?;
     }
+    if args.deep && !is_damaged {
+        page.plain("Every byte that is kept is what was written.").end()?;
+    } else if is_damaged {
+        page.plain("`antiphon sync` repairs what its agent still has.").end()?;
+    }
     page.finish()?;
-    Ok(Outcome::Done)
+    Ok(outcome)
 }
 
 impl Source {

@@ -1,6 +1,7 @@
 //! `antiphon export`: a session in another form.
 
 use std::io::Write as _;
+use std::path::{Component, Path, PathBuf};
 
 use antiphon_documents::interchange::{atif, openai, otlp};
 use antiphon_documents::{PhaseDetail, Standard, WriteOptions};
@@ -65,22 +66,52 @@ fn native(args: &cli::Export) -> anyhow::Result<Outcome> {
         let what = "this session was recorded here: its log is all there is";
         return Err(UserError::failed(what).hint("`export --as antiphon` gives that").into());
     };
-    let bytes = bundle.native()?;
-    let secrets =
-        antiphon_redact::Redactor::default().find_document(&String::from_utf8_lossy(&bytes));
-    if !secrets.is_empty() {
-        let count = terminal::count(secrets.len(), "secret");
-        terminal::complain(&format!("{count} in it: these are the agent's own bytes"));
+    // A copy that is damaged is given as it is, and named.
+    let damages: Vec<_> = bundle.damages().cloned().collect();
+    for problem in &damages {
+        terminal::complain(&format!("damaged: {}", problem.message));
     }
+    let done = if damages.is_empty() { Outcome::Done } else { Outcome::BadInput };
+    if let Some(folder) = args.output.as_deref().filter(|path| path.is_dir()) {
+        native_files(&bundle, folder)?;
+        return Ok(done);
+    }
+    let bytes = bundle.native()?;
+    report_secrets(&bytes);
     match &args.output {
         Some(path) => create(path, &bytes)?,
         None if terminal::bytes(&bytes)? => {}
         None => {
             let what = "an agent's own bytes are not shown in a terminal";
-            return Err(UserError::usage(what).hint("name a file with `-o`").into());
+            return Err(UserError::usage(what).hint("name a file or a folder with `-o`").into());
         }
     }
-    Ok(Outcome::Done)
+    Ok(done)
+}
+
+/// Every file of a session, under the name that its agent gave it, in a folder that is there.
+fn native_files(bundle: &antiphon_library::Bundle, folder: &Path) -> anyhow::Result<()> {
+    for (name, bytes) in bundle.native_files()? {
+        // Whatever a file was called, it stays in the folder.
+        let parts = name.components().filter(|part| matches!(part, Component::Normal(_)));
+        let path = folder.join(parts.collect::<PathBuf>());
+        if let Some(parent) = path.parent() {
+            std::fs::create_dir_all(parent)?;
+        }
+        report_secrets(&bytes);
+        create(&path, &bytes)?;
+    }
+    Ok(())
+}
+
+/// Says that there are secrets in what is given as it is.
+fn report_secrets(bytes: &[u8]) {
+    let secrets =
+        antiphon_redact::Redactor::default().find_document(&String::from_utf8_lossy(bytes));
+    if !secrets.is_empty() {
+        let count = terminal::count(secrets.len(), "secret");
+        terminal::complain(&format!("{count} in it: these are the agent's own bytes"));
+    }
 }
 
 fn transcript(args: &cli::Export) -> anyhow::Result<Outcome> {

@@ -10,6 +10,13 @@ use crate::terminal::{Page, complain};
 
 pub(crate) fn run(args: &cli::Forget) -> anyhow::Result<Outcome> {
     let store = Store::open_default(&Environment::of_process())?;
+    let finished = store.finish_forgetting()?;
+    for session in &finished {
+        complain(&format!("Finished forgetting session {session}, which had been interrupted."));
+    }
+    if finished.iter().any(|id| *id == args.session || is_beginning(&args.session, id)) {
+        return Ok(Outcome::Done);
+    }
     let session = match store.find(&args.session) {
         Found::One(session) => session,
         Found::Several(_) => {
@@ -22,7 +29,7 @@ pub(crate) fn run(args: &cli::Forget) -> anyhow::Result<Outcome> {
         }
     };
     let mut page = Page::live();
-    page.plain(&format!("of session {} go:", session.session_id)).end()?;
+    page.plain(&format!("This permanently deletes session {}:", session.session_id)).end()?;
     for folder in store.kept_of(&session.session_id) {
         page.plain(&format!("  {}", folder.display())).end()?;
     }
@@ -30,9 +37,9 @@ pub(crate) fn run(args: &cli::Forget) -> anyhow::Result<Outcome> {
     page.finish()?;
     if !args.yes {
         if !std::io::stdin().is_terminal() {
-            return Err(UserError::usage("nobody can be asked here: say `--yes`").into());
+            return Err(UserError::usage("not a terminal: pass `--yes` to confirm").into());
         }
-        complain("forget it? [y/N]");
+        complain("Delete it? [y/N]");
         let mut answer = String::new();
         std::io::stdin().lock().read_line(&mut answer)?;
         if !matches!(answer.trim(), "y" | "Y" | "yes") {
@@ -41,4 +48,10 @@ pub(crate) fn run(args: &cli::Forget) -> anyhow::Result<Outcome> {
     }
     store.forget(&session.session_id)?;
     Ok(Outcome::Done)
+}
+
+/// Whether enough is said of an id to mean it.
+fn is_beginning(word: &str, id: &str) -> bool {
+    const PREFIX_MIN: usize = 4;
+    word.len() >= PREFIX_MIN && id.starts_with(word)
 }

@@ -71,7 +71,7 @@ impl Call {
 fn hook() -> Option<()> {
     let deadline = Instant::now().checked_add(BUDGET);
     let call = read()?;
-    let source = Source { agent: AGENT, session_id: call.session_id, file: call.transcript_path };
+    let source = Source::new(AGENT, call.session_id, call.transcript_path);
     let store = Store::open_default(&Environment::of_process()).ok()?;
     let copied = store.archive(&source, deadline).ok()?;
     if copied == Copied::Unfinished || call.event == "SessionEnd" {

@@ -4,7 +4,7 @@ use std::ops::Not;
 
 use antiphon_journal::{Clock, SystemClock};
 use antiphon_library::{
-    Environment, Listed, Origin, SessionQuery, SessionSort, Store, StoredSession,
+    Environment, List, Listed, Origin, SessionQuery, SessionSort, Store, StoredSession,
 };
 use antiphon_model::{Standing, Status, StatusRule, Timestamp};
 use antiphon_views::{Basis, Totals, Usd};
@@ -13,7 +13,7 @@ use serde::Serialize;
 use super::NOTHING_KEPT;
 use super::show::status_style;
 use crate::cli;
-use crate::failure::Outcome;
+use crate::failure::{Outcome, report_left_out};
 use crate::terminal::{self, Bar, Page, Style, before_now, clip, count};
 
 /// So much of an id is shown at least; more where two begin alike.
@@ -42,12 +42,13 @@ pub(crate) fn run(args: &cli::Ls) -> anyhow::Result<Outcome> {
         cli::LsSort::Events => SessionSort::Events,
     };
     let bar = Bar::new("sessions read");
-    let sessions = store.list(&query, sort, &|done, of| bar.show(done, of))?;
+    let List { sessions, left_out } = store.list(&query, sort, &|done, of| bar.show(done, of))?;
     drop(bar);
+    let outcome = report_left_out(&left_out);
     let shown = sessions.get(..args.limit).unwrap_or(&sessions);
     if args.json {
         terminal::json(&shown.iter().map(row).collect::<Vec<_>>())?;
-        return Ok(Outcome::Done);
+        return Ok(outcome);
     }
     let mut page = Page::new();
     if sessions.is_empty() {
@@ -64,7 +65,7 @@ pub(crate) fn run(args: &cli::Ls) -> anyhow::Result<Outcome> {
             .end()?;
     }
     page.finish()?;
-    Ok(Outcome::Done)
+    Ok(outcome)
 }
 
 #[derive(Debug, Serialize)]
@@ -98,6 +99,8 @@ struct Row<'a> {
     origin: &'a str,
     key: &'a str,
     path: String,
+    /// Whether something of it is not what was written.
+    damaged: bool,
 }
 
 fn row(listed: &Listed) -> Row<'_> {
@@ -132,6 +135,7 @@ fn row(listed: &Listed) -> Row<'_> {
         },
         key: session.key.as_str(),
         path: session.path().display().to_string(),
+        damaged: listed.is_damaged,
     }
 }
 
@@ -142,7 +146,7 @@ fn print(page: &mut Page, shown: &[Listed], all: &[Listed]) -> anyhow::Result<()
     let has_cost = shown.iter().any(|it| !cost(&it.totals).is_empty());
     let names: Vec<String> = shown.iter().map(|it| name(&it.session)).collect();
     let names_width = names.iter().map(|name| name.chars().count()).max().unwrap_or_default();
-    for ((Listed { session, totals }, id), name) in shown.iter().zip(ids).zip(names) {
+    for ((Listed { session, totals, is_damaged }, id), name) in shown.iter().zip(ids).zip(names) {
         page.faint(&format!("{:>12}  ", before_now(now.since(session.at()))));
         page.add(Style::Call, &format!("{id:<ids_width$}  "));
         page.add(Style::Name, &format!("{name:<names_width$}  "));
@@ -152,6 +156,9 @@ fn print(page: &mut Page, shown: &[Listed], all: &[Listed]) -> anyhow::Result<()
         page.plain(&title(session).unwrap_or_else(|| "(no title)".to_owned()));
         let status = session.standing().status;
         page.plain("  ").add(status_style(status), status.as_str());
+        if *is_damaged {
+            page.plain("  ").add(Style::Bad, "damaged");
+        }
         page.end()?;
     }
     Ok(())

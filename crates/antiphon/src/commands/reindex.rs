@@ -1,16 +1,18 @@
 //! `antiphon reindex`: the catalogue, made again from what is kept.
 
-use antiphon_library::{Environment, Store};
+use antiphon_library::{Environment, LeftOut, Refreshed, Store};
 use serde::Serialize;
 
 use crate::cli;
-use crate::failure::Outcome;
+use crate::failure::{Outcome, report_left_out};
 use crate::terminal::{self, Bar, Page, count};
 
 #[derive(Debug, Serialize)]
 struct Told {
     read: usize,
     failed: usize,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    left_out: Vec<LeftOut>,
 }
 
 pub(crate) fn run(args: &cli::Reindex) -> anyhow::Result<Outcome> {
@@ -18,16 +20,18 @@ pub(crate) fn run(args: &cli::Reindex) -> anyhow::Result<Outcome> {
     let bar = Bar::new("sessions read");
     let done = store.reindex(&|done, of| bar.show(done, of))?;
     drop(bar);
+    let outcome = report_left_out(&done.left_out);
     if args.json {
-        terminal::json(&Told { read: done.read, failed: done.failed })?;
+        let Refreshed { read, failed, left_out, .. } = done;
+        terminal::json(&Told { read, failed, left_out })?;
     } else {
         let mut page = Page::new();
         page.plain(&format!("{} read", count(done.read, "session")));
         if done.failed > 0 {
-            page.plain(&format!(", {} could not be", done.failed));
+            page.plain(&format!(", {} could not be read", done.failed));
         }
         page.end()?;
         page.finish()?;
     }
-    Ok(if done.failed > 0 { Outcome::BadInput } else { Outcome::Done })
+    Ok(outcome)
 }

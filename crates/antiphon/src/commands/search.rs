@@ -4,7 +4,7 @@ use antiphon_library::{Environment, Query, Sort, Store, search};
 
 use super::NOTHING_KEPT;
 use crate::cli;
-use crate::failure::{Outcome, UserError};
+use crate::failure::{Outcome, UserError, report_left_out};
 use crate::terminal::{self, Bar, Page, Style, complain};
 
 pub(crate) fn run(args: &cli::Search) -> anyhow::Result<Outcome> {
@@ -39,9 +39,10 @@ pub(crate) fn run(args: &cli::Search) -> anyhow::Result<Outcome> {
     if answer.is_cut && !args.json {
         complain(&format!("there may be more: `--limit {}`", args.limit * 2));
     }
+    let outcome = report_left_out(&answer.left_out);
     if answer.hits.is_empty() {
         complain(if store.is_empty() { NOTHING_KEPT } else { "nothing found" });
-        return Ok(Outcome::No);
+        return Ok(if outcome == Outcome::Done { Outcome::No } else { outcome });
     }
-    Ok(Outcome::Done)
+    Ok(outcome)
 }

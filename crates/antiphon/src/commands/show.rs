@@ -5,7 +5,7 @@ use antiphon_views::{Basis, Summary, summary};
 
 use super::view::tree::print_nodes;
 use crate::cli;
-use crate::failure::Outcome;
+use crate::failure::{Outcome, outcome_of};
 use crate::opened::Opened;
 use crate::price_table;
 use crate::terminal::{self, Page, Style, count, duration};
@@ -27,7 +27,7 @@ pub(crate) fn run(args: &cli::Session) -> anyhow::Result<Outcome> {
     page.end()?;
     condition(&mut page, &opened, &summary)?;
     page.finish()?;
-    Ok(if opened.session.problems().is_empty() { Outcome::Done } else { Outcome::BadInput })
+    Ok(outcome_of(opened.session.problems()))
 }
 
 fn header(page: &mut Page, summary: &Summary) -> anyhow::Result<()> {

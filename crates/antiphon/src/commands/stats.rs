@@ -2,14 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use antiphon_library::{Environment, Store, open_all};
+use antiphon_library::{Environment, LeftOut, Store, open_all};
 use antiphon_views::{Group, Prices, SessionRequests, Stats, Totals};
 use serde::Serialize;
 
 use super::NOTHING_KEPT;
 use crate::cli;
 use crate::cost_note::cost_note;
-use crate::failure::{Outcome, UserError};
+use crate::failure::{Outcome, UserError, report_left_out};
 use crate::price_table;
 use crate::terminal::{self, Bar, Page, Style, complain, count};
 
@@ -26,22 +26,23 @@ pub(crate) fn run(args: &cli::Stats) -> anyhow::Result<Outcome> {
         true => count_kept(group, args.prices.file.as_deref())?,
         false => count_at(&args.paths, group, &price_table::load(args.prices.file.as_deref())?)?,
     };
-    let Counted { stats, bad, others } = &counted;
+    let Counted { stats, bad, others, left_out } = &counted;
     if !args.paths.is_empty() && stats.sessions == 0 {
         complain("no sessions found");
     }
     if args.json {
-        terminal::json(&Shown { stats, not_sessions: Some(*others).filter(|it| *it > 0) })?;
+        let not_sessions = Some(*others).filter(|it| *it > 0);
+        terminal::json(&Shown { stats, not_sessions, left_out })?;
     } else if args.csv {
         csv(stats)?;
-        left_out(*others).iter().for_each(|text| complain(text));
+        others_in_words(*others).iter().for_each(|text| complain(text));
     } else {
         print(stats, *others)?;
     }
     Ok(match (bad, stats.sessions) {
         (1.., _) => Outcome::BadInput,
         (0, 0) if !args.paths.is_empty() => Outcome::No,
-        (0, _) => Outcome::Done,
+        (0, _) => report_left_out(left_out),
     })
 }
 
@@ -50,12 +51,12 @@ fn count_kept(group: Group, prices: Option<&Path>) -> anyhow::Result<Counted> {
     let store = Store::open_default(&Environment::of_process())?;
     let bar = Bar::new("sessions read");
     let prices = price_table::own(prices)?;
-    let stats = store.stats(group, prices.as_ref(), &|done, of| bar.show(done, of))?;
+    let (stats, left_out) = store.stats(group, prices.as_ref(), &|done, of| bar.show(done, of))?;
     drop(bar);
-    if stats.sessions == 0 {
+    if stats.sessions == 0 && left_out.is_empty() {
         complain(NOTHING_KEPT);
     }
-    Ok(Counted { stats, bad: 0, others: 0 })
+    Ok(Counted { stats, bad: 0, others: 0, left_out })
 }
 
 struct Counted {
@@ -64,6 +65,8 @@ struct Counted {
     bad: usize,
     /// How many files below the folders are no sessions.
     others: usize,
+    /// The kept sessions that could not be read, or are damaged.
+    left_out: Vec<LeftOut>,
 }
 
 /// Counts the sessions at these paths and below them, each request once.
@@ -90,7 +93,8 @@ fn count_at(paths: &[PathBuf], group: Group, prices: &Prices) -> anyhow::Result<
     }
     let (sessions, problems): (Vec<_>, Vec<_>) = all.sessions.into_iter().unzip();
     let bad = failures + problems.iter().sum::<usize>();
-    Ok(Counted { stats: Stats::of(group, &sessions), bad, others: all.others })
+    let stats = Stats::of(group, &sessions);
+    Ok(Counted { stats, bad, others: all.others, left_out: Vec::new() })
 }
 
 /// A session of a database has a path that is no file's.
@@ -105,10 +109,12 @@ struct Shown<'a> {
     stats: &'a Stats,
     #[serde(skip_serializing_if = "Option::is_none")]
     not_sessions: Option<usize>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    left_out: &'a [LeftOut],
 }
 
-/// Says what was left out.
-fn left_out(others: usize) -> Option<String> {
+/// Says how many files are no sessions.
+fn others_in_words(others: usize) -> Option<String> {
     let are = if others == 1 { "is not a session" } else { "are not sessions" };
     (others > 0).then(|| format!("{} {are}", count(others, "file")))
 }
@@ -164,7 +170,7 @@ fn print(stats: &Stats, others: usize) -> anyhow::Result<()> {
         page.add(Style::Bad, "partial: ").plain(&format!("not all tokens of {requests} are known"));
         page.end()?;
     }
-    if let Some(text) = left_out(others) {
+    if let Some(text) = others_in_words(others) {
         page.faint(&text).end()?;
     }
     page.finish()

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use antiphon_formats::FORMATS;
-use antiphon_library::{Environment, Store, source_folders};
+use antiphon_library::{Environment, Store, Synced, source_folders, with_causes};
 use serde::Serialize;
 
 use crate::cli;
-use crate::failure::{Outcome, UserError};
+use crate::failure::{Outcome, UserError, report_left_out};
 use crate::terminal::{self, Bar, Page, complain, count};
 
 /// How often a watching `sync` looks.
@@ -28,20 +28,16 @@ pub(crate) fn run(args: &cli::Sync) -> anyhow::Result<Outcome> {
         drop(bar);
         let bar = Bar::new("sessions read");
         // What is kept is kept: the catalogue is made again by whoever asks next.
-        if let Err(error) = store.catalogue(&|done, of| bar.show(done, of)) {
-            complain(&format!("antiphon: {error}"));
-        }
+        let left_out = match store.catalogue(&|done, of| bar.show(done, of)) {
+            Ok(catalogue) => catalogue.left_out(),
+            Err(error) => {
+                complain(&format!("antiphon: {}", with_causes(&error)));
+                Vec::new()
+            }
+        };
         drop(bar);
-        for (path, error) in &synced.failed {
-            complain(&format!("{}: {error}", path.display()));
-        }
-        for (path, agent) in &synced.newly_unread {
-            complain(&format!("{}: not kept, this is no session of {agent}", path.display()));
-        }
-        if let Some(first) = synced.orphans.first() {
-            let files = count(synced.orphans.len(), "sub-agent file");
-            complain(&format!("{files} without a session, not kept: {} …", first.display()));
-        }
+        report_left_out(&left_out);
+        report(&synced);
         if args.json {
             let told = Told {
                 found: synced.found,
@@ -75,10 +71,30 @@ pub(crate) fn run(args: &cli::Sync) -> anyhow::Result<Outcome> {
             page.finish()?;
         }
         if !args.watch {
-            let is_bad = !synced.failed.is_empty();
+            let is_bad = !synced.failed.is_empty() || !left_out.is_empty();
             return Ok(if is_bad { Outcome::BadInput } else { Outcome::Done });
         }
         std::thread::sleep(LOOK);
+    }
+}
+
+/// Says on stderr what was not kept, and why.
+fn report(synced: &Synced) {
+    for (path, error) in &synced.failed {
+        complain(&format!("{}: {}", path.display(), with_causes(error)));
+    }
+    for (path, agent) in &synced.newly_unread {
+        complain(&format!("{}: skipped: not a session of {agent}", path.display()));
+    }
+    if let Some(first) = synced.orphans.first() {
+        let files = count(synced.orphans.len(), "sub-agent file");
+        complain(&format!("{files} without a session, not kept: {} …", first.display()));
+    }
+    for (path, why) in &synced.skipped {
+        complain(&format!("{}: skipped: {why}", path.display()));
+    }
+    for session in &synced.forgotten {
+        complain(&format!("Finished forgetting session {session}."));
     }
 }
 

@@ -36,8 +36,8 @@ fn antiphon(folder: &Path, words: &[&str]) -> (i32, Value) {
     (done.status.code().unwrap(), serde_json::from_str(&out).unwrap_or_default())
 }
 
-#[test]
-fn a_session_of_every_agent_is_kept_once_and_none_is_lost() {
+/// A home in which every agent has left a session.
+fn every_agent() -> tempfile::TempDir {
     let folder = folder();
     let fixtures = workspace().join("crates/antiphon-formats/fixtures");
     for (format, file, place) in LEFT {
@@ -46,6 +46,68 @@ fn a_session_of_every_agent_is_kept_once_and_none_is_lost() {
         fs::create_dir_all(to.parent().unwrap()).unwrap();
         fs::copy(fixtures.join(format).join("minimal").join(file), to).unwrap();
     }
+    folder
+}
+
+#[test]
+fn what_is_forgotten_of_any_agent_does_not_come_back() {
+    let folder = every_agent();
+    antiphon(folder.path(), &["sync"]);
+    let rows = |folder: &Path| antiphon(folder, &["ls", "--json"]).1.as_array().unwrap().clone();
+    let kept = rows(folder.path());
+    assert!(kept.len() > 14);
+    for row in &kept {
+        // Two agents may have the same id: both have gone with the first.
+        if !rows(folder.path()).iter().any(|it| it["key"] == row["key"]) {
+            continue;
+        }
+        let (exit, _) = antiphon(folder.path(), &["forget", row["id"].as_str().unwrap(), "--yes"]);
+        assert_eq!(exit, 0, "{row}");
+        antiphon(folder.path(), &["sync"]);
+        let left = rows(folder.path());
+        assert!(!left.iter().any(|it| it["key"] == row["key"]), "{row} came back");
+    }
+    assert!(rows(folder.path()).is_empty());
+    let archive = fs::read_dir(folder.path().join("store/archive")).unwrap();
+    for agent in archive.map(|it| it.unwrap().path()) {
+        assert_eq!(fs::read_dir(&agent).unwrap().count(), 0, "{}", agent.display());
+    }
+}
+
+#[test]
+fn a_forgetting_that_was_killed_is_finished_by_the_next_process() {
+    for words in [&["sync"][..], &["doctor"], &["forget", "{id}", "--yes"]] {
+        let folder = every_agent();
+        antiphon(folder.path(), &["sync"]);
+        let (_, rows) = antiphon(folder.path(), &["ls", "--json"]);
+        let row = &rows.as_array().unwrap()[0];
+        let (id, key, agent) = (&row["id"], row["key"].as_str().unwrap(), &row["format"]);
+        let (id, agent) = (id.as_str().unwrap(), agent.as_str().unwrap());
+        // As it is left by one that was killed when it had removed the first file.
+        let marks = folder.path().join("store/forgotten");
+        fs::create_dir_all(&marks).unwrap();
+        fs::write(marks.join(key), "").unwrap();
+        fs::write(marks.join("x.pending"), format!("{id}\narchive/{agent}/{key}\n../..\n"))
+            .unwrap();
+        let kept = folder.path().join("store/archive").join(agent).join(key);
+        fs::remove_file(kept.join("session.json")).unwrap();
+        let words: Vec<&str> = words.iter().map(|it| if *it == "{id}" { id } else { it }).collect();
+        let mut asked = command();
+        asked.env("HOME", folder.path().join("home"));
+        asked.env("ANTIPHON_HOME", folder.path().join("store"));
+        let done = asked.args(&words).output().unwrap();
+        let told = String::from_utf8(done.stderr).unwrap();
+        assert_eq!(done.status.code(), Some(0), "{words:?}: {told}");
+        assert!(told.contains(&format!("Finished forgetting session {id}")), "{words:?}: {told}");
+        assert!(!kept.exists() && !marks.join("x.pending").exists(), "{words:?}");
+        antiphon(folder.path(), &["sync"]);
+        assert!(!kept.exists());
+    }
+}
+
+#[test]
+fn a_session_of_every_agent_is_kept_once_and_none_is_lost() {
+    let folder = every_agent();
     let mut left: Vec<&str> = LEFT.iter().map(|(format, ..)| *format).collect();
     left.dedup();
     for format in antiphon_formats::FORMATS.iter().filter(|format| format.kept.is_some()) {

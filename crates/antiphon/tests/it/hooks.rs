@@ -202,7 +202,7 @@ fn a_session_is_kept_while_it_grows() {
     keeps(&home, &line(1));
     home.add(&transcript(), &line(2)[..30]);
     hook(&home, "PostToolUse");
-    keeps(&home, &line(1));
+    keeps(&home, &(line(1) + &line(2)[..30]));
     home.add(&transcript(), &line(2)[30..]);
     let below = format!(".claude/projects/p/{ID}/subagents/agent-a1.jsonl");
     home.add(

@@ -112,7 +112,7 @@ fn what_is_no_session_is_counted_and_named_once() {
     let first = antiphon(folder.path(), &["sync", "--json"]);
     assert_eq!(first.out.trim(), r#"{"found":2,"copied":1,"busy":0,"failed":0,"unread":2}"#);
     assert_eq!((first.exit, first.err.lines().count()), (0, 2), "{first}");
-    assert!(first.err.contains("bad.jsonl: not kept, this is no session of claude-code"));
+    assert!(first.err.contains("bad.jsonl: skipped: not a session of claude-code"));
     let again = antiphon(folder.path(), &["sync"]);
     let told = "2 sessions of claude-code: 0 with something new; 2 other files not kept\n";
     assert_eq!((&*again.out, &*again.err), (told, ""));

@@ -11,6 +11,8 @@ mod append;
 mod bad_input;
 mod catalogue;
 mod commands;
+#[cfg(unix)]
+mod damage;
 mod databases;
 mod documents;
 mod every_agent;
@@ -19,6 +21,7 @@ mod home;
 mod hooks;
 mod hostile_text;
 mod interchange;
+mod kept;
 mod letter;
 mod library;
 #[cfg(target_os = "linux")]

@@ -82,6 +82,7 @@ fn a_list_as_json_has_the_fixed_names() {
       "calls": 0,
       "changed_at": "2023-11-14T22:14:58.000Z",
       "cost_usd": null,
+      "damaged": false,
       "ended": true,
       "events": 3,
       "format": "antiphon",

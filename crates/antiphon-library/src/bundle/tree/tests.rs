@@ -80,7 +80,7 @@ fn names_are_below_the_root_and_a_copy_is_the_same_session() {
         assert!(members.iter().all(|member| !member.name.contains("..")));
         assert!(!members[0].name.starts_with('/') && members[0].name.ends_with("/ses_main.json"));
         let store = Store::at(folder.path().join("store"));
-        let source = Source { agent: "opencode", session_id: "ses_main".to_owned(), file };
+        let source = Source::new("opencode", "ses_main".to_owned(), file);
         store.archive(&source, None).unwrap();
         let kept = store.archive_folder("opencode", &Key::of("opencode", "ses_main"));
         fs::remove_dir_all(folder.path().join("storage")).unwrap();

@@ -1,0 +1,233 @@
+//! `session.json`: whose files a folder holds, where they came from, and what they hold.
+//!
+//! It ends in a checksum over itself. One that is damaged or gone is made up from what is there:
+//! the session does not vanish with it, and the next `sync` writes it again.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use antiphon_formats::FORMATS;
+use serde::{Deserialize, Serialize};
+
+use super::sums::Sums;
+use super::{generation, generations, has_changed_lately, pack, plain};
+use crate::Key;
+use crate::bundle::{format_of, list, relative};
+use crate::file::PACKED;
+use crate::sync::stamp::size;
+
+/// Whose files a folder holds.
+pub(crate) const STATE_FILE: &str = "session.json";
+
+const CHECKSUM_BEFORE: &str = ",\"checksum\":\"";
+const CHECKSUM_BEHIND: &str = "\"}";
+const CHECKSUM_DIGITS: usize = 16;
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct State {
+    pub(super) session_id: String,
+    #[serde(with = "crate::name::path")]
+    pub(super) source: PathBuf,
+    /// The main file's name within a generation; nothing, where it is the source's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) main: Option<String>,
+    /// How much was copied into the newest generation.
+    pub(super) bytes: u64,
+    /// Whether every file beside the main one was looked into, for this generation.
+    pub(super) looked_beside: bool,
+    /// Every copy, by its name in the session's folder. Older versions did not write them down.
+    #[serde(default)]
+    pub(super) files: BTreeMap<String, FileCopy>,
+}
+
+/// A copy.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct FileCopy {
+    #[serde(flatten)]
+    pub(super) sums: Sums,
+    /// Whether they are of a packed file's own bytes, because it could not be unpacked.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(super) is_raw: bool,
+    /// The name that the file had, where the copy has another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) was: Option<Name>,
+}
+
+impl FileCopy {
+    /// Whether the agent had packed the file, so that its bytes are kept as they were.
+    pub(super) fn is_packed_by_agent(&self) -> bool {
+        let ending = self.was.as_ref().and_then(|was| was.0.extension());
+        ending.is_some_and(|ending| ending == "zst")
+    }
+}
+
+/// A file's own name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(super) struct Name(#[serde(with = "crate::name::path")] pub(super) PathBuf);
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+fn is_false(value: &bool) -> bool {
+    !*value
+}
+
+/// What stands in a session's folder.
+#[derive(Debug)]
+pub(super) enum Found {
+    Whole(State),
+    /// What is left to tell; the file is damaged, or gone though there are copies.
+    MadeUp(State),
+    Nothing,
+}
+
+impl Found {
+    pub(super) fn state(self) -> Option<State> {
+        match self {
+            Self::Whole(state) | Self::MadeUp(state) => Some(state),
+            Self::Nothing => None,
+        }
+    }
+}
+
+impl State {
+    /// As it was written, or else made up.
+    pub(super) fn read(folder: &Path) -> Option<Self> {
+        Self::find(folder).state()
+    }
+
+    pub(super) fn find(folder: &Path) -> Found {
+        let bytes = fs::read(folder.join(STATE_FILE));
+        let (whole, left) = match &bytes {
+            Ok(bytes) => (Self::parse(bytes), serde_json::from_slice(bytes).ok()),
+            Err(_) => (None, None),
+        };
+        match whole {
+            Some(state) => Found::Whole(state),
+            None if generations(folder).is_empty() => Found::Nothing,
+            // It is being copied for the first time.
+            None if bytes.is_err() && has_changed_lately(size(folder).1) => Found::Nothing,
+            None => Found::MadeUp(Self::made_up(folder, left.unwrap_or_default())),
+        }
+    }
+
+    fn parse(bytes: &[u8]) -> Option<Self> {
+        let text = str::from_utf8(bytes).ok()?;
+        let Some((body, sum)) = text
+            .strip_suffix(CHECKSUM_BEHIND)
+            .and_then(|text| text.split_at_checked(text.len().checked_sub(CHECKSUM_DIGITS)?))
+            .and_then(|(body, sum)| Some((body.strip_suffix(CHECKSUM_BEFORE)?, sum)))
+        else {
+            // Older versions wrote neither a checksum nor what the copies hold.
+            let state: Self = serde_json::from_str(text).ok()?;
+            return Some(state).filter(|_| !text.contains("\"files\""));
+        };
+        (checksum(body) == sum).then(|| serde_json::from_str(text).ok())?
+    }
+
+    pub(super) fn to_text(&self) -> io::Result<String> {
+        let text = serde_json::to_string(self).map_err(io::Error::other)?;
+        let body = text.strip_suffix('}').unwrap_or(&text);
+        Ok(format!("{body}{CHECKSUM_BEFORE}{}{CHECKSUM_BEHIND}", checksum(body)))
+    }
+
+    /// From the copies, and from what a damaged file still says where that can be true.
+    fn made_up(folder: &Path, left: Self) -> Self {
+        let newest = generations(folder).into_iter().max().unwrap_or(1);
+        let into = generation(folder, newest);
+        let names = names(&into);
+        let left_main = left.main.clone().or_else(|| {
+            let name = left.source.file_name()?.to_str()?;
+            Some(plain(Path::new(name)).to_str()?.to_owned())
+        });
+        let main = left_main.filter(|main| names.contains(main));
+        let main = main.or_else(|| likely_main(folder, &into, &names));
+        Self {
+            session_id: left.session_id,
+            source: left.source,
+            main,
+            bytes: 0,
+            looked_beside: false,
+            // What they say is not to be believed any more.
+            files: BTreeMap::new(),
+        }
+    }
+}
+
+/// The names of the copies in a generation, the shortest paths first.
+fn names(generation: &Path) -> Vec<String> {
+    let mut names = Vec::new();
+    let mut folders = vec![generation.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for path in list(&folder) {
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let name = relative(&path, generation);
+            names.push(name.strip_suffix(PACKED).unwrap_or(&name).to_owned());
+        }
+    }
+    names.sort_by_key(|name| (name.matches('/').count(), name.clone()));
+    names.dedup();
+    names
+}
+
+/// The main file: the one whose name gives the folder's key, or the first that is of the agent's
+/// format.
+fn likely_main(folder: &Path, generation: &Path, names: &[String]) -> Option<String> {
+    let agent = folder.parent()?.file_name()?.to_str()?;
+    let format = FORMATS.iter().find(|format| format.name == agent)?;
+    let key = folder.file_name()?.to_str()?;
+    let is_named = |name: &&String| {
+        let known = format.kept.as_ref().and_then(|kept| (kept.session)(name));
+        let file = name.rsplit('/').next().unwrap_or(name);
+        let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
+        let mut ids = known.into_iter().chain([stem]);
+        ids.any(|id| Key::of(agent, id).as_str() == key)
+    };
+    let is_alike = |name: &&String| {
+        let path = generation.join(name);
+        let path = if path.is_file() { path } else { pack::packed(&path) };
+        format_of(&path).ok().flatten().is_some_and(|it| it.name == agent)
+    };
+    names.iter().find(is_named).or_else(|| names.iter().find(is_alike)).cloned()
+}
+
+fn checksum(body: &str) -> String {
+    let hash = blake3::hash(body.as_bytes()).to_hex();
+    hash.get(..CHECKSUM_DIGITS).unwrap_or_default().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_flipped_bit_is_noticed() {
+        let copy = FileCopy { sums: Sums::of(b"words"), ..FileCopy::default() };
+        let state = State {
+            session_id: "s".to_owned(),
+            source: "/home/me/s.jsonl".into(),
+            files: BTreeMap::from([("000001/s.jsonl".to_owned(), copy)]),
+            ..State::default()
+        };
+        let text = state.to_text().unwrap();
+        assert_eq!(State::parse(text.as_bytes()).as_ref(), Some(&state));
+        for bit in 0..text.len() * 8 {
+            let mut bytes = text.clone().into_bytes();
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            assert_eq!(State::parse(&bytes), None, "{}", String::from_utf8_lossy(&bytes));
+        }
+        for end in 0..text.len() {
+            assert_eq!(State::parse(&text.as_bytes()[..end]), None);
+        }
+    }
+
+    #[test]
+    fn what_an_older_version_wrote_is_read() {
+        let old = r#"{"session_id":"s","source":"/a/s.jsonl","bytes":7,"looked_beside":true}"#;
+        assert_eq!(State::parse(old.as_bytes()).unwrap().bytes, 7);
+    }
+}

@@ -1,0 +1,130 @@
+//! Sessions of which something is known to be damaged.
+//!
+//! Whoever reads or checks a session and finds it damaged leaves a mark in `damaged/<key>`, so that
+//! every later answer can say so, whether it reads the session or not. `sync` looks at a marked
+//! session again, and takes the mark away when all of it is what it should be.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+
+use antiphon_journal::{DamageKind, Log, verify};
+use antiphon_model::Severity;
+use serde::Serialize;
+
+use crate::archive::{self, Damage, Depth, replace};
+use crate::bundle::list;
+use crate::store::{Place, make_folders};
+use crate::{Key, Origin, Store};
+
+const DAMAGED: &str = "damaged";
+
+/// A session that an answer lacks, or has only in part.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct LeftOut {
+    /// What the session is called, or else its key.
+    pub session: String,
+    pub what: String,
+}
+
+impl Store {
+    /// The sessions that are marked as damaged, with what is wrong with each.
+    pub(crate) fn damaged(&self) -> BTreeMap<Key, LeftOut> {
+        let marks = list(&self.root().join(DAMAGED));
+        let read = |path: PathBuf| {
+            let key = Key::parse(path.file_name()?.to_str()?)?;
+            let text = fs::read_to_string(path).ok()?;
+            let (session, what) = text.split_once('\n')?;
+            let session = if session.is_empty() { key.as_str() } else { session };
+            let left_out = LeftOut { session: session.to_owned(), what: what.trim().to_owned() };
+            Some((key, left_out))
+        };
+        marks.into_iter().filter_map(read).collect()
+    }
+
+    pub(crate) fn is_marked(&self, key: &Key) -> bool {
+        self.root().join(DAMAGED).join(key.as_str()).exists()
+    }
+
+    /// Marks a session as damaged. If that cannot be written, it is told this once.
+    pub(crate) fn mark_damaged(&self, key: &Key, left_out: &LeftOut) {
+        let marks = self.root().join(DAMAGED);
+        let text = format!("{}\n{}\n", left_out.session.replace('\n', " "), left_out.what);
+        let path = marks.join(key.as_str());
+        if fs::read(&path).is_ok_and(|known| known == text.as_bytes()) {
+            return;
+        }
+        let _ = make_folders(&marks).and_then(|()| replace(&path, text.as_bytes()));
+    }
+
+    pub(crate) fn unmark(&self, key: &Key) {
+        let _ = fs::remove_file(self.root().join(DAMAGED).join(key.as_str()));
+    }
+
+    /// Checks every byte of every session that is kept against its hash, and marks what is damaged.
+    /// `each` is told after each session how many are done, of how many.
+    pub fn check(&self, each: &dyn Fn(usize, usize)) -> Vec<Damage> {
+        let places = self.places();
+        let names = self.known_rows();
+        let mut all = Vec::new();
+        for (at, place) in places.iter().enumerate() {
+            let mut found = match place.origin {
+                Origin::Archived => archive::damages(&place.folder, Depth::All),
+                Origin::Recorded => log_damages(place),
+            };
+            match found.first() {
+                None => self.unmark(&place.key),
+                Some(first) => {
+                    let session = names.get(&place.key).map(|row| row.session_id.clone());
+                    let session = session.unwrap_or_else(|| place.key.to_string());
+                    let what = format!("`{}`: {}", first.path.display(), first.what);
+                    self.mark_damaged(&place.key, &LeftOut { session, what });
+                }
+            }
+            all.append(&mut found);
+            each(at + 1, places.len());
+        }
+        all
+    }
+}
+
+/// What is damaged in a log.
+fn log_damages(place: &Place) -> Vec<Damage> {
+    let damage = |what: String| Damage { path: place.folder.clone(), what };
+    let log = match Log::find(&place.folder) {
+        Ok(log) => log,
+        Err(error) => return vec![damage(error.to_string())],
+    };
+    let segments: Vec<PathBuf> = log.segments().collect();
+    match verify(&log, None) {
+        Err(error) => vec![damage(error.to_string())],
+        Ok(report) => {
+            // A line that was never finished is what a crash leaves, and no damage to what was.
+            let errors = report.findings.iter().filter(|it| {
+                it.kind.severity() == Severity::Error && it.kind != DamageKind::TornTail
+            });
+            let told = errors.map(|it| {
+                let segment = usize::try_from(it.stream).ok().and_then(|at| segments.get(at));
+                let path = segment.unwrap_or(&place.folder).clone();
+                Damage { path, what: format!("line {}: {}", it.line, it.message()) }
+            });
+            told.collect()
+        }
+    }
+}
+
+/// An error, and what led to it.
+pub fn with_causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let own = error.to_string();
+        // Some errors tell their cause themselves.
+        if !text.ends_with(&own) {
+            text.push_str(": ");
+            text.push_str(&own);
+        }
+        cause = error.source();
+    }
+    text
+}
