@@ -143,6 +143,12 @@ impl Outlet {
         Arc::clone(&self.shared.asked)
     }
 
+    /// Whether nothing waits.
+    pub(crate) fn is_empty(&self) -> bool {
+        let state = self.shared.lock();
+        state.memory.is_empty() && state.spilled_bytes == 0
+    }
+
     /// The next bytes, if there are any within that time.
     pub(crate) fn take(&mut self, wait: Duration) -> std::io::Result<Taken> {
         self.shared.asked.fetch_add(1, Ordering::Relaxed);

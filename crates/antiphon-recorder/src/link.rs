@@ -183,6 +183,8 @@ fn start(words: &[OsString]) -> io::Result<(impl Write + Send + 'static, UnixStr
     let data = child.stdin.take().ok_or(io::ErrorKind::BrokenPipe)?;
     #[cfg(target_os = "linux")]
     let _ = rustix::pipe::fcntl_setpipe_size(&data, 1 << 20);
+    // Where we go on living, somebody has to take note of its end.
+    std::thread::spawn(move || child.wait());
     Ok((data, ours))
 }
 

@@ -40,6 +40,8 @@ struct State {
     lost: Loss,
     lost_in_all: Loss,
     pumps: usize,
+    /// The command has ended: what comes now is not its own any more.
+    is_ending: bool,
     is_closed: bool,
     begun: Instant,
     moved: Instant,
@@ -112,6 +114,7 @@ pub(crate) fn queue() -> (Sender, Queue) {
         lost: Loss::default(),
         lost_in_all: Loss::default(),
         pumps: 1,
+        is_ending: false,
         is_closed: false,
         begun: now,
         moved: now,
@@ -139,6 +142,9 @@ impl Sender {
     /// Puts in what was printed, or counts it as lost.
     pub(crate) fn put(&self, source: Source, at: Timestamp, bytes: &[u8]) {
         let mut state = self.0.lock();
+        if state.is_ending {
+            return;
+        }
         if state.bytes == 0 {
             // Nothing waited, so nothing stood still.
             state.moved = Instant::now();
@@ -181,10 +187,11 @@ impl Queue {
         }
     }
 
-    /// Waits until everything has gone out, as long as it moves; from then on nothing is taken.
-    /// Gives what was lost behind the last chunk.
+    /// Takes nothing more in, and waits until everything has gone out, as long as it moves. Gives
+    /// what was lost behind the last chunk.
     pub(crate) fn finish(&self) -> Loss {
         let mut state = self.0.lock();
+        state.is_ending = true;
         while state.bytes > 0 && state.moved.elapsed() < STANDSTILL {
             state = self.0.wait(state, Duration::from_millis(5));
         }
@@ -252,6 +259,14 @@ mod tests {
     }
 
     #[test]
+    fn when_whoever_took_is_gone_everything_is_lost() {
+        let (sender, queue) = queue();
+        queue.close();
+        sender.put(Source::Stdout, AT, b"one\ntwo\n");
+        assert_eq!(queue.finish(), Loss { lines: 2, bytes: 8 });
+    }
+
+    #[test]
     fn what_nobody_takes_is_lost_at_the_end_and_counted() {
         let (sender, queue) = queue();
         sender.put(Source::Stdout, AT, b"in hand\n");
@@ -259,7 +274,8 @@ mod tests {
         assert_eq!(queue.take().unwrap().bytes, b"in hand\n");
         // Whoever took it never asks for the next.
         assert_eq!(queue.finish(), Loss { lines: 2, bytes: 14 });
+        // What somebody prints whom the command left behind is nobody's.
         sender.put(Source::Stdout, AT, b"late\n");
-        assert_eq!(queue.lost_in_all(), Loss { lines: 3, bytes: 19 });
+        assert_eq!(queue.lost_in_all(), Loss { lines: 2, bytes: 14 });
     }
 }

@@ -116,7 +116,8 @@ impl Scribe {
             while let Some(frame) = frames.next() {
                 self.frame(&frame, &mut stdout, &mut stderr);
             }
-            if self.batch.is_due(SystemClock.now()) {
+            // Where more waits, what is late may as well be full.
+            if backlog.is_empty() && self.batch.is_due(SystemClock.now()) {
                 self.flush();
             }
         }

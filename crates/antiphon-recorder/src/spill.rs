@@ -10,6 +10,7 @@ use std::io;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use chacha20::ChaCha20Legacy;
 use chacha20::cipher::{KeyIvInit, StreamCipher, StreamCipherSeek};
@@ -54,7 +55,9 @@ pub(crate) fn create(folder: &Path) -> io::Result<(SpillWriter, SpillReader)> {
 }
 
 fn nameless(folder: &Path) -> io::Result<File> {
-    let path = folder.join(format!(".spill-{}", std::process::id()));
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    let path = folder.join(format!(".spill-{}-{count}", std::process::id()));
     let mut options = OpenOptions::new();
     options.read(true).write(true).create_new(true).mode(0o600);
     let file = options.open(&path)?;

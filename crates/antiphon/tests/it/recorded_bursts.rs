@@ -119,3 +119,14 @@ exit 5"#;
     let said = String::from_utf8(done.stderr).unwrap();
     assert!(said.contains("1000 lines (3893 bytes)"), "{said}");
 }
+
+#[test]
+fn a_process_that_is_left_behind_and_prints_on_holds_nobody() {
+    let folder = folder();
+    let script = folder.path().join("leaves.sh");
+    std::fs::write(&script, "yes & exit 3").unwrap();
+    let status = record(folder.path(), &[], &script).stdout(Stdio::null()).status().unwrap();
+    assert_eq!(status.code(), Some(3));
+    let shown = json(folder.path(), &["show", "--json"], &session(folder.path()));
+    assert_eq!(shown["outcome"], "failed");
+}
