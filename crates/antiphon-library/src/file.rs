@@ -164,7 +164,12 @@ impl Text {
         if opened.form == Form::Zip {
             return opened.members(memory);
         }
-        let (bytes, stopped) = opened.unpacked(memory)?;
+        let (mut bytes, stopped) = opened.unpacked(memory)?;
+        if let Some(Stopped::TooLong { .. }) = stopped {
+            // Half a line would be one more thing that is wrong.
+            let end = memchr::memrchr(b'\n', &bytes).map_or(bytes.len(), |last| last + 1);
+            bytes.truncate(end);
+        }
         Ok(Self { text: text(bytes), stopped })
     }
 
@@ -173,14 +178,14 @@ impl Text {
     pub(crate) fn read_document(path: &Path) -> io::Result<Self> {
         let memory = Memory::allowed();
         let refused = |len: u64| too_large(&memory.refuse_document(len));
+        // Most are short, and then nobody has to know what they are.
         let len = path.metadata()?.len();
-        let is_document = head::is_document(path)?;
-        if is_document && len > memory.document() {
+        if len > memory.document() && head::is_document(path)? {
             return Err(refused(len));
         }
         let read = Self::read_within(path, memory)?;
         match read.text.len() as u64 {
-            len if is_document && len > memory.document() => Err(refused(len)),
+            len if len > memory.document() && head::is_document(path)? => Err(refused(len)),
             _ => Ok(read),
         }
     }

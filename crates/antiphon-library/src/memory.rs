@@ -44,16 +44,15 @@ impl Memory {
         self.text().max(PLAIN_BYTES_MAX)
     }
 
-    /// How long a document may be. It is held as it is, and once more as the lines that it becomes,
-    /// while its parts are put together.
+    /// How long a document may be. It is held as it is, and once more as the lines that it becomes.
     pub(crate) fn document(self) -> u64 {
-        self.0 / 4
+        self.0 / 5 * 2
     }
 
     /// Why a document of that length is not read.
     pub(crate) fn refuse_document(self, len: u64) -> String {
         const STEP: u64 = 100 << 20;
-        let needed = len.saturating_mul(4).div_ceil(STEP).saturating_mul(STEP) >> 20;
+        let needed = len.saturating_mul(3).div_ceil(STEP).saturating_mul(STEP) >> 20;
         format!(
             "it is a document of {}, and to read it takes more than {} of memory; allow that with \
              `--max-memory {needed}MB`",
@@ -63,7 +62,7 @@ impl Memory {
     }
 
     fn text(self) -> u64 {
-        self.0 / 4 * 3
+        self.0 / 2
     }
 }
 

@@ -71,7 +71,12 @@ impl Unpacking {
         let left = self.most.saturating_sub(begin as u64);
         let mut line = String::from("{\"member\":");
         json::push_string(&mut line, &member.name);
-        if member.said.is_some_and(|said| said > left) || left == 0 {
+        if let Some(said) = member.said.filter(|&said| said > left) {
+            self.bytes.extend(format!("{line},\"bytes\":{said}}}\n").as_bytes());
+            self.is_too_long = true;
+            return None;
+        }
+        if left == 0 {
             self.is_too_long = true;
             return None;
         }

@@ -122,7 +122,8 @@ fn a_member_that_does_not_fit_costs_that_member() {
     let unpacked = unpack(&whole, 1 << 20);
     let first = "{\"member\":\"a.json\",\"value\":[1]}\n";
     let last = "{\"member\":\"c.json\",\"value\":[3]}\n";
-    assert_eq!(unpacked.text, [first, last].concat(), "it says how long it is");
+    let named = format!("{{\"member\":\"b.json\",\"bytes\":{}}}\n", long.len());
+    assert_eq!(unpacked.text, [first, &named, last].concat(), "it says how long it is");
     assert!(unpacked.is_too_long && unpacked.stopped.is_none());
     // It says that it is short; what comes out says otherwise.
     let list = whole.windows(4).rposition(|bytes| bytes == CENTRAL).unwrap();
@@ -135,6 +136,25 @@ fn a_member_that_does_not_fit_costs_that_member() {
     assert!(unpack(&whole, 8 << 20).text == [first, &middle, last].concat());
 }
 
+proptest::proptest! {
+    #[test]
+    fn what_is_made_one_line_is_the_same_json(
+        parts in proptest::collection::vec(
+            proptest::sample::select(vec![
+                " ", "\n", "\t\r\n", "{", "}", "[", "]", ",", ":", "1", "\"a b\"", "\"\\\"\"",
+                "\"\\\\\"", "\" \u{e9} \"", "\"",
+            ]),
+            0..30,
+        ),
+    ) {
+        let text = parts.concat();
+        let wanted = json::compact(&text).replace(['\n', '\r'], " ");
+        let mut bytes = [b"before ", text.as_bytes()].concat();
+        compact(&mut bytes, 7);
+        proptest::prop_assert_eq!(String::from_utf8(bytes).unwrap(), format!("before {wanted}"));
+    }
+}
+
 #[test]
 fn hostile_numbers_lead_nowhere() {
     let whole = zip(MEMBERS, false);
@@ -145,6 +165,16 @@ fn hostile_numbers_lead_nowhere() {
             let _ = unpack(&hostile, 1 << 16);
         }
     }
+}
+
+#[test]
+fn a_log_is_known_by_its_first_member_even_if_that_is_long() {
+    let start =
+        format!(r#"{{"eval":{{"task":"a","eval_id":"e1"}},"note":"{}"}}"#, "x".repeat(99_999));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log.eval");
+    std::fs::write(&path, zip(&[("_journal/start.json", DEFLATED, &start)], false)).unwrap();
+    assert_eq!(crate::open(&path).unwrap().format, "inspect");
 }
 
 #[test]

@@ -40,6 +40,26 @@ fn measure(arguments: &[&str]) -> Measured {
 
 const LINE: &str = r#"{"type":"user","uuid":"u1","parentUuid":null,"sessionId":"s1","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/work","version":"2.1.7","message":{"role":"user","content":"words"}}"#;
 
+#[test]
+fn a_log_is_shown_in_the_memory_of_a_few_lines() {
+    let folder = folder();
+    let path = folder.path().join("log.jsonl");
+    let words = "words ".repeat(300);
+    let line = |n: usize| {
+        format!(
+            "{{\"message_id\":\"m{n}\",\"agent_id\":\"a\",\"role\":\"user\",\"content\":\"{words}\"}}\n"
+        )
+    };
+    fs::write(&path, (0..20_000).map(line).collect::<String>()).unwrap();
+    let path = path.to_str().unwrap();
+    let done = measure(&["tail", "--once", "--json", path]);
+    assert_eq!((done.exit, done.out.lines().count()), (Some(0), 20_000), "{}", done.err);
+    assert!(done.megabytes < 30, "{} MB", done.megabytes);
+    let done = measure(&["tail", "--once", path]);
+    assert_eq!((done.exit, done.out.lines().count()), (Some(0), 20_000), "{}", done.err);
+    assert!(done.megabytes < 30, "{} MB", done.megabytes);
+}
+
 /// A file of zeros is a hole, and takes no room on the disk.
 fn hole(path: &Path, begin: &str, len: u64, end: &str) {
     let mut file = File::create(path).unwrap();
@@ -75,7 +95,7 @@ fn a_document_that_takes_more_memory_than_is_allowed_is_refused() {
     let messages = vec![message; 1000].join(",");
     fs::write(&path, format!(r#"{{"messages":[{messages}]}}"#)).unwrap();
     let path = path.to_str().unwrap();
-    let done = measure(&["export", "--as", "openai", path, "--max-memory", "20MB"]);
+    let done = measure(&["export", "--as", "openai", path, "--max-memory", "10MB"]);
     assert_eq!(done.exit, Some(4), "{}", done.err);
     assert!(done.err.contains("it is a document of 5 MB"), "{}", done.err);
     assert!(done.err.contains("`--max-memory 100MB`"), "{}", done.err);
