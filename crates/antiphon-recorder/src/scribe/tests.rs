@@ -93,5 +93,5 @@ fn a_recorder_that_was_killed_leaves_a_log_without_an_end() {
     assert_eq!(of_type(&events, "output")[0]["content"], "half a li");
     assert!(of_type(&events, "session_ended").is_empty());
     let log = antiphon_journal::Log::find(&folder.path().join("log.jsonl")).unwrap();
-    assert!(log.is_abandoned());
+    assert_eq!(log.activity(), antiphon_model::Activity::Gone);
 }
