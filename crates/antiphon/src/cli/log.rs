@@ -140,7 +140,7 @@ pub(crate) struct Export {
     /// Write a document again whenever the session has grown, until it ends
     #[arg(long, requires = "output")]
     pub(crate) follow: bool,
-    /// With all secrets that it holds
+    /// Keep the secrets that are found; a native export always does
     #[arg(long)]
     pub(crate) no_redact: bool,
 }
@@ -165,7 +165,7 @@ pub(crate) enum ExportFormat {
     Openai,
     /// OpenTelemetry spans (OTLP JSON, GenAI conventions)
     Otlp,
-    /// The agent's own file, byte for byte
+    /// The agent's own file, byte for byte: secrets are not removed
     Native,
 }
 

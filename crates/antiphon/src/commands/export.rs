@@ -8,6 +8,7 @@ use antiphon_documents::{PhaseDetail, Standard, WriteOptions};
 use antiphon_journal::{Level, Options};
 use antiphon_library::export_log;
 use antiphon_recorder::{Policy, Transcript};
+use antiphon_redact::Counts;
 
 use crate::cli;
 use crate::failure::{Outcome, UserError};
@@ -77,7 +78,9 @@ fn native(args: &cli::Export) -> anyhow::Result<Outcome> {
         return Ok(done);
     }
     let bytes = bundle.native()?;
-    report_secrets(&bytes);
+    let mut counts = Counts::default();
+    count_secrets(&bytes, &mut counts);
+    warn_of_secrets(&counts);
     match &args.output {
         Some(path) => create(path, &bytes)?,
         None if terminal::bytes(&bytes)? => {}
@@ -91,6 +94,7 @@ fn native(args: &cli::Export) -> anyhow::Result<Outcome> {
 
 /// Every file of a session, under the name that its agent gave it, in a folder that is there.
 fn native_files(bundle: &antiphon_library::Bundle, folder: &Path) -> anyhow::Result<()> {
+    let mut counts = Counts::default();
     for (name, bytes) in bundle.native_files()? {
         // Whatever a file was called, it stays in the folder.
         let parts = name.components().filter(|part| matches!(part, Component::Normal(_)));
@@ -98,20 +102,28 @@ fn native_files(bundle: &antiphon_library::Bundle, folder: &Path) -> anyhow::Res
         if let Some(parent) = path.parent() {
             std::fs::create_dir_all(parent)?;
         }
-        report_secrets(&bytes);
+        count_secrets(&bytes, &mut counts);
         create(&path, &bytes)?;
     }
+    warn_of_secrets(&counts);
     Ok(())
 }
 
-/// Says that there are secrets in what is given as it is.
-fn report_secrets(bytes: &[u8]) {
-    let secrets =
-        antiphon_redact::Redactor::default().find_document(&String::from_utf8_lossy(bytes));
-    if !secrets.is_empty() {
-        let count = terminal::count(secrets.len(), "secret");
-        terminal::complain(&format!("{count} in it: these are the agent's own bytes"));
+/// Counts the secrets in what is given as it is.
+fn count_secrets(bytes: &[u8], counts: &mut Counts) {
+    crate::redaction::redactor().redact_document(&String::from_utf8_lossy(bytes), counts);
+}
+
+/// A native export is the one that is never redacted: its bytes are the agent's own.
+fn warn_of_secrets(counts: &Counts) {
+    if counts.is_empty() {
+        return;
     }
+    let total = usize::try_from(counts.total()).unwrap_or(usize::MAX);
+    let secrets = terminal::count(total, "secret");
+    terminal::complain(&format!(
+        "warning: a native export is not redacted: it contains {secrets} ({counts})"
+    ));
 }
 
 fn transcript(args: &cli::Export) -> anyhow::Result<Outcome> {

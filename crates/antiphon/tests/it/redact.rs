@@ -176,3 +176,28 @@ fn a_text_is_redacted_before_it_is_cut() {
         }
     }
 }
+
+#[test]
+fn a_native_export_says_how_many_secrets_it_contains() {
+    let folder = folder();
+    let [github, anthropic, _] = secrets();
+    let said = |text: &str| {
+        let message = serde_json::json!({"role": "user", "content": text});
+        serde_json::json!({"type": "user", "uuid": "u1", "parentUuid": null, "sessionId": "s1",
+            "timestamp": "2026-01-01T00:00:00Z", "cwd": "/x", "version": "2.0.0",
+            "message": message})
+        .to_string()
+            + "\n"
+    };
+    let session = said(&format!("use {github} and {anthropic}"));
+    let path = file(&folder, "s1.jsonl", &session);
+    let done = run_with(&["export", &path, "--as", "native"], b"");
+    assert_eq!((done.exit, done.out.as_str()), (0, session.as_str()), "{done}");
+    assert_eq!(
+        done.err,
+        "warning: a native export is not redacted: it contains 2 secrets (1 anthropic-key, 1 github-token)\n"
+    );
+    let path = file(&folder, "s2.jsonl", said("nothing to hide"));
+    let done = run_with(&["export", &path, "--as", "native"], b"");
+    assert_eq!((done.exit, done.err.as_str()), (0, ""), "{done}");
+}
