@@ -14,6 +14,7 @@ mod assignment;
 mod backlog;
 mod batch;
 mod child;
+mod command_line;
 mod event;
 mod frame;
 mod leader;

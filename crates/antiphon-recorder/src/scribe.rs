@@ -15,6 +15,7 @@ use serde_json::Value;
 use crate::Assignment;
 use crate::backlog::{Outlet, Taken};
 use crate::batch::{self, Batch};
+use crate::command_line;
 use crate::event::{Reason, RoleEvent, Stage};
 use crate::frame::{Exit, Frame, Frames, Source};
 use crate::lines::Lines;
@@ -88,7 +89,7 @@ impl Scribe {
     ) {
         let begun = SystemClock.now();
         self.tell(Stage::Requested, begun);
-        self.command = command.iter().map(|word| (self.redact)(word, false).into_owned()).collect();
+        self.command = command_line::redacted(command, &mut self.redact);
         self.log.started(&self.assignment, &self.command, None, begun);
         self.warn_of_log();
         let _ = self.recorder.send(Told::Begun);

@@ -24,7 +24,11 @@ impl Instance {
     /// The parts of the secret of which eight characters in a row are in a text.
     pub(crate) fn leaked_in<'i>(&'i self, text: &str) -> Option<&'i str> {
         let long = self.parts.iter().filter(|part| part.len() >= 8);
-        let mut pieces = long.flat_map(|part| (8..=part.len()).map(|end| &part[end - 8..end]));
+        // Of a long one the beginning, which is what a cut leaves, and some of the rest.
+        let mut pieces = long.flat_map(|part| {
+            let ends = (8..=part.len()).filter(|end| *end < 140 || end % 16 == 0);
+            ends.map(|end| &part[end - 8..end])
+        });
         pieces.find(|piece| text.contains(piece))
     }
 }

@@ -48,11 +48,10 @@ fn session(instance: &Instance, number: usize) -> String {
     ];
     for (ix, place) in (number % STEP..CUT_MAX).step_by(STEP).enumerate() {
         let text = padded(instance, place);
-        let arguments = json!({"command": text, "description": text}).to_string();
+        let arguments = json!({"command": text}).to_string();
         let call = json!({"id": format!("c{ix}"), "type": "function",
             "function": {"name": "Bash", "arguments": arguments}});
-        events.push(json!({"agent_id": "a", "role": "assistant", "content": text,
-            "tool_calls": [call]}));
+        events.push(json!({"agent_id": "a", "role": "assistant", "tool_calls": [call]}));
         events.push(json!({"agent_id": "a", "role": "tool", "tool_call_id": format!("c{ix}"),
             "content": text}));
     }

@@ -265,7 +265,9 @@ fn a_secret_that_the_agent_prints_is_found_nowhere() {
     let agent = agent(folder.path(), &prints);
     let logs = folder.path().join("logs");
     let options = ["--role", "planner", "--logs-dir", logs.to_str().unwrap()];
-    let done = record(folder.path(), &options, &agent).env("MY_API_KEY", own).output().unwrap();
+    let password = "a8Kd02mZq7Rt5Yw9";
+    let mut recording = record(folder.path(), &options, &agent);
+    let done = recording.args(["--password", password]).env("MY_API_KEY", own).output().unwrap();
     assert!(
         String::from_utf8_lossy(&done.stdout).contains(&secret),
         "the agent's output is its own"
@@ -280,7 +282,7 @@ fn a_secret_that_the_agent_prints_is_found_nowhere() {
                 continue;
             }
             let text = std::fs::read_to_string(&path).unwrap();
-            let is_clean = [&*secret, own, key].iter().all(|it| !text.contains(it));
+            let is_clean = [&*secret, own, key, password].iter().all(|it| !text.contains(it));
             assert!(is_clean, "{}: {text}", path.display());
             found += text.matches("[redacted:").count();
         }
