@@ -23,11 +23,11 @@ pub struct Draft {
 pub enum DraftError {
     #[error("not a JSON object: {0}")]
     NotJson(String),
-    #[error("`message_id` is no string")]
+    #[error("`message_id` is not a string")]
     BadId,
     #[error("a message needs `agent_id` and `role`; any other event needs `event_type`")]
     NeitherMessageNorEvent,
-    #[error("`{0}` names its agent in `agent`; `agent_id` stands on messages and agent_created")]
+    #[error("`{0}` names its agent in `agent`; `agent_id` belongs to messages and agent_created")]
     AgentIdOutsideMessage(String),
     #[error("`{0}` needs `{1}`")]
     Missing(&'static str, &'static str),
@@ -37,7 +37,7 @@ pub enum DraftError {
     TranscriptEdit,
     #[error("`session_started` of format {0}; this writer writes format {FORMAT}")]
     NewerFormat(u64),
-    #[error("{0} bytes are too long for a line; {LINE_BYTES_MAX} is the most")]
+    #[error("a line of {0} bytes is too long; the limit is {LINE_BYTES_MAX}")]
     TooLong(usize),
 }
 
@@ -303,8 +303,8 @@ mod tests {
         let reason = |text| Draft::from_json(text).unwrap_err().to_string();
         insta::assert_snapshot!(reason("[]"), @"not a JSON object: JSON, but not an object");
         insta::assert_snapshot!(reason("{}"), @"a message needs `agent_id` and `role`; any other event needs `event_type`");
-        insta::assert_snapshot!(reason(r#"{"event_type":"x","agent_id":"a"}"#), @"`x` names its agent in `agent`; `agent_id` stands on messages and agent_created");
+        insta::assert_snapshot!(reason(r#"{"event_type":"x","agent_id":"a"}"#), @"`x` names its agent in `agent`; `agent_id` belongs to messages and agent_created");
         insta::assert_snapshot!(reason(r#"{"event_type":"agent_created","name":"a"}"#), @"`agent_created` needs `agent_id`");
-        insta::assert_snapshot!(reason(r#"{"message_id":{},"agent_id":"a","role":"user"}"#), @"`message_id` is no string");
+        insta::assert_snapshot!(reason(r#"{"message_id":{},"agent_id":"a","role":"user"}"#), @"`message_id` is not a string");
     }
 }

@@ -17,9 +17,9 @@ pub enum Error {
     Write { path: PathBuf, source: io::Error },
     #[error("`{path}` was written, but could not be made durable")]
     Sync { path: PathBuf, source: io::Error },
-    #[error("`{path}` holds no log (no file like 000001.jsonl)")]
+    #[error("`{path}` contains no log (no file such as 000001.jsonl)")]
     NoLog { path: PathBuf },
-    #[error("`{path}` is there already")]
+    #[error("`{path}` already exists")]
     Exists { path: PathBuf },
     #[error("`{path}` is being written by {holder}")]
     Locked { path: PathBuf, holder: String },
@@ -27,7 +27,7 @@ pub enum Error {
     NewerFormat { path: PathBuf, format: u64 },
     #[error("the event cannot be recorded: {0}")]
     Draft(#[from] DraftError),
-    #[error("`{id}` is in the log already, with other content")]
+    #[error("`{id}` is already in the log, with different content")]
     Conflict { id: String },
 }
 

@@ -28,15 +28,15 @@ pub enum DatabaseError {
     Read { path: PathBuf, source: rusqlite::Error },
     #[error("cannot copy the database `{path}`")]
     Copy { path: PathBuf, source: std::io::Error },
-    #[error("`{path}` is a database, but none that is known to hold sessions")]
+    #[error("`{path}` is a database without sessions of a known agent")]
     Unknown { path: PathBuf },
-    #[error("the database `{path}` holds no session")]
+    #[error("the database `{path}` contains no sessions")]
     Empty { path: PathBuf },
     #[error("there is no session `{id}` in the database `{path}`; the newest is `{newest}`")]
     NoSession { path: PathBuf, id: String, newest: String },
-    #[error("the sessions in `{path}` are of {agent}, which cannot be read yet")]
+    #[error("`{path}` contains sessions of {agent}, which cannot be read yet")]
     Unread { path: PathBuf, agent: &'static str },
-    #[error("a session in the database `{path}` is longer than can be read")]
+    #[error("a session in the database `{path}` is too long to read")]
     TooLong { path: PathBuf },
     #[error("the database `{path}` changed while it was read")]
     Changed { path: PathBuf },

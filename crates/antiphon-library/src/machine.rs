@@ -24,7 +24,9 @@ pub struct SourceReport {
     pub deletes_after_days: Option<u32>,
     /// How many of those will be gone within a week.
     pub soon_deleted: usize,
-    /// When the first of them goes.
+    /// How many of those should be gone already, and may go at any time.
+    pub overdue: usize,
+    /// When the first of the others goes.
     pub first_goes_at: Option<Timestamp>,
 }
 
@@ -56,7 +58,12 @@ fn report(folder: &SourceFolder, now: Timestamp) -> SourceReport {
         sessions: files.len(),
         deletes_after_days: folder.deletes_after_days,
         soon_deleted: soon.len(),
-        first_goes_at: soon.into_iter().min().map(Timestamp::from_millis),
+        overdue: soon.iter().filter(|goes_at| **goes_at <= now.as_millis()).count(),
+        first_goes_at: soon
+            .into_iter()
+            .filter(|goes_at| *goes_at > now.as_millis())
+            .min()
+            .map(Timestamp::from_millis),
     }
 }
 

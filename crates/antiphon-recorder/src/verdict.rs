@@ -34,8 +34,8 @@ pub(crate) fn verdict(exit: Exit, told: Option<&Value>) -> Verdict {
         first.or(result["subtype"].as_str()).map(str::to_owned)
     });
     let by_exit = || match (exit.code, exit.signal) {
-        (Some(code), _) => Some(format!("the command ended with status {code}")),
-        (None, Some(signal)) => Some(format!("the command was ended by signal {signal}")),
+        (Some(code), _) => Some(format!("the command exited with status {code}")),
+        (None, Some(signal)) => Some(format!("the command was killed by signal {signal}")),
         (None, None) => None,
     };
     Verdict { outcome, reason: Some(reason), error: own_words.or_else(by_exit) }

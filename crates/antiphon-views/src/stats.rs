@@ -189,7 +189,7 @@ impl std::fmt::Display for StatsKey {
             Self::SubAgent { sub_agent } => Some(sub_agent.as_deref().unwrap_or("no sub-agent")),
             Self::Session { session_id } => Some(session_id.as_str()),
         };
-        f.write_str(word.unwrap_or("not said"))
+        f.write_str(word.unwrap_or("(unknown)"))
     }
 }
 

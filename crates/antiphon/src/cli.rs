@@ -62,7 +62,7 @@ Exit codes: 0 done, 1 the answer is no, 2 usage, 3 done but some input was bad, 
 pub(crate) enum Command {
     /// Show the bundled samples: dialog, tree, flow, and a picture
     Demo(Demo),
-    /// Run an agent and record what it does; it does not notice
+    /// Run a command and record it transparently
     #[command(after_help = "\
 Examples:
   antiphon record -- claude -p 'Fix the test' --output-format stream-json --verbose
@@ -71,26 +71,26 @@ Examples:
 The command's output, input, signals and exit status pass through unchanged. The session is
 `latest` to every other command.")]
     Record(Record),
-    /// Find the sessions of every agent on this machine, and keep what is new of them
+    /// Copy new and changed sessions of every agent on this machine
     Sync(Sync),
-    /// List the sessions that are kept, the last to change first
+    /// List the kept sessions, most recently changed first
     Ls(Ls),
-    /// Find words in everything that was said and done, in all sessions that are kept
+    /// Search everything that was said and done in all kept sessions
     #[command(after_help = "\
-Words must all be there; \"a phrase\" must stand so. Filters: tool:Bash file:src/x.rs agent:codex
-project:web role:user since:2026-03-01 until:2026-04-01 is:error. The newest come first.")]
+All words must match; \"a phrase\" matches literally. Filters: tool:Bash file:src/x.rs agent:codex
+project:web role:user since:2026-03-01 until:2026-04-01 is:error. The newest matches come first.")]
     Search(Search),
     /// Show a session on one page
     Show(Session),
-    /// Show a session from one side: tree, dialog, perspective, causality …
+    /// Show one view of a session: tree, dialog, perspective, causality …
     View(View),
-    /// Count tokens and cost over sessions
+    /// Count tokens and cost across sessions
     Stats(Stats),
     /// Follow a session while it grows
     Tail(Tail),
-    /// Write a session in another form
+    /// Write a session in another format
     Export(Export),
-    /// Say what calls were for: add a phase or a note to a log
+    /// Add a phase or a note to a session
     Annotate(Annotate),
     /// Name the last complete point and every call without a result
     Resume(Session),
@@ -106,17 +106,17 @@ project:web role:user since:2026-03-01 until:2026-04-01 is:error. The newest com
     Redact(Redact),
     /// Check session documents against their standard, STD-001 or STD-008
     Validate(Validate),
-    /// Write an older session document in the current shape
+    /// Convert an older session document to the current version
     Migrate(Migrate),
     /// List the formats that can be read and written
     Formats(Formats),
-    /// Say what is where, and what agents will delete
+    /// Check session locations and upcoming deletions
     Doctor(Doctor),
-    /// Remove a session that is kept, for good, after showing what goes
+    /// Permanently delete a kept session, after showing what will be deleted
     Forget(Forget),
-    /// Make the catalogue again, from which `ls`, `search` and `stats` answer
+    /// Rebuild the catalogue that `ls`, `search` and `stats` use
     Reindex(Reindex),
-    /// Keep the sessions of an agent as they happen, by its hooks
+    /// Copy an agent's sessions as they happen, using its hooks
     Install(Install),
     /// What an agent's hook runs; it reads the hook's JSON, prints nothing and never fails
     Hook(Hook),

@@ -35,7 +35,8 @@ use crate::failure::Outcome;
 pub(crate) use record::duration;
 
 /// What to do about an empty store.
-const NOTHING_KEPT: &str = "No session is kept yet: `antiphon sync` takes in those of your agents.";
+const NOTHING_KEPT: &str =
+    "No session is kept yet: `antiphon sync` copies the sessions of your agents.";
 
 pub(crate) fn run(cli: Cli) -> anyhow::Result<Outcome> {
     if let Some(bytes) = cli.max_memory {

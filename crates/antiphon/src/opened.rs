@@ -43,8 +43,8 @@ impl Opened {
                 return Err(UserError::not_found(format!("`{shown}` is empty: no events")).into());
             }
             let first = inner.session.problems().first().map(|problem| problem.message.clone());
-            let why = first.unwrap_or_else(|| "it holds no events".to_owned());
-            let what = format!("`{shown}` is no session in a known format: {why}");
+            let why = first.unwrap_or_else(|| "it contains no events".to_owned());
+            let what = format!("`{shown}` is not a session in a known format: {why}");
             return Err(UserError::failed(what).hint("`antiphon formats` lists them").into());
         }
         Ok(Self { inner, path: shown.to_string() })
@@ -82,7 +82,7 @@ impl Opened {
                 AgentNotFound::Unknown { known } => {
                     let names = known.iter().take(20).cloned().collect::<Vec<_>>().join(", ");
                     UserError::not_found(format!("there is no agent `{wanted}`"))
-                        .hint(format!("the agents are: {names}"))
+                        .hint(format!("available agents: {names}"))
                 }
                 AgentNotFound::Ambiguous { ids } => {
                     UserError::usage(format!("`{wanted}` names {} agents", ids.len()))
@@ -105,8 +105,8 @@ impl Opened {
             _ => {
                 let names = self.session.agents().map(|(ix, _)| self.session.agent_name(ix));
                 let names = names.take(20).collect::<Vec<_>>();
-                let error = UserError::usage("whose? say it with `--agent`");
-                Err(error.hint(format!("the agents are: {}", names.join(", "))).into())
+                let error = UserError::usage("choose an agent with --agent");
+                Err(error.hint(format!("available agents: {}", names.join(", "))).into())
             }
         }
     }
@@ -142,7 +142,7 @@ fn no_log(path: &Path, error: Error) -> anyhow::Error {
         && source.kind() == std::io::ErrorKind::NotFound
     {
         return UserError::failed(format!("there is no file `{}`", path.display()))
-            .hint("name a session's log; `antiphon demo` shows some")
+            .hint("pass the path of a session; `antiphon demo` shows some")
             .into();
     }
     error.into()
@@ -181,26 +181,27 @@ fn located(named: &Path) -> anyhow::Result<Located> {
     match store.as_ref().map_or(Found::Nothing, |store| store.find(word)) {
         Found::One(session) => Ok(Located { path: session.path(), end: session.end }),
         Found::Several(sessions) => {
-            let several = UserError::usage(format!("`{word}` begins {} ids", sessions.len()));
-            Err(several.hint(format!("say more of one of: {}", candidates(&sessions))).into())
+            let several = UserError::usage(format!("`{word}` matches {} sessions", sessions.len()));
+            Err(several
+                .hint(format!("type more of one of these ids: {}", candidates(&sessions)))
+                .into())
         }
         Found::Nothing if named.extension().is_some() => Ok(at(named)),
         Found::Nothing if word == "latest" => {
-            let none = UserError::not_found("no session is kept yet");
-            Err(none.hint("`antiphon sync` takes in those of your agents").into())
+            let none = UserError::not_found("no sessions have been kept yet");
+            Err(none.hint("`antiphon sync` copies the sessions of your agents").into())
         }
         // A thread is kept with the session that made it.
         Found::Nothing => match store.map(|store| store.find_parts(word)).as_deref() {
             Some([part]) => Ok(at(part)),
             Some([_, _, ..]) => {
-                let several =
-                    UserError::usage(format!("`{word}` begins the ids of several threads"));
-                Err(several.hint("give more of the id").into())
+                let several = UserError::usage(format!("`{word}` matches several threads"));
+                Err(several.hint("type more of the id").into())
             }
             Some([]) | None => {
                 let none = UserError::failed(format!("there is no file or session `{word}`"));
                 Err(none
-                    .hint("`antiphon ls` lists the sessions; four digits of an id are enough")
+                    .hint("`antiphon ls` lists the sessions; the first few characters of an id are enough")
                     .into())
             }
         },

@@ -237,7 +237,7 @@ fn a_bad_database_is_a_clear_error() {
     writer.execute_batch("CREATE TABLE shelf (id TEXT)").unwrap();
     assert!(error(&path).contains("none that is known to hold sessions"));
     drop(writer);
-    assert!(error(&Shop::new().path()).contains("holds no session"));
+    assert!(error(&Shop::new().path()).contains("contains no sessions"));
 }
 
 #[test]

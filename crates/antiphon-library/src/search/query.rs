@@ -1,5 +1,6 @@
 //! What a person types, and what it asks for.
 
+use antiphon_journal::{Clock as _, SystemClock};
 use antiphon_model::Timestamp;
 
 /// What is asked.
@@ -71,9 +72,53 @@ impl Query {
     }
 }
 
-/// A moment, or the first one of a day.
+/// A moment, the beginning of a day, or some days or hours before now: `2026-03-01`, `today`, `7d`.
+/// Days begin at midnight UTC.
 pub fn day_or_time(text: &str) -> Result<Timestamp, String> {
-    let day = format!("{text}T00:00:00Z");
-    let at = Timestamp::parse(text).or_else(|| Timestamp::parse(&day));
-    at.ok_or_else(|| "a day is written 2026-03-01".to_owned())
+    day_before(text, SystemClock.now())
+        .ok_or_else(|| "expected a date such as 2026-03-01, today or 7d".to_owned())
+}
+
+fn day_before(text: &str, now: Timestamp) -> Option<Timestamp> {
+    const HOUR: i64 = 3_600_000;
+    let midnight = now.as_millis() - now.as_millis().rem_euclid(24 * HOUR);
+    match text {
+        "today" => return Some(Timestamp::from_millis(midnight)),
+        "yesterday" => return Some(Timestamp::from_millis(midnight - 24 * HOUR)),
+        _ => {}
+    }
+    let units = [('h', HOUR), ('d', 24 * HOUR), ('w', 7 * 24 * HOUR)];
+    let ago = units.iter().find_map(|(unit, millis)| {
+        let number: u32 = text.strip_suffix(*unit)?.parse().ok()?;
+        i64::from(number).checked_mul(*millis)
+    });
+    match ago {
+        Some(ago) => now.as_millis().checked_sub(ago).map(Timestamp::from_millis),
+        None => Timestamp::parse(text).or_else(|| Timestamp::parse(&format!("{text}T00:00:00Z"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_day_is_a_date_or_a_time_before_now() {
+        let now = Timestamp::parse("2026-03-10T12:30:00Z").unwrap();
+        let check = |text: &str| day_before(text, now).map(|at| at.to_string());
+        let days = ["2026-03-01", "2026-03-01T05:00:00Z", "today", "yesterday", "7d", "2w", "36h"];
+        let times = [
+            "2026-03-01T00:00:00.000Z",
+            "2026-03-01T05:00:00.000Z",
+            "2026-03-10T00:00:00.000Z",
+            "2026-03-09T00:00:00.000Z",
+            "2026-03-03T12:30:00.000Z",
+            "2026-02-24T12:30:00.000Z",
+            "2026-03-09T00:30:00.000Z",
+        ];
+        assert_eq!(days.map(check), times.map(|time| Some(time.to_owned())));
+        for wrong in ["", "d", "-7d", "7", "tomorrow", "2026-13-01"] {
+            assert_eq!(check(wrong), None, "{wrong}");
+        }
+    }
 }

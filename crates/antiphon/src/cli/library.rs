@@ -12,40 +12,40 @@ Examples:
   antiphon show latest      the first of the list
   antiphon show 0f0e        by the beginning of its id")]
 pub(crate) struct Ls {
-    /// Of this agent: a part of its name, as in all of these
+    /// Filter by agent; part of the name is enough, as in every filter
     #[arg(long, value_name = "NAME")]
     pub(crate) agent: Option<String>,
-    /// Worked in this folder
+    /// Filter by working folder
     #[arg(long, value_name = "FOLDER")]
     pub(crate) project: Option<String>,
-    /// Recorded in this role
+    /// Filter by recorded role
     #[arg(long, value_name = "ROLE")]
     pub(crate) role: Option<String>,
-    /// Recorded for this issue
+    /// Filter by recorded issue
     #[arg(long, value_name = "ISSUE")]
     pub(crate) issue: Option<String>,
-    /// In this state
+    /// Filter by state
     #[arg(long, value_name = "STATUS", value_parser = ["running", "completed", "failed", "timed-out", "cancelled", "interrupted"])]
     pub(crate) status: Option<String>,
-    /// Used this tool
+    /// Filter by tool used
     #[arg(long, value_name = "NAME")]
     pub(crate) tool: Option<String>,
-    /// Names this file in what was said or done: a part of its path
+    /// Filter by a file that was mentioned or touched; part of the path is enough
     #[arg(long, value_name = "PATH")]
     pub(crate) file: Option<String>,
-    /// Cost this much at least, in dollars
+    /// Filter by minimum cost in dollars
     #[arg(long, value_name = "USD")]
     pub(crate) min_cost: Option<f64>,
-    /// Something happened on this day, or later
+    /// Only sessions active on or after this day
     #[arg(long, value_name = "DAY", value_parser = antiphon_library::day_or_time)]
     pub(crate) since: Option<antiphon_model::Timestamp>,
-    /// Begun before this day
+    /// Only sessions started before this day
     #[arg(long, value_name = "DAY", value_parser = antiphon_library::day_or_time)]
     pub(crate) until: Option<antiphon_model::Timestamp>,
-    /// What comes first
+    /// Sort order
     #[arg(long, value_enum, default_value_t = LsSort::Changed)]
     pub(crate) sort: LsSort,
-    /// How many at most
+    /// Maximum number of sessions
     #[arg(long, value_name = "N", default_value_t = 50)]
     pub(crate) limit: usize,
     /// Print one JSON document
@@ -56,22 +56,22 @@ pub(crate) struct Ls {
 /// In which order sessions are listed.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum LsSort {
-    /// The last to change
+    /// Most recently changed first
     Changed,
-    /// The last to begin
+    /// Most recently started first
     Started,
-    /// The dearest
+    /// Most expensive first
     Cost,
-    /// The longest
+    /// Longest first
     Events,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Sync {
-    /// Only this agent's
+    /// Only this agent's sessions
     #[arg(long, value_name = "AGENT")]
     pub(crate) agent: Option<String>,
-    /// Go on, and keep what is new as it comes
+    /// Keep running and copy new events as they arrive
     #[arg(long)]
     pub(crate) watch: bool,
     /// Print one JSON document
@@ -84,10 +84,10 @@ pub(crate) struct Search {
     /// What to look for
     #[arg(required = true)]
     pub(crate) query: Vec<String>,
-    /// How many places at most
+    /// Maximum number of matches
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub(crate) limit: usize,
-    /// What comes first
+    /// Sort order
     #[arg(long, value_enum, default_value_t = SearchSort::Newest)]
     pub(crate) sort: SearchSort,
     /// Print one JSON document
@@ -98,9 +98,9 @@ pub(crate) struct Search {
 /// In which order places are told.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum SearchSort {
-    /// The newest sessions first, in each the latest first
+    /// Newest session first, and within a session the latest match
     Newest,
-    /// What fits best first: only what was said and thought, not what tools were given or gave
+    /// Best match first; searches messages only, not tool calls
     Relevance,
 }
 
@@ -123,9 +123,9 @@ pub(crate) struct Doctor {
 
 #[derive(Debug, Args)]
 pub(crate) struct Forget {
-    /// The session: its id, or how that begins
+    /// The session: its id, or the beginning of its id
     pub(crate) session: String,
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(long)]
     pub(crate) yes: bool,
 }
@@ -136,7 +136,7 @@ pub(crate) struct Stats {
     /// all that are kept
     #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
-    /// What a row is
+    /// What to group by
     #[arg(long, value_enum, default_value_t = By::Model)]
     pub(crate) by: By,
     #[command(flatten)]
@@ -157,7 +157,7 @@ pub(crate) enum By {
     /// The kind of sub-agent
     SubAgent,
     Day,
-    /// The folder that was worked in
+    /// The working folder
     Project,
     Session,
 }

@@ -14,26 +14,26 @@ Examples:
   antiphon tail run.jsonl --since msg_120    what came after
   antiphon tail run.jsonl --json | jq .role  as JSON Lines")]
 pub(crate) struct Tail {
-    /// The session; it need not be there yet
+    /// The session; it need not exist yet
     pub(crate) session: PathBuf,
     /// Begin after this message
     #[arg(long, value_name = "ID")]
     pub(crate) since: Option<String>,
-    /// Stop when all that is there was shown
+    /// Stop after showing the existing events
     #[arg(long)]
     pub(crate) once: bool,
     /// Stop when the session ends
     #[arg(long)]
     pub(crate) until_end: bool,
-    /// Print the events as they stand in the log, one a line
+    /// Print the events as they are in the log, one per line
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Whole lines that are missing at the end cannot be seen from inside. Keep the head that `verify`
-prints somewhere else, and give it back later:
+Missing lines at the end of a log cannot be detected from the log itself. Store the head that
+`verify` prints elsewhere, and pass it later:
   antiphon verify run.jsonl --head 35:9f2c…")]
 pub(crate) struct Verify {
     /// The sessions
@@ -58,8 +58,8 @@ pub(crate) struct Salvage {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A finding shows where a secret stands, by which rule, and its first four characters. Exit code 1
-means that there are some: rotate them, for whoever read the file has them.
+A finding shows the place of a secret, the rule that found it and its first four characters. Exit
+code 1 means that secrets were found: rotate them, because anyone who read the file has them.
 
 Examples:
   antiphon scan ~/.claude/projects          all that was ever said to an agent
@@ -84,15 +84,15 @@ Example:
 pub(crate) struct Redact {
     /// The session, or any other file of text
     pub(crate) session: PathBuf,
-    /// Where to write the copy: a file that is not there yet
+    /// Where to write the copy: a file that does not exist yet
     #[arg(short, long, value_name = "PATH")]
     pub(crate) output: PathBuf,
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The content decides which standard a document is held to. An error breaks the standard; a warning
-is about what the standard leaves open, or what cannot be told for sure.
+The content decides which standard applies to a document. An error violates the standard; a
+warning is about something that the standard leaves open, or that cannot be determined.
 
 Examples:
   antiphon validate data/sessions                    all documents below a folder
@@ -101,7 +101,7 @@ pub(crate) struct Validate {
     /// Documents, or folders of them
     #[arg(required = true, value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
-    /// Hold documents to the letter of the standard
+    /// Apply the standard to the letter
     #[arg(long)]
     pub(crate) strict: bool,
     /// Print one JSON document
@@ -113,7 +113,7 @@ pub(crate) struct Validate {
 pub(crate) struct Migrate {
     /// The document
     pub(crate) file: PathBuf,
-    /// As a session of several agents, even if it is of one
+    /// Write a multi-agent document, even for one agent
     #[arg(long)]
     pub(crate) multi: bool,
     /// A file that does not exist yet, or a folder (created if it ends in /)
@@ -125,13 +125,13 @@ pub(crate) struct Migrate {
 pub(crate) struct Export {
     /// The session
     pub(crate) session: PathBuf,
-    /// The form
+    /// The format
     #[arg(long = "as", value_enum)]
     pub(crate) format: ExportFormat,
     /// A file that does not exist yet, or for documents a folder (created if it ends in /)
     #[arg(short, long, value_name = "PATH")]
     pub(crate) output: Option<PathBuf>,
-    /// What a transcript tells of tools' inputs and outputs
+    /// How much of tool inputs and outputs a transcript includes
     #[arg(long, value_enum, default_value_t = ToolPolicy::Seed)]
     pub(crate) tools: ToolPolicy,
     /// Which phases a document has
@@ -149,7 +149,7 @@ pub(crate) struct Export {
 pub(crate) enum ExportFormat {
     /// The log of this program
     Antiphon,
-    /// A session document, of the standard that fits
+    /// A session document, in the standard that fits
     Std,
     /// A session document of one agent
     #[value(name = "std-001")]
@@ -161,7 +161,7 @@ pub(crate) enum ExportFormat {
     Transcript,
     /// An ATIF trajectory, as Harbor reads it
     Atif,
-    /// Conversations as chat services take them, a line for each agent
+    /// Conversations in the format of chat APIs, one line per agent
     Openai,
     /// OpenTelemetry spans (OTLP JSON, GenAI conventions)
     Otlp,

@@ -8,13 +8,13 @@ use clap::{ArgGroup, Args, ValueEnum};
 pub(crate) struct Record {
     #[command(flatten)]
     pub(crate) recording: Recording,
-    /// End the command after this time: 90, 90s, 10m, 2h
+    /// Stop the command after this time: 90, 90s, 10m, 2h
     #[arg(long, value_name = "TIME", value_parser = crate::commands::duration)]
     pub(crate) max_duration: Option<std::time::Duration>,
     /// Wait until everything is written; otherwise the rest is written in the background
     #[arg(long)]
     pub(crate) wait: bool,
-    /// The configuration, instead of the antiphon.toml that is found
+    /// Use this configuration instead of the antiphon.toml that is found
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
     /// The command and its arguments
@@ -25,31 +25,31 @@ pub(crate) struct Record {
 /// What `record` hands on to the process that writes.
 #[derive(Debug, Clone, Default, PartialEq, Args)]
 pub(crate) struct Recording {
-    /// What the agent is: planner, implementor, reviewer, any word
+    /// The agent's role: planner, implementor, reviewer or any other word
     #[arg(long)]
     pub(crate) role: Option<String>,
-    /// The issue that it works on
+    /// The issue it works on
     #[arg(long)]
     pub(crate) issue: Option<String>,
-    /// A specification that it works on; may be repeated
+    /// A specification it works on; may be repeated
     #[arg(long, value_name = "PATH")]
     pub(crate) spec: Vec<String>,
-    /// The run that it is part of
+    /// The run it belongs to
     #[arg(long, value_name = "ID")]
     pub(crate) run_id: Option<String>,
-    /// The task that it works on
+    /// The task it works on
     #[arg(long, value_name = "ID")]
     pub(crate) task_id: Option<String>,
     /// Write a transcript into this folder
     #[arg(long, value_name = "FOLDER")]
     pub(crate) logs_dir: Option<PathBuf>,
-    /// What a transcript tells of tools' inputs and outputs
+    /// How much of tool inputs and outputs a transcript includes
     #[arg(long, value_enum, default_value_t = ToolPolicy::Seed)]
     pub(crate) tools: ToolPolicy,
-    /// Append what happens to the role (requested, started, completed, failed) to this file
+    /// Append lifecycle events (requested, started, completed, failed) to this file
     #[arg(long, value_name = "FILE")]
     pub(crate) events: Option<PathBuf>,
-    /// Keep secrets
+    /// Do not redact secrets
     #[arg(long)]
     pub(crate) no_redact: bool,
 }
@@ -64,14 +64,14 @@ pub(crate) struct Scribe {
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, ValueEnum)]
 pub(crate) enum ToolPolicy {
-    /// Names of tools; results as they came
+    /// Names of tools; results as they were printed
     #[default]
     Seed,
     /// Names only
     Names,
-    /// One line of each
+    /// One line per input and output
     Summary,
-    /// All of each
+    /// Inputs and outputs in full
     Full,
 }
 
@@ -83,8 +83,8 @@ pub(crate) struct Lead {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The settings are changed after you have seen how and agreed; a copy of the file as it was stays
-beside it. `docs/hooks.md` tells what is kept, and where.
+The change to the settings is shown first and must be confirmed; a backup of the file is kept
+beside it. `docs/hooks.md` describes what is copied, and where to.
 
 Examples:
   antiphon install claude-code
@@ -93,10 +93,10 @@ pub(crate) struct Install {
     /// The agent
     #[arg(value_enum)]
     pub(crate) agent: HookedAgent,
-    /// Take the hooks out again
+    /// Remove the hooks
     #[arg(long)]
     pub(crate) remove: bool,
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(long)]
     pub(crate) yes: bool,
 }
@@ -116,14 +116,14 @@ pub(crate) struct Hook {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The id of each event is printed when it is acknowledged, one a line; a line that cannot be taken
-prints `!` in its place, with the reason on stderr. An event without `message_id` is given one; the
-same event with the same id may be sent again.
+The id of each event is printed when it is acknowledged, one per line; for a rejected line `!` is
+printed instead, with the reason on stderr. An event without `message_id` is given one; the same
+event with the same id may be sent again.
 
 Example:
   echo '{\"agent_id\":\"jill\",\"role\":\"assistant\",\"content\":\"Hello\"}' | antiphon append run.jsonl")]
 pub(crate) struct Append {
-    /// The log; it is made if it is not there
+    /// The log; it is created if it does not exist
     pub(crate) session: PathBuf,
     /// What an acknowledgement means
     #[arg(long, value_enum, default_value_t = Level::Interval)]
@@ -147,7 +147,7 @@ pub(crate) enum Level {
 #[command(
     group(ArgGroup::new("what").required(true).args(["phase", "note", "auto"])),
     after_help = "\
-The calls stay as they are: an annotation is an event of its own, whose id is printed.
+The calls are not changed: an annotation is a separate event, whose id is printed.
 
 Examples:
   antiphon annotate run.jsonl --phase explore --from c1 --to c4 --confidence high
@@ -166,22 +166,22 @@ pub(crate) struct Annotate {
     /// Add the derived phases, if none is recorded
     #[arg(long, conflicts_with_all = ["from", "to", "confidence", "description", "by"])]
     pub(crate) auto: bool,
-    /// The first call that it is about
+    /// The first call it refers to
     #[arg(long, value_name = "CALL")]
     pub(crate) from: Option<String>,
-    /// The last, if that is another
+    /// The last call, if there are several
     #[arg(long, value_name = "CALL", requires = "from")]
     pub(crate) to: Option<String>,
-    /// How sure the phase is
+    /// How certain the phase is
     #[arg(long, value_enum, default_value_t = Confidence::Medium, conflicts_with = "note")]
     pub(crate) confidence: Confidence,
     /// What happened in the phase
     #[arg(long, value_name = "TEXT", conflicts_with = "note")]
     pub(crate) description: Option<String>,
-    /// Who says so
+    /// Who made the annotation
     #[arg(long, value_enum, default_value_t = AnnotatedBy::Human)]
     pub(crate) by: AnnotatedBy,
-    /// Whose calls, by name or id, if they are not the main agent's
+    /// The agent whose calls these are, by name or id; the main agent by default
     #[arg(long)]
     pub(crate) agent: Option<String>,
     /// How many seconds to wait for another writer

@@ -14,17 +14,17 @@ pub(crate) struct View {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ViewKind {
-    /// Who made whom; each parent recorded, or inferred and by which rule
+    /// Which agent created which, recorded or inferred (and by which rule)
     Tree(Session),
     /// One agent's messages, in order
     Transcript(OfAgent),
-    /// Who said what, and who heard each
+    /// Who said what, and who heard it
     Dialog(Dialog),
     /// What one agent heard, did, received and said
     Perspective(Perspective),
     /// What an agent had in its context at a step, and what it had lost
     Context(Context),
-    /// Every link in the session, with kind and basis
+    /// Every causal link in the session, with its kind and basis
     Causality(Session),
     /// The chain that led to a message
     Trace(Trace),
@@ -38,7 +38,7 @@ pub(crate) enum ViewKind {
     Timeline(Timeline),
     /// The tool calls: category, status, duration
     Calls(Calls),
-    /// What stretches of calls were for: as annotated, or else derived
+    /// What groups of calls were for, as annotated or derived
     Phases(Phases),
     /// Which call fed which: what was read or found, and the call that used it
     ContextLinks(Session),
@@ -54,7 +54,7 @@ pub(crate) enum ViewKind {
 pub(crate) struct OfAgent {
     #[command(flatten)]
     pub(crate) session: Session,
-    /// The agent, by name or id; may be left out where one agent made all the others
+    /// The agent, by name or id; optional if one agent created all the others
     #[arg(long)]
     pub(crate) agent: Option<String>,
 }
@@ -78,7 +78,7 @@ pub(crate) struct Perspective {
     /// Up to this message
     #[arg(long, value_name = "ID")]
     pub(crate) at: Option<String>,
-    /// With the voices of the agents that it made
+    /// Include the agents that it created
     #[arg(long)]
     pub(crate) inner: bool,
 }
@@ -87,7 +87,7 @@ pub(crate) struct Perspective {
 pub(crate) struct Context {
     #[command(flatten)]
     pub(crate) of: OfAgent,
-    /// At this message: if the agent said it, what it had when it began to
+    /// Up to this message; for one of the agent's own, what it had before
     #[arg(long, value_name = "ID")]
     pub(crate) at: Option<String>,
 }
@@ -110,7 +110,7 @@ pub(crate) struct Trace {
 pub(crate) struct Delivery {
     /// The session
     pub(crate) session: PathBuf,
-    /// The utterance; all of them, if left out
+    /// The message; all messages if omitted
     pub(crate) message: Option<String>,
     /// Print one JSON document
     #[arg(long)]
@@ -182,7 +182,7 @@ pub(crate) struct Run {
 pub(crate) struct Spans {
     #[command(flatten)]
     pub(crate) session: Session,
-    /// Each with those below it, and with totals
+    /// Nest spans, with totals
     #[arg(long)]
     pub(crate) tree: bool,
     #[command(flatten)]
@@ -193,7 +193,7 @@ pub(crate) struct Spans {
 pub(crate) struct Cost {
     #[command(flatten)]
     pub(crate) session: Session,
-    /// Every request that was counted, with its file and line, and every duplicate that was not
+    /// List every counted request with its file and line, and every skipped duplicate
     #[arg(long)]
     pub(crate) ledger: bool,
     #[command(flatten)]

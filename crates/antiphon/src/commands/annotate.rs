@@ -141,11 +141,11 @@ fn derived(opened: &Opened, args: &cli::Annotate, number: u64) -> anyhow::Result
     all.retain(|phase| !recorded.iter().any(|row| is_same(phase, row)));
     if let Some(row) = other.or(recorded.first().filter(|_| all.is_empty())) {
         let by = row.message_id.as_deref().unwrap_or_default();
-        complain(&format!("phases are recorded already; the first is event `{by}`"));
+        complain(&format!("phases are already recorded, the first in event `{by}`"));
         return Ok(Vec::new());
     }
     if all.is_empty() {
-        complain("there are no calls, and so no phases");
+        complain("there are no tool calls, so there are no phases");
     }
     // The ids of sub-agents' calls may be the main agent's, too.
     let main = main_agent(session).map(|main| session.agent_id(main));
@@ -229,7 +229,7 @@ fn find(
             }
             CallNotFound::Ambiguous { agents } => {
                 UserError::usage(format!("several agents made a call `{id}`"))
-                    .hint(format!("say whose with `--agent`: {}", agents.join(", ")))
+                    .hint(format!("choose one with --agent: {}", agents.join(", ")))
             }
         };
         error.into()

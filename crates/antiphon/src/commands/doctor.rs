@@ -7,6 +7,7 @@ use antiphon_library::{Environment, SourceReport, Store, Trouble, source_reports
 use antiphon_model::Timestamp;
 use serde::Serialize;
 
+use super::welcome::deletions;
 use crate::cli;
 use crate::failure::Outcome;
 use crate::terminal::{self, Bar, Page, Style, complain, count};
@@ -33,8 +34,12 @@ struct Source {
     deletes_after_days: Option<u32>,
     /// How many of those will be gone within a week.
     soon_deleted: usize,
-    /// When the first of them goes.
+    /// How many of those should be gone already.
+    overdue: usize,
+    /// When the first of the others goes.
     first_goes_at: Option<Timestamp>,
+    #[serde(skip)]
+    deletions: Option<String>,
 }
 
 pub(crate) fn run(args: &cli::Doctor) -> anyhow::Result<Outcome> {
@@ -74,10 +79,9 @@ pub(crate) fn run(args: &cli::Doctor) -> anyhow::Result<Outcome> {
             page.plain(&format!("; deleted {days} days after the last change"));
         }
         page.end()?;
-        if source.soon_deleted > 0 {
-            let soon = count(source.soon_deleted, "session");
-            page.add(Style::Bad, &format!("  {soon} will be deleted within a week"));
-            page.plain(": `antiphon sync` keeps them").end()?;
+        if let Some(deletions) = &source.deletions {
+            page.add(Style::Bad, &format!("  {deletions}"));
+            page.plain("; `antiphon sync` copies them").end()?;
         }
     }
     if report.sources.is_empty() {
@@ -90,7 +94,7 @@ pub(crate) fn run(args: &cli::Doctor) -> anyhow::Result<Outcome> {
         page.plain(&format!("  {at}: {what}")).end()?;
     }
     if report.problems.len() > PROBLEMS_SHOWN {
-        page.plain("  …; `--json` has all of them").end()?;
+        page.plain("  … (use --json to list all)").end()?;
     }
     if args.deep && !is_damaged {
         page.plain("Every byte that is kept is what was written.").end()?;
@@ -112,6 +116,8 @@ impl Source {
             other_files,
             deletes_after_days: report.deletes_after_days,
             soon_deleted: report.soon_deleted,
+            overdue: report.overdue,
+            deletions: deletions(report),
             first_goes_at: report.first_goes_at,
         }
     }

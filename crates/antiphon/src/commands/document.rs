@@ -80,7 +80,7 @@ pub(super) fn text(written: &Written, redaction: &mut Redaction) -> String {
 }
 
 pub(super) fn exists(path: &Path) -> anyhow::Error {
-    UserError::failed(format!("`{}` is there already", path.display()))
-        .hint("name another file, or a folder: the convention then names the file")
+    UserError::failed(format!("`{}` already exists", path.display()))
+        .hint("choose another file, or a folder, in which the file is named by convention")
         .into()
 }

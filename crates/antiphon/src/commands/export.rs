@@ -64,8 +64,8 @@ pub(crate) fn run(args: &cli::Export) -> anyhow::Result<Outcome> {
 fn native(args: &cli::Export) -> anyhow::Result<Outcome> {
     let session = locate(&args.session)?;
     let Some(bundle) = antiphon_library::Bundle::find(&session)? else {
-        let what = "this session was recorded here: its log is all there is";
-        return Err(UserError::failed(what).hint("`export --as antiphon` gives that").into());
+        let what = "this session was recorded by Antiphon: it has no native file";
+        return Err(UserError::failed(what).hint("use --as antiphon").into());
     };
     // A copy that is damaged is given as it is, and named.
     let damages: Vec<_> = bundle.damages().cloned().collect();
@@ -85,8 +85,10 @@ fn native(args: &cli::Export) -> anyhow::Result<Outcome> {
         Some(path) => create(path, &bytes)?,
         None if terminal::bytes(&bytes)? => {}
         None => {
-            let what = "an agent's own bytes are not shown in a terminal";
-            return Err(UserError::usage(what).hint("name a file or a folder with `-o`").into());
+            let what = "the agent's own bytes are not printed to a terminal";
+            return Err(UserError::usage(what)
+                .hint("write them to a file or a folder with -o")
+                .into());
         }
     }
     Ok(done)
@@ -165,7 +167,7 @@ fn interchange(
     let opened = redaction.open(&args.session)?;
     let text = write(&opened)?;
     if text.is_empty() {
-        let what = format!("nobody says anything in `{}`", args.session.display());
+        let what = format!("`{}` contains no messages", args.session.display());
         return Err(UserError::failed(what).into());
     }
     // A document over many lines, or one on each.
@@ -221,7 +223,7 @@ fn log(args: &cli::Export) -> anyhow::Result<Outcome> {
     };
     redaction.report();
     if exported.events == 0 {
-        let what = format!("`{}` holds no events", session.display());
+        let what = format!("`{}` contains no events", session.display());
         return Err(UserError::failed(what).into());
     }
     if exported.problems > 0 {

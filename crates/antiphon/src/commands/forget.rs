@@ -24,7 +24,7 @@ pub(crate) fn run(args: &cli::Forget) -> anyhow::Result<Outcome> {
             return Err(UserError::usage(what).hint("`antiphon ls` lists their ids").into());
         }
         Found::Nothing => {
-            let what = format!("no session `{}` is kept", args.session);
+            let what = format!("there is no session `{}`", args.session);
             return Err(UserError::not_found(what).hint("`antiphon ls` lists them").into());
         }
     };
@@ -37,7 +37,7 @@ pub(crate) fn run(args: &cli::Forget) -> anyhow::Result<Outcome> {
     page.finish()?;
     if !args.yes {
         if !std::io::stdin().is_terminal() {
-            return Err(UserError::usage("not a terminal: pass `--yes` to confirm").into());
+            return Err(UserError::usage("Not a terminal: pass --yes to confirm.").into());
         }
         complain("Delete it? [y/N]");
         let mut answer = String::new();

@@ -38,16 +38,16 @@ pub(crate) fn run(args: &cli::Install) -> anyhow::Result<Outcome> {
     let change = change.map_err(|error| not_settings(&path, &error))?;
     if change == before || change.as_deref() == Some(text) {
         let said = if args.remove { "has no hooks of ours" } else { "has the hooks already" };
-        terminal::lines(&format!("`{}` {said}; nothing is changed", path.display()))?;
+        terminal::lines(&format!("`{}` {said}; nothing to change", path.display()))?;
         return Ok(Outcome::Done);
     }
     show(&path, text, change.as_deref().unwrap_or_default())?;
     if !args.yes && !agrees()? {
-        terminal::lines("nothing is changed")?;
+        terminal::lines("Nothing changed.")?;
         return Ok(Outcome::No);
     }
     if read(&path)? != before {
-        let what = format!("`{}` was changed meanwhile", path.display());
+        let what = format!("`{}` was changed in the meantime", path.display());
         return Err(UserError::failed(what).hint("run the command again").into());
     }
     let Some(after) = change else {
@@ -98,7 +98,7 @@ fn settings_path(environment: &Environment) -> anyhow::Result<PathBuf> {
     let of_home = || environment.home.as_ref().map(|home| home.join(".claude"));
     let folder = environment.claude_config_dir.clone().or_else(of_home);
     let folder =
-        folder.ok_or_else(|| UserError::failed("there is no home folder: $HOME is not set"))?;
+        folder.ok_or_else(|| UserError::failed("cannot find the home folder: $HOME is not set"))?;
     let path = folder.join("settings.json");
     if path.is_symlink() {
         let shown = path.display().to_string();
@@ -120,8 +120,8 @@ fn read(path: &Path) -> anyhow::Result<Option<String>> {
 }
 
 fn not_settings(path: &Path, error: &settings::NotSettings) -> anyhow::Error {
-    UserError::failed(format!("`{}` is left as it is: {error}", path.display()))
-        .hint("mend it by hand first; Claude Code cannot read it either")
+    UserError::failed(format!("`{}` was not changed: {error}", path.display()))
+        .hint("fix it by hand first; Claude Code cannot read it either")
         .into()
 }
 
@@ -155,10 +155,10 @@ fn show(path: &Path, before: &str, after: &str) -> anyhow::Result<()> {
 
 fn agrees() -> anyhow::Result<bool> {
     if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
-        let error = UserError::usage("there is no terminal to ask on");
-        return Err(error.hint("say `--yes` to have it changed as shown").into());
+        let error = UserError::usage("not a terminal");
+        return Err(error.hint("pass --yes to apply the change").into());
     }
-    terminal::lines("Change it so? [y/N]")?;
+    terminal::lines("Apply this change? [y/N]")?;
     let mut answer = String::new();
     io::stdin().read_line(&mut answer)?;
     Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
@@ -186,7 +186,7 @@ fn back_up(path: &Path) -> anyhow::Result<PathBuf> {
         fs::copy(path, &backup).with_context(|| format!("cannot write `{}`", backup.display()))?;
         return Ok(backup);
     }
-    Err(UserError::failed("there are a thousand backups of this second").into())
+    Err(UserError::failed("cannot create a backup: there are too many from this second").into())
 }
 
 /// The file is there as it was, or as it shall be, and nothing between.
@@ -255,7 +255,7 @@ fn report(
     }
     page.end()?;
     if !args.remove {
-        page.plain("From the next prompt on, Claude Code’s sessions are kept in ");
+        page.plain("From the next prompt on, Claude Code's sessions are copied to ");
         page.plain(&format!("`{}`: `antiphon ls`", store.root().display())).end()?;
     }
     page.finish()?;

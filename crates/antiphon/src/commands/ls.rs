@@ -54,7 +54,7 @@ pub(crate) fn run(args: &cli::Ls) -> anyhow::Result<Outcome> {
     if sessions.is_empty() {
         page.plain(match query == SessionQuery::default() {
             true => NOTHING_KEPT,
-            false => "No session that is kept is like that.",
+            false => "No matching sessions.",
         });
         page.end()?;
     }

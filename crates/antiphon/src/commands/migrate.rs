@@ -16,7 +16,7 @@ pub(crate) fn run(args: &cli::Migrate) -> anyhow::Result<Outcome> {
     let opened = Opened::read(&args.file)?;
     if opened.format != DOCUMENTS {
         let what =
-            format!("`{}` is no session document, but {}", args.file.display(), opened.format);
+            format!("`{}` is not a session document but {}", args.file.display(), opened.format);
         let hint = "`antiphon export --as std` makes a document of any session";
         return Err(UserError::failed(what).hint(hint).into());
     }

@@ -73,13 +73,15 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
         Some((at, _)) => text.split_at(at),
         None => (text, "s"),
     };
-    let number: u64 = digits.parse().map_err(|_| "a number is missing".to_owned())?;
+    let number: u64 = digits.parse().map_err(|_| "expected a number".to_owned())?;
     let seconds = match unit {
         "s" => Some(number),
         "m" => number.checked_mul(60),
         "h" => number.checked_mul(3600),
-        _ => return Err(format!("`{unit}` is no unit: use s, m or h")),
+        _ => return Err(format!("unknown unit `{unit}`: use s, m or h")),
     };
     let seconds = seconds.filter(|seconds| (1..=365 * 24 * 3600).contains(seconds));
-    seconds.map(Duration::from_secs).ok_or_else(|| "between a second and a year".to_owned())
+    seconds
+        .map(Duration::from_secs)
+        .ok_or_else(|| "expected a time between one second and one year".to_owned())
 }

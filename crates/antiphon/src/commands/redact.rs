@@ -39,7 +39,7 @@ fn redact_session(from: &Path, to: &Path) -> anyhow::Result<Outcome> {
         return Ok(Outcome::Done);
     }
     complain(&format!(
-        "{} lines could not be read or are missing, {} were changed after they were written",
+        "{} lines are unreadable or missing, {} were modified after they were written",
         copied.lost, copied.changed
     ));
     Ok(Outcome::BadInput)
@@ -48,7 +48,7 @@ fn redact_session(from: &Path, to: &Path) -> anyhow::Result<Outcome> {
 fn redact_text(from: &Path, to: &Path) -> anyhow::Result<Outcome> {
     let read = read_text(from).with_context(|| format!("cannot read `{}`", from.display()))?;
     let Some(text) = read else {
-        let what = format!("`{}` is no text", from.display());
+        let what = format!("`{}` is not a text file", from.display());
         return Err(UserError::failed(what).into());
     };
     let mut counts = Counts::default();
@@ -58,7 +58,7 @@ fn redact_text(from: &Path, to: &Path) -> anyhow::Result<Outcome> {
         let shown = to.display();
         match error.kind() == io::ErrorKind::AlreadyExists {
             true => {
-                UserError::failed(format!("`{shown}` is there already")).hint("name another file")
+                UserError::failed(format!("`{shown}` already exists")).hint("choose another file")
             }
             false => UserError::failed(format!("cannot write `{shown}`: {error}")),
         }

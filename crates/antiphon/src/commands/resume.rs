@@ -28,7 +28,7 @@ pub(crate) fn run(args: &cli::Session) -> anyhow::Result<Outcome> {
                 page.faint(&format!("  {} after it", count(found.events_after, "event"))).end()?;
             }
         }
-        None => page.plain("No point at which every call had its result.").end()?,
+        None => page.plain("There is no point at which every call had a result.").end()?,
     }
     page.end()?;
     if found.open_calls.is_empty() {

@@ -23,12 +23,12 @@ pub(crate) fn run(args: &cli::Salvage) -> anyhow::Result<Outcome> {
     terminal::lines(&format!("{} events written to {path}", found.events))?;
     if found.changed > 0 {
         complain(&format!(
-            "{} of them were changed after they were written; they are marked `salvaged`",
+            "{} of them were modified after they were written and are marked `salvaged`",
             found.changed
         ));
     }
     if found.lost > 0 {
-        complain(&format!("{} lines could not be read or are missing", found.lost));
+        complain(&format!("{} lines are unreadable or missing", found.lost));
     }
     Ok(if found.lost + found.changed > 0 { Outcome::BadInput } else { Outcome::Done })
 }

@@ -32,12 +32,12 @@ pub(crate) fn run(args: &cli::Search) -> anyhow::Result<Outcome> {
         page.finish()?;
     }
     if answer.is_partial && !answer.hits.is_empty() {
-        complain("nothing has all of these words; shown is what has some, what fits best first");
+        complain("No message has all these words; showing the best partial matches.");
     } else if sort == Sort::Relevance && !args.json {
-        complain("ranked is what was said and thought; `--sort newest` looks into tools, too");
+        complain("Ranking covers messages only; use --sort newest to search tool calls as well.");
     }
     if answer.is_cut && !args.json {
-        complain(&format!("there may be more: `--limit {}`", args.limit * 2));
+        complain(&format!("There may be more: use --limit {}.", args.limit * 2));
     }
     let outcome = report_left_out(&answer.left_out);
     if answer.hits.is_empty() {

@@ -65,7 +65,7 @@ fn header(page: &mut Page, summary: &Summary) -> anyhow::Result<()> {
         }
         match summary.cost_usd {
             Some(cost) => page.plain(&format!(" · ${cost:.4}")),
-            None => page.plain(" · no price known"),
+            None => page.plain(" · unknown price"),
         };
         match (summary.basis, summary.declared_usd) {
             (Some(Basis::Declared), _) => drop(page.faint(" as declared by the agent")),
@@ -77,7 +77,7 @@ fn header(page: &mut Page, summary: &Summary) -> anyhow::Result<()> {
         if !summary.unpriced.is_empty() && summary.cost_usd.is_some() {
             page.faint(&format!(" (without {})", summary.unpriced.join(", ")));
         } else if summary.partial && summary.cost_usd.is_some() {
-            page.faint(" (partial: the agent did not write down all tokens)");
+            page.faint(" (partial: the agent did not record all tokens)");
         }
         page.end()?;
     }
@@ -111,7 +111,7 @@ fn condition(page: &mut Page, opened: &Opened, summary: &Summary) -> anyhow::Res
     }
     if summary.losses > 0 {
         let losses = count(summary.losses, "note");
-        page.plain(&format!("{losses} of loss or repair in the log itself")).end()?;
+        page.plain(&format!("{losses} about losses or repairs in the log itself")).end()?;
     }
     if !summary.problems.is_empty() {
         page.add(Style::Bad, &count(summary.problems.len(), "problem")).end()?;

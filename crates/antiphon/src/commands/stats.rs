@@ -159,7 +159,7 @@ fn print(stats: &Stats, others: usize) -> anyhow::Result<()> {
     page.end()?;
     if !stats.unpriced.is_empty() {
         let models: Vec<_> = stats.unpriced.iter().map(String::as_str).collect();
-        page.add(Style::Bad, "no price known: ").plain(&models.join(", ")).end()?;
+        page.add(Style::Bad, "unknown price: ").plain(&models.join(", ")).end()?;
     }
     if let Some(note) = cost_note(&stats.totals) {
         page.plain(&note).end()?;

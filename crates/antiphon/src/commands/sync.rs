@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::cli;
 use crate::failure::{Outcome, UserError, report_left_out};
-use crate::terminal::{self, Bar, Page, complain, count};
+use crate::terminal::{self, Bar, Page, complain, count, product};
 
 /// How often a watching `sync` looks.
 const LOOK: Duration = Duration::from_secs(2);
@@ -16,10 +16,10 @@ const LOOK: Duration = Duration::from_secs(2);
 pub(crate) fn run(args: &cli::Sync) -> anyhow::Result<Outcome> {
     let environment = Environment::of_process();
     let store = Store::open_default(&environment)?;
-    let is_known = |agent: &str| FORMATS.iter().any(|it| it.name == agent && it.kept.is_some());
-    if let Some(agent) = args.agent.as_deref().filter(|agent| !is_known(agent)) {
-        let unknown = UserError::usage(format!("no agent `{agent}` keeps sessions that are known"));
-        return Err(unknown.hint("`antiphon formats` lists them").into());
+    if let Some(agent) =
+        args.agent.as_deref().filter(|agent| !known_agents().any(|it| it == *agent))
+    {
+        return Err(unknown_agent(agent).into());
     }
     loop {
         let bar = Bar::new("sessions kept");
@@ -59,13 +59,13 @@ pub(crate) fn run(args: &cli::Sync) -> anyhow::Result<Outcome> {
             } else {
                 let sessions = count(synced.found, "session");
                 page.plain(&format!("{sessions} of {}", names.join(", ")));
-                page.plain(&format!(": {} with something new", synced.copied));
+                page.plain(&format!(": {} updated", synced.copied));
             }
             if synced.busy > 0 {
                 page.plain(&format!(", {} being copied by another process", synced.busy));
             }
             if synced.unread > 0 {
-                page.plain(&format!("; {} not kept", count(synced.unread, "other file")));
+                page.plain(&format!("; {} skipped", count(synced.unread, "other file")));
             }
             page.end()?;
             page.finish()?;
@@ -84,11 +84,11 @@ fn report(synced: &Synced) {
         complain(&format!("{}: {}", path.display(), with_causes(error)));
     }
     for (path, agent) in &synced.newly_unread {
-        complain(&format!("{}: skipped: not a session of {agent}", path.display()));
+        complain(&format!("{}: skipped: not a {} session", path.display(), product(agent)));
     }
     if let Some(first) = synced.orphans.first() {
         let files = count(synced.orphans.len(), "sub-agent file");
-        complain(&format!("{files} without a session, not kept: {} …", first.display()));
+        complain(&format!("skipped {files} without a session: {} …", first.display()));
     }
     for (path, why) in &synced.skipped {
         complain(&format!("{}: skipped: {why}", path.display()));
@@ -113,4 +113,19 @@ struct Told {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "it is called with a reference")]
 fn is_none(count: &usize) -> bool {
     *count == 0
+}
+
+/// The agents whose sessions can be kept.
+fn known_agents() -> impl Iterator<Item = &'static str> {
+    FORMATS.iter().filter(|format| format.kept.is_some()).map(|format| format.name)
+}
+
+fn unknown_agent(agent: &str) -> UserError {
+    let lower = agent.to_lowercase();
+    let is_near = |known: &&str| known.contains(&lower) || lower.contains(*known);
+    match known_agents().find(is_near).filter(|_| !lower.is_empty()) {
+        Some(near) => UserError::usage(format!("unknown agent `{agent}`. Did you mean `{near}`?")),
+        None => UserError::usage(format!("unknown agent `{agent}`"))
+            .hint(format!("known agents: {}", known_agents().collect::<Vec<_>>().join(", "))),
+    }
 }

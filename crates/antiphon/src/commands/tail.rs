@@ -45,7 +45,7 @@ pub(crate) fn run(args: &cli::Tail) -> anyhow::Result<Outcome> {
         let followed = follower.poll(&mut shown)?;
         shown.settle()?;
         if followed.restarted {
-            complain("the log was cut or replaced; going on with what is there now");
+            complain("the log was truncated or replaced; continuing with its current content");
         }
         if args.once || (args.until_end && shown.ended) {
             break;

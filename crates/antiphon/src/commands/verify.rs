@@ -19,7 +19,7 @@ use crate::terminal::{self, Page, Style, count};
 pub(crate) fn run(args: &cli::Verify) -> anyhow::Result<Outcome> {
     let head = args.head.as_deref().map(parse_head).transpose()?;
     if head.is_some() && args.sessions.len() > 1 {
-        return Err(UserError::usage("`--head` belongs to one session").into());
+        return Err(UserError::usage("--head takes exactly one session").into());
     }
     let mut rows = Vec::new();
     for path in &args.sessions {
@@ -51,8 +51,8 @@ fn parse_head(text: &str) -> anyhow::Result<Head> {
         Some(Head { n: n.parse().ok()?, hash: Hash::parse(hash.as_bytes())? })
     });
     parsed.ok_or_else(|| {
-        UserError::usage(format!("`{text}` is no head"))
-            .hint("a head is `n:hash` as `antiphon verify` prints it")
+        UserError::usage(format!("`{text}` is not a head"))
+            .hint("a head has the form `n:hash`, as printed by `antiphon verify`")
             .into()
     })
 }

@@ -5,7 +5,7 @@ use antiphon_journal::{Clock, SystemClock};
 use antiphon_library::{Environment, Recent, SourceReport, Store, recent, source_reports};
 
 use crate::failure::Outcome;
-use crate::terminal::{Page, Style, before_now, clip, count};
+use crate::terminal::{Page, Style, before_now, clip, count, product};
 
 const SHOWN: usize = 10;
 const TITLE_WIDTH: usize = 70;
@@ -44,8 +44,10 @@ pub(crate) fn run() -> anyhow::Result<Outcome> {
     page.end()?;
     let (command, what) = match (found, kept) {
         (0, 0) => ("antiphon demo", "shows what a session looks like"),
-        (found, kept) if kept < found => ("antiphon sync", "keeps them all, for good"),
-        _ => ("antiphon show latest", "is one page about the last one"),
+        (found, kept) if kept < found => {
+            ("antiphon sync", "copies them, so that they are not lost")
+        }
+        _ => ("antiphon show latest", "shows the latest session"),
     };
     page.plain("Next: ").add(Style::Call, command).plain(&format!(" {what}."));
     page.faint(" `antiphon --help` lists the rest.").end()?;
@@ -56,12 +58,27 @@ pub(crate) fn run() -> anyhow::Result<Outcome> {
 fn tell(page: &mut Page, source: &SourceReport) -> anyhow::Result<()> {
     page.add(Style::Name, &format!("{:<14}", source.agent));
     page.plain(&count(source.sessions, "session"));
-    if let (Some(days), Some(first)) = (source.deletes_after_days, source.first_goes_at) {
-        let first = first.to_string();
-        let day = first.split('T').next().unwrap_or_default();
-        let soon = source.soon_deleted;
-        page.add(Style::Bad, &format!("  {soon} will be deleted within a week"));
-        page.plain(&format!(", the first on {day}: {days} days after its last change"));
+    if let Some(deletions) = deletions(source) {
+        page.add(Style::Bad, &format!("  {deletions}"));
     }
     page.end()
+}
+
+/// What the agent will delete of its sessions soon, in words.
+pub(super) fn deletions(source: &SourceReport) -> Option<String> {
+    let days = source.deletes_after_days?;
+    let mut told = Vec::new();
+    if source.overdue > 0 {
+        let are = if source.overdue == 1 { "is" } else { "are" };
+        let agent = product(source.agent);
+        let overdue = source.overdue;
+        told.push(format!("{overdue} {are} past {agent}'s {days} days and may vanish any time"));
+    }
+    let soon = source.soon_deleted.saturating_sub(source.overdue);
+    if soon > 0 {
+        let first = source.first_goes_at.map(|first| first.to_string()).unwrap_or_default();
+        let day = first.split('T').next().unwrap_or_default();
+        told.push(format!("{soon} will be deleted within a week, the first on {day}"));
+    }
+    (!told.is_empty()).then(|| told.join("; "))
 }

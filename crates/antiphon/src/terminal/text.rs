@@ -109,9 +109,31 @@ pub(crate) fn before_now(millis: i64) -> String {
     }
 }
 
+/// What an agent's makers call it: `Claude Code` for `claude-code`.
+pub(crate) fn product(agent: &str) -> String {
+    match agent {
+        "opencode" => return "OpenCode".to_owned(),
+        "iflow" => return "iFlow".to_owned(),
+        "swe-agent" => return "SWE-agent".to_owned(),
+        _ => {}
+    }
+    let capitalised = agent.split('-').map(|word| {
+        let mut letters = word.chars();
+        let first = letters.next().map(|first| first.to_ascii_uppercase());
+        first.into_iter().chain(letters).collect::<String>()
+    });
+    capitalised.collect::<Vec<_>>().join(" ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn agents_by_the_names_of_their_makers() {
+        let names = ["claude-code", "codex", "opencode"].map(product);
+        assert_eq!(names, ["Claude Code", "Codex", "OpenCode"]);
+    }
 
     #[test]
     fn wrapping_breaks_at_spaces_and_long_words_anywhere() {

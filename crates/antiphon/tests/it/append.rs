@@ -70,7 +70,7 @@ fn the_same_event_may_be_sent_again_and_another_with_its_id_may_not() {
     let other = event.replace("\"x\"", "\"y\"");
     let done = run_with(&["append", log], other.as_bytes());
     assert_eq!((done.out.as_str(), done.exit), ("!\n", 3), "{done}");
-    assert!(done.err.contains("`mine` is in the log already, with other content"), "{done}");
+    assert!(done.err.contains("`mine` is already in the log, with different content"), "{done}");
 }
 
 #[test]

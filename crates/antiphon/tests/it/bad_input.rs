@@ -88,10 +88,10 @@ fn a_bad_line_is_named_and_the_rest_is_shown() {
     );
     let done = run_with(&["view", "dialog", &log], b"");
     insta::assert_snapshot!(done.to_string().replace(&log, "LOG"), @r"
-    a  heard by no agent  m1
+    a  to you  m1
       before
 
-    a  heard by no agent  m3
+    a  to you  m3
       after
 
     --- stderr
@@ -133,7 +133,7 @@ fn unknown_agents_and_messages_are_told_with_what_there_is() {
     insta::assert_snapshot!(antiphon("view transcript samples/jack-and-jill.jsonl --agent Jackson"), @r"
     --- stderr
     error: there is no agent `Jackson`
-    hint: the agents are: Host, Jack, Jill
+    hint: available agents: Host, Jack, Jill
     --- exit 1
     ");
     insta::assert_snapshot!(antiphon("view trace samples/jack-and-jill.jsonl msg_999"), @r"

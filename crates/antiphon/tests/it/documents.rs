@@ -226,7 +226,7 @@ fn what_is_no_document_is_not_migrated() {
     let sample = workspace().join("samples/jack-and-jill.jsonl");
     let done = antiphon(&["migrate", sample.to_str().unwrap()]);
     assert_eq!(done.exit, 4, "{done}");
-    assert!(done.err.contains("is no session document"), "{done}");
+    assert!(done.err.contains("is not a session document"), "{done}");
 }
 
 #[test]

@@ -110,7 +110,7 @@ fn settings_that_are_none_are_left_alone() {
     home.write(SETTINGS, "{\"model\": \"opus\",}");
     let done = home.run("install claude-code --yes");
     assert_eq!(done.exit, 4, "{done}");
-    assert!(done.err.contains("is left as it is: 1:"), "{done}");
+    assert!(done.err.contains("was not changed: 1:"), "{done}");
     assert_eq!(home.text(SETTINGS), "{\"model\": \"opus\",}");
     assert_eq!(home.list(".claude").len(), 1);
 }

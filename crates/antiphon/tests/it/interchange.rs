@@ -45,5 +45,5 @@ fn a_session_in_which_nobody_speaks_is_no_conversation() {
     let path = file(&folder, "empty.jsonl", "{\"event_type\":\"session_started\"}\n");
     let done = run_with(&["export", &path, "--as", "openai"], b"");
     assert_ne!(done.exit, 0);
-    assert!(done.err.contains("nobody says anything"), "{done}");
+    assert!(done.err.contains("contains no messages"), "{done}");
 }

@@ -92,7 +92,7 @@ fn an_empty_store_says_how_to_fill_it() {
     std::fs::create_dir_all(folder.path().join("home")).unwrap();
     for words in [&["search", "word"][..], &["stats"], &["ls"], &["show", "latest"]] {
         let told = antiphon(folder.path(), words);
-        assert!(told.to_string().contains("`antiphon sync` takes in"), "{words:?}: {told}");
+        assert!(told.to_string().contains("`antiphon sync` copies"), "{words:?}: {told}");
     }
     let synced = antiphon(folder.path(), &["sync"]);
     assert_eq!(synced.out, "No agent's sessions were found on this machine.\n");
@@ -112,9 +112,9 @@ fn what_is_no_session_is_counted_and_named_once() {
     let first = antiphon(folder.path(), &["sync", "--json"]);
     assert_eq!(first.out.trim(), r#"{"found":2,"copied":1,"busy":0,"failed":0,"unread":2}"#);
     assert_eq!((first.exit, first.err.lines().count()), (0, 2), "{first}");
-    assert!(first.err.contains("bad.jsonl: skipped: not a session of claude-code"));
+    assert!(first.err.contains("bad.jsonl: skipped: not a Claude Code session"));
     let again = antiphon(folder.path(), &["sync"]);
-    let told = "2 sessions of claude-code: 0 with something new; 2 other files not kept\n";
+    let told = "2 sessions of claude-code: 0 updated; 2 other files skipped\n";
     assert_eq!((&*again.out, &*again.err), (told, ""));
     assert_eq!(json(folder.path(), &["ls", "--json"]).as_array().unwrap().len(), 1);
 
@@ -275,8 +275,13 @@ fn bare_antiphon_tells_what_is_there_and_what_will_go_and_writes_nothing() {
         "{told}"
     );
     assert!(told.out.contains("28 days ago  claude-code  Build it"), "{told}");
-    assert!(told.out.contains("Next: antiphon sync keeps them all"), "{told}");
+    assert!(told.out.contains("Next: antiphon sync copies them"), "{told}");
     assert!(!folder.path().join("store").exists(), "nothing was written");
+    days_ago(40);
+    let told = antiphon(folder.path(), &[]);
+    let overdue = "1 is past Claude Code's 30 days and may vanish any time";
+    assert!(told.out.contains(overdue) && !told.out.contains("within a week"), "{told}");
+    days_ago(28);
     // Claude Code can be told to keep them longer.
     let settings = folder.path().join("home/.claude/settings.json");
     std::fs::write(&settings, r#"{"cleanupPeriodDays":3650}"#).unwrap();

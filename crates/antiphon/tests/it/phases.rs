@@ -104,7 +104,7 @@ fn derived_phases_are_recorded_once_and_as_derived() {
     assert_eq!(sorted(&run_with(&["view", "phases", &log], b"").out), sorted(&derived));
     insta::assert_snapshot!(annotate(&log, &["--auto"]), @r"
     --- stderr
-    phases are recorded already; the first is event `msg_015`
+    phases are already recorded, the first in event `msg_015`
     --- exit 1
     ");
     let recorded = run_with(&["view", "phases", &log, "--agent", "Sub", "--json"], b"").out;

@@ -54,7 +54,7 @@ fn the_demo_shows_the_samples_and_names_its_picture() {
         "name-in-open-call",
         "Inner [Said]",
         "DENY",
-        "no price known",
+        "unknown price",
     ] {
         assert!(done.out.contains(expected), "{expected}\n{done}");
     }

@@ -35,13 +35,13 @@ fn three() -> Home {
 #[test]
 fn an_empty_store_says_what_to_do_and_stays_unmade() {
     let home = Home::new();
-    insta::assert_snapshot!(home.run("ls"), @"No session is kept yet: `antiphon sync` takes in those of your agents.");
+    insta::assert_snapshot!(home.run("ls"), @"No session is kept yet: `antiphon sync` copies the sessions of your agents.");
     assert_eq!(home.run("ls --json").out, "[]\n");
     let latest = home.run("show latest");
     insta::assert_snapshot!(latest, @r"
     --- stderr
-    error: no session is kept yet
-    hint: `antiphon sync` takes in those of your agents
+    error: no sessions have been kept yet
+    hint: `antiphon sync` copies the sessions of your agents
     --- exit 1
     ");
     assert!(!home.path("store").exists());
@@ -132,20 +132,20 @@ fn what_names_several_or_none_is_told_apart() {
     let home = three();
     insta::assert_snapshot!(home.run("show alpha"), @r"
     --- stderr
-    error: `alpha` begins 2 ids
-    hint: say more of one of: alpha-two, alpha-one
+    error: `alpha` matches 2 sessions
+    hint: type more of one of these ids: alpha-two, alpha-one
     --- exit 2
     ");
     insta::assert_snapshot!(home.run("view tree gamma"), @r"
     --- stderr
     error: there is no file or session `gamma`
-    hint: `antiphon ls` lists the sessions; four digits of an id are enough
+    hint: `antiphon ls` lists the sessions; the first few characters of an id are enough
     --- exit 4
     ");
     insta::assert_snapshot!(home.run("show gamma.jsonl"), @r"
     --- stderr
     error: there is no file `gamma.jsonl`
-    hint: name a session's log; `antiphon demo` shows some
+    hint: pass the path of a session; `antiphon demo` shows some
     --- exit 4
     ");
 }

@@ -92,13 +92,13 @@ pub(crate) fn print(page: &mut Page, cost: &CostTree) -> anyhow::Result<()> {
     page.end()?;
     print_nodes(page, &cost.tree, 0)?;
     if !cost.unpriced.is_empty() {
-        page.add(Style::Bad, "no price known: ").plain(&cost.unpriced.join(", ")).end()?;
+        page.add(Style::Bad, "unknown price: ").plain(&cost.unpriced.join(", ")).end()?;
     }
     if let Some(note) = cost_note(&cost.total) {
         page.plain(&note).end()?;
     }
     if cost.total.incomplete > 0 {
-        page.add(Style::Bad, "partial: ").plain("the agent did not write down all tokens").end()?;
+        page.add(Style::Bad, "partial: ").plain("the agent did not record all tokens").end()?;
     }
     page.faint(&format!("prices of {}", cost.prices_date)).end()
 }

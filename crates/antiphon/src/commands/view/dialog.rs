@@ -29,7 +29,7 @@ pub(crate) fn print(
         let heard: Vec<_> = row.heard_by.iter().map(|id| name_of(id)).collect();
         page.add(Style::Name, &row.name);
         match heard.as_slice() {
-            [] => page.faint("  heard by no agent"),
+            [] => page.faint("  to you"),
             heard => page.faint(&format!("  → {}", heard.join(", "))),
         };
         page.faint(&format!("  {}", row.message_id)).end()?;

@@ -11,7 +11,7 @@ pub(crate) fn run(args: &cli::Session) -> anyhow::Result<Outcome> {
     let episodes = hooks(&opened.reading())?;
     super::present(&opened, args.json, &episodes, |page, episodes| {
         if episodes.is_empty() {
-            return page.plain("No hook was asked, and no call was blocked.").end();
+            return page.plain("No hooks ran and no calls were blocked.").end();
         }
         episodes.iter().try_for_each(|episode| print(page, episode))
     })
@@ -44,7 +44,7 @@ fn print(page: &mut Page, episode: &HookEpisode) -> anyhow::Result<()> {
         (Some(_), false) => page.add(Style::Good, "  went ahead").plain(": "),
         (None, _) if episode.call_id.is_some() => page.faint("  no result"),
         (None, _) if episode.utterance.is_some() => page.add(Style::Good, "  let it pass"),
-        (None, _) => page.faint("  about no call that can be told"),
+        (None, _) => page.faint("  about an unknown call"),
     };
     page.block(Style::Plain, &text(&episode.result_text), 4)?;
     if let Some(rule) = episode.rule {

@@ -17,7 +17,7 @@ pub(crate) fn run(args: &cli::Phases) -> anyhow::Result<Outcome> {
     let rows = rows(&opened, args)?;
     super::present(&opened, args.session.json, &rows, |page, rows| {
         if rows.is_empty() {
-            return page.plain("No calls, and so no phases.").end();
+            return page.plain("No tool calls, so no phases.").end();
         }
         let reading = opened.reading();
         let index = CallIndex::new(reading.session);
