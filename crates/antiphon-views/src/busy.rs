@@ -73,7 +73,7 @@ fn work(reading: &Reading<'_>) -> Vec<(Timestamp, Timestamp)> {
     }
     for (ix, _) in session.calls() {
         // What the agent does that a call has made counts by itself: some wait for days.
-        stretches.extend(session.call_made_at(ix).zip(call_back_at(reading, ix)));
+        stretches.extend(session.call_started_at(ix).zip(call_back_at(reading, ix)));
     }
     // A clock may go back.
     stretches.retain(|(from, to)| from <= to);

@@ -52,7 +52,7 @@ fn row(reading: &Reading<'_>, delegations: &Delegations, ix: CallIx) -> Result<C
             Some(_) if has_failed(reading, ix) => "failed",
             Some(_) => "success",
         },
-        started_at: session.call_made_at(ix),
+        started_at: session.call_started_at(ix),
         ended_at: call.last_result().and_then(|_| call_ended_at(reading, delegations, ix)),
         duration_ms: duration.map(|(millis, _)| millis),
         duration_basis: duration.map(|(_, basis)| basis),
@@ -80,7 +80,7 @@ pub(crate) fn call_duration(
         return Some((i64::try_from(recorded).unwrap_or(i64::MAX), "recorded"));
     }
     let ended = call_ended_at(reading, delegations, ix)?;
-    Some((ended.since(session.call_made_at(ix)?), "inferred"))
+    Some((ended.since(session.call_started_at(ix)?), "inferred"))
 }
 
 /// When a call ended: when its last result came. A call that made an agent lasts as long as that
@@ -99,7 +99,7 @@ pub(crate) fn call_back_at(reading: &Reading<'_>, ix: CallIx) -> Option<Timestam
     let back = session.entry(session.call(ix).last_result()?);
     let by_duration = || {
         let took = i64::try_from(back.duration_ms()?).ok()?;
-        let started = session.call_made_at(ix)?;
+        let started = session.call_started_at(ix)?;
         Some(Timestamp::from_millis(started.as_millis().saturating_add(took)))
     };
     back.at().or_else(by_duration)

@@ -122,6 +122,6 @@ fn duration(reading: &Reading<'_>, entry: Entry<'_>) -> Option<(i64, &'static st
         return Some((i64::try_from(recorded).unwrap_or(i64::MAX), "recorded"));
     }
     let call = entry.call().filter(|_| entry.role() == Some(Role::Tool))?;
-    let made = reading.session.call_made_at(call)?;
+    let made = reading.session.call_started_at(call)?;
     Some((entry.at()?.since(made), "inferred"))
 }

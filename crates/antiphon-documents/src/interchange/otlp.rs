@@ -171,8 +171,7 @@ impl<'a> Writer<'_, 'a> {
         if !results.is_empty() {
             attributes.push(text("gen_ai.tool.call.result", &words.join("\n")));
         }
-        let from = results.iter().find_map(|result| result.started_at());
-        let from = from.or(session.call_made_at(call));
+        let from = session.call_started_at(call);
         let to = results.iter().filter_map(|result| result.at()).max();
         self.push(Span {
             id: self.call_span(call),

@@ -94,7 +94,7 @@ impl Calls<'_, '_> {
         let (cast, session) = (self.cast, self.cast.reading.session);
         let call = session.call(ix);
         let result = call.last_result().map(|event| session.entry(event));
-        let began = result.and_then(Entry::started_at).or(session.call_made_at(ix));
+        let began = session.call_started_at(ix);
         let ended = result.and_then(Entry::at);
         let took = result.and_then(Entry::duration_ms);
         let started = began.or(ended).or_else(|| cast.time_before(ix)).or(self.begun);
@@ -362,6 +362,6 @@ pub(super) fn interval(cast: &Cast<'_>, ix: CallIx) -> Option<(Timestamp, Timest
     let session = cast.reading.session;
     let call = session.call(ix);
     let result = session.entry(call.last_result()?);
-    let started = result.started_at().or(session.call_made_at(ix))?;
+    let started = session.call_started_at(ix)?;
     Some((started, result.at()?.max(started)))
 }

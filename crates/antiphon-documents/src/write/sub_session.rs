@@ -107,7 +107,7 @@ pub(super) fn write(
     let times = cast.time_of(sub.agent);
     let begun = created.at().filter(|_| facts.created.is_some());
     if !spelled(&mut object, "started_at", begun, &mut extra) {
-        let sent = session.call_made_at(sub.call);
+        let sent = session.call_started_at(sub.call);
         let first = times.map(|(first, _)| first).or(sent).or(cast.time_before(sub.call));
         let first = first.or(calls.begun);
         object.derive("started_at", first.map_or(NO_TIME.to_owned(), Timestamp::to_short));

@@ -66,10 +66,15 @@ impl Session {
         self.words.get(self.call(ix).tool)
     }
 
-    /// When a call was made: as it says itself, or with its message.
-    pub fn call_made_at(&self, ix: CallIx) -> Option<Timestamp> {
-        let own = self.made_at.get(ix.0).map(|&millis| Timestamp::from_millis(millis));
-        own.or_else(|| self.entry(self.call(ix).event).at())
+    /// When a call began: as its result says, or else as it was made: by itself, or with its
+    /// message.
+    pub fn call_started_at(&self, ix: CallIx) -> Option<Timestamp> {
+        // Any number of results may come; the ends tell it.
+        let call = self.call(ix);
+        let mut ends = [call.first_result(), call.last_result()].into_iter().flatten();
+        let told = ends.find_map(|result| self.entry(result).started_at());
+        let made = self.made_at.get(ix.0).map(|&millis| Timestamp::from_millis(millis));
+        told.or(made).or_else(|| self.entry(call.event).at())
     }
 
     /// All results of a call, in order.

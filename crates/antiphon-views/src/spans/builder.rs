@@ -290,7 +290,7 @@ impl<'r, 'a> Builder<'r, 'a> {
             (None, Some(_)) if has_failed(self.reading, ix) => SpanStatus::Failed,
             (None, Some(_)) => SpanStatus::Completed,
         };
-        span.started_at = session.call_made_at(ix);
+        span.started_at = session.call_started_at(ix);
         if span.status != SpanStatus::Running {
             span.completed_at = call_ended_at(self.reading, &self.delegations, ix);
         }

@@ -14,7 +14,7 @@ fn calls(log: &str) -> Vec<String> {
     let session = fold(log);
     let line = |ix| {
         let results: Vec<&str> = session.results(ix).map(|it| session.entry(it).id()).collect();
-        let made = session.call_made_at(ix).map(|at| at.to_string()).unwrap_or_default();
+        let made = session.call_started_at(ix).map(|at| at.to_string()).unwrap_or_default();
         format!("{} {made} {}", session.tool_name(ix), results.join(","))
     };
     session.calls().map(|(ix, _)| line(ix)).collect()
@@ -46,4 +46,11 @@ fn a_call_may_be_made_after_its_message_began() {
     let line = Line::new(log, 1, Place::NONE);
     let written = decode(&line).unwrap().to_json(log);
     assert_eq!(calls(&written), wanted, "a call's own time is written as it was read");
+}
+
+#[test]
+fn a_call_begins_when_its_result_says() {
+    let log = r#"{"message_id":"1","agent_id":"a","role":"assistant","timestamp":"2026-01-01T00:00:01Z","tool_calls":[{"id":"c","name":"x"}]}
+{"message_id":"2","agent_id":"a","role":"tool","tool_call_id":"c","content":"of x","started_at":"2026-01-01T00:00:03Z"}"#;
+    assert_eq!(calls(log), ["x 2026-01-01T00:00:03.000Z 2"]);
 }
