@@ -1,8 +1,8 @@
 //! Conversations as the chat services take them: a line for each agent, `{"messages": […]}`.
 //!
-//! A service refuses a call that is not followed by exactly one result, and two calls of one id. So
-//! several results of a call become one, a call that nobody answered says so, and an id that is used
-//! again gets a number.
+//! A service refuses a call that is not followed by exactly one result, and two calls of one id.
+//! So several results of a call become one, a call that nobody answered says so, and an id that is
+//! used again gets a number.
 
 use std::collections::BTreeSet;
 

@@ -2,8 +2,8 @@
 //!
 //! The call may be one of the main session or of another sub-session (`parent_session_id` says
 //! which), and ids of calls are unique only within a session; so a link is from place to place.
-//! Section 6.2 knows calls of the main session alone: there, a sub-agent's sub-agent is triggered by
-//! the call that sent the first of them, and the call that made it names it all the same.
+//! Section 6.2 knows calls of the main session alone: there, a sub-agent's sub-agent is triggered
+//! by the call that sent the first of them, and the call that made it names it all the same.
 
 use std::collections::BTreeSet;
 
