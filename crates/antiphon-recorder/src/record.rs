@@ -22,7 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const AFTERGLOW: Duration = Duration::from_millis(40);
 /// How long after the command has ended the recorder is still there, to tell what went wrong. What
 /// is not written by then, the scribe writes alone.
-const FAREWELL: Duration = Duration::from_millis(80);
+const FAREWELL: Duration = Duration::from_millis(70);
 /// How often the time is looked at.
 const LOOK: Duration = Duration::from_millis(50);
 
