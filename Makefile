@@ -59,6 +59,10 @@ fuzz: need        ## A minute of fuzzing for each target (nightly Rust and cargo
 	  esac; \
 	  cargo +nightly fuzz run --sanitizer none $$target -- -max_len=$$most $(FUZZ) || exit 1; done
 
+torture: need     ## Kill, cut and flip what keeps sessions; ROUNDS=n for more
+	@cargo build --release --quiet --package antiphon
+	@cargo run --release --quiet --package xtask -- torture
+
 samples: need     ## Seal samples/drafts anew
 	cargo xtask samples
 

@@ -16,6 +16,7 @@ mod samples;
 mod schema;
 mod startup;
 mod tidy;
+mod torture;
 
 use std::error::Error;
 use std::path::Path;
@@ -67,6 +68,11 @@ const CHORES: &[Chore] = &[
         name: "startup",
         about: "time the start of the release binary, and weigh it",
         run: startup::run,
+    },
+    Chore {
+        name: "torture",
+        about: "kill, cut and flip what keeps sessions, and count what is lost",
+        run: torture::run,
     },
 ];
 

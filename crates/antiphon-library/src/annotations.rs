@@ -12,7 +12,8 @@ use antiphon_model::{Bodies, Body, BodyError, Event, EventKind, Line, Place, Ses
 use crate::archive;
 use crate::open::Opened;
 
-const FILE: &str = "annotations.jsonl";
+/// The name of their log in the folder of a session.
+pub(crate) const FILE: &str = "annotations.jsonl";
 
 /// Where the annotations of a session are, or would be, of which a copy is kept: by any file of the
 /// copy. Nothing, for a file that is no copy.

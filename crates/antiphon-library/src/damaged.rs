@@ -6,15 +6,16 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use antiphon_journal::{DamageKind, Log, verify};
 use antiphon_model::Severity;
 use serde::Serialize;
 
+use crate::annotations;
 use crate::archive::{self, Damage, Depth, replace};
 use crate::bundle::list;
-use crate::store::{Place, make_folders};
+use crate::store::make_folders;
 use crate::{Key, Origin, Store};
 
 const DAMAGED: &str = "damaged";
@@ -69,8 +70,14 @@ impl Store {
         let mut all = Vec::new();
         for (at, place) in places.iter().enumerate() {
             let mut found = match place.origin {
-                Origin::Archived => archive::damages(&place.folder, Depth::All),
-                Origin::Recorded => log_damages(place),
+                Origin::Archived => {
+                    let mut found = archive::damages(&place.folder, Depth::All);
+                    let notes = place.folder.join(annotations::FILE);
+                    found
+                        .extend(notes.is_file().then(|| log_damages(&notes)).into_iter().flatten());
+                    found
+                }
+                Origin::Recorded => log_damages(&place.folder),
             };
             match found.first() {
                 None => self.unmark(&place.key),
@@ -89,9 +96,9 @@ impl Store {
 }
 
 /// What is damaged in a log.
-fn log_damages(place: &Place) -> Vec<Damage> {
-    let damage = |what: String| Damage { path: place.folder.clone(), what };
-    let log = match Log::find(&place.folder) {
+fn log_damages(path: &Path) -> Vec<Damage> {
+    let damage = |what: String| Damage { path: path.to_owned(), what };
+    let log = match Log::find(path) {
         Ok(log) => log,
         Err(error) => return vec![damage(error.to_string())],
     };
@@ -105,7 +112,7 @@ fn log_damages(place: &Place) -> Vec<Damage> {
             });
             let told = errors.map(|it| {
                 let segment = usize::try_from(it.stream).ok().and_then(|at| segments.get(at));
-                let path = segment.unwrap_or(&place.folder).clone();
+                let path = segment.map_or(path, |it| it).to_owned();
                 Damage { path, what: format!("line {}: {}", it.line, it.message()) }
             });
             told.collect()
