@@ -1,6 +1,7 @@
 //! One file: lines to events, the blocks of one message brought together.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use antiphon_model::{
@@ -74,15 +75,17 @@ impl<'a> Transcript<'a> {
         shared: &mut Shared<'a>,
         sink: &mut dyn Sink<'a>,
     ) {
-        // Only an assistant's line has tokens. Within a string the quotes would be escaped.
-        let only_usage = sink.wants_only_usage();
+        // Only an assistant's line has tokens. Within a string the quotes would be escaped. Whose
+        // they are the first lines tell.
+        let reads_all = Cell::new(!sink.wants_only_usage() || shared.facts.session_id.is_none());
         let needle = memmem::Finder::new(b"\"assistant\"");
-        let is_wanted = |line: &str| !only_usage || needle.find(line.as_bytes()).is_some();
+        let is_wanted = |line: &str| reads_all.get() || needle.find(line.as_bytes()).is_some();
         for record in records_where(stream, self.number, is_wanted) {
             match record {
                 Ok(record) => self.line(&record, shared, sink),
                 Err(problem) => sink.problem(problem),
             }
+            reads_all.set(!sink.wants_only_usage() || shared.facts.session_id.is_none());
         }
     }
 
