@@ -428,3 +428,19 @@ fn a_session_in_the_folders_and_in_the_database_is_taken_from_the_database() {
     assert_eq!((machine.counts(), machine.counts()), ([3, 3, 0], [3, 0, 0]));
     assert!(machine.kept("opencode", "ses_main").contains("msg_db"));
 }
+
+#[test]
+fn a_sub_agents_file_without_its_session_is_named() {
+    let machine = Machine::new();
+    let line = r#"{"type":"user","isSidechain":true,"sessionId":"gone","agentId":"a","uuid":"1","message":{"content":"x"}}"#;
+    let name = format!("{SHOP}/gone/subagents/agent-a.jsonl");
+    machine.write(&name, &format!("{line}\n"));
+    machine.write(&format!("{SHOP}/gone/tool-results/1.txt"), "words");
+    let synced = machine.sync();
+    assert_eq!((synced.found, synced.orphans), (0, vec![machine.path(&name)]));
+    // With its session it is the session's.
+    let main = line.replace(r#""isSidechain":true,"#, "").replace(r#","agentId":"a""#, "");
+    machine.write(&format!("{SHOP}/gone.jsonl"), &format!("{main}\n"));
+    let synced = machine.sync();
+    assert_eq!((synced.found, synced.copied, synced.orphans), (1, 1, Vec::new()));
+}
