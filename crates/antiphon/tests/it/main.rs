@@ -27,6 +27,7 @@ mod library;
 #[cfg(target_os = "linux")]
 mod limits;
 mod long_lines;
+mod numbers;
 mod person;
 mod phases;
 #[cfg(unix)]
