@@ -253,9 +253,9 @@ fn lines_of_context_are_shown() {
 #[test]
 fn the_role_in_which_a_command_was_recorded_is_its_agents() {
     let home = Home::new();
-    let init = "{\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"s\",\"model\":\"m\"}";
-    let said = "{\"type\":\"assistant\",\"session_id\":\"s\",\"message\":{\"id\":\"m\",\"role\":\"assistant\",\"model\":\"m\",\"content\":[{\"type\":\"text\",\"text\":\"Done\"}]}}";
-    home.write("agent.jsonl", &format!("{init}\n{said}\n"));
+    let printed = "crates/antiphon-formats/fixtures/claude-stream/minimal/input.jsonl";
+    let printed = std::fs::read_to_string(crate::run::workspace().join(printed)).unwrap();
+    home.write("agent.jsonl", &printed);
     let roles = |command: &str| {
         let done = home.run(&format!("record --role planner -- {command}"));
         assert_eq!(done.exit, 0, "{done}");
