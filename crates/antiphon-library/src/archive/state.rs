@@ -209,7 +209,7 @@ mod tests {
         let copy = FileCopy { sums: Sums::of(b"words"), ..FileCopy::default() };
         let state = State {
             session_id: "s".to_owned(),
-            source: "/home/me/s.jsonl".into(),
+            source: "/srv/agent/s.jsonl".into(),
             files: BTreeMap::from([("000001/s.jsonl".to_owned(), copy)]),
             ..State::default()
         };

@@ -2,8 +2,8 @@
 //!
 //! There is nobody who watches: whoever asks first compares what the catalogue knows with what is
 //! there, and reads what has changed. A catalogue that turns out to be damaged is set aside and
-//! made again; one that cannot be written, be the disk full or not ours, is made in memory, for this
-//! once. A session that cannot be read is named by every answer ([`Catalogue::left_out`]).
+//! made again; one that cannot be written, be the disk full or not ours, is made in memory, for
+//! this once. A session that cannot be read is named by every answer ([`Catalogue::left_out`]).
 
 use std::collections::BTreeMap;
 use std::fs;
