@@ -28,6 +28,9 @@ use crate::scribe::{Redact, Scribe};
 use crate::session_log::{LogTarget, SessionLog};
 use crate::transcript::{Policy, Transcript};
 
+/// How long after the command has ended the recorder is still there, to tell what went wrong. What
+/// is not written by then, the scribe writes alone.
+pub(crate) const FAREWELL: Duration = Duration::from_millis(70);
 /// How long a scribe may take to begin: until then nobody finds the session.
 const BEGINNING: Duration = Duration::from_secs(1);
 /// How long a scribe that is a thread may stand still before it is left behind.
@@ -70,6 +73,8 @@ impl Sinks {
 pub(crate) enum Told {
     /// The session is there for everybody.
     Begun,
+    /// Everything that was printed is written, and so is the footer.
+    Written,
     /// Something went wrong with the recording.
     Warning(String),
 }
@@ -78,14 +83,16 @@ impl Told {
     fn to_line(&self) -> String {
         match self {
             Self::Begun => "begun\n".to_owned(),
+            Self::Written => "written\n".to_owned(),
             Self::Warning(warning) => format!("warning {}\n", warning.replace('\n', " ")),
         }
     }
 
     fn from_line(line: &str) -> Option<Self> {
-        match line.strip_prefix("warning ") {
-            Some(warning) => Some(Self::Warning(warning.to_owned())),
-            None => (line == "begun").then_some(Self::Begun),
+        match line {
+            "begun" => Some(Self::Begun),
+            "written" => Some(Self::Written),
+            line => line.strip_prefix("warning ").map(|it| Self::Warning(it.to_owned())),
         }
     }
 }
@@ -136,20 +143,22 @@ impl Link {
     }
 
     /// Tells how the command ended, and waits for the scribe: to its end, or, where it can go on
-    /// without us and nobody wants to `wait`, until `until`. Gives what went wrong.
-    pub(crate) fn finish(mut self, exit: Exit, wait: bool, until: Instant) -> Vec<String> {
+    /// without us and nobody wants to `wait`, for a moment: `patience` until everything is written,
+    /// and [`FAREWELL`] for the rest. Gives what went wrong.
+    pub(crate) fn finish(mut self, exit: Exit, wait: bool, patience: Duration) -> Vec<String> {
         if let Some(mut control) = self.control.take() {
             let _ = control.write_all(exit.to_line().as_bytes());
         }
         let is_bound = !wait && self.progress.is_none();
-        let mut has_begun = false;
+        let ended = Instant::now();
+        let mut until = ended + patience.max(BEGINNING);
         let mut warnings = Vec::new();
         let (mut done, mut moved) = (0, Instant::now());
         loop {
-            let until = if has_begun { until } else { until + BEGINNING };
             let left = until.saturating_duration_since(Instant::now());
             match self.told.recv_timeout(if is_bound { left } else { STANDSTILL / 10 }) {
-                Ok(Told::Begun) => has_begun = true,
+                Ok(Told::Begun) => until = ended + patience,
+                Ok(Told::Written) => until = (ended + FAREWELL).max(Instant::now() + FAREWELL / 2),
                 Ok(Told::Warning(warning)) => warnings.push(warning),
                 Err(RecvTimeoutError::Disconnected) => return warnings,
                 Err(RecvTimeoutError::Timeout) if is_bound => return warnings,

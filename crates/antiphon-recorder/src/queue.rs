@@ -39,6 +39,8 @@ struct State {
     /// What was lost since the last chunk that was put in.
     lost: Loss,
     lost_in_all: Loss,
+    /// What was put in, in all.
+    printed: u64,
     pumps: usize,
     /// The command has ended: what comes now is not its own any more.
     is_ending: bool,
@@ -113,6 +115,7 @@ pub(crate) fn queue() -> (Sender, Queue) {
         taken: Loss::default(),
         lost: Loss::default(),
         lost_in_all: Loss::default(),
+        printed: 0,
         pumps: 1,
         is_ending: false,
         is_closed: false,
@@ -159,6 +162,7 @@ impl Sender {
         }
         let lost = std::mem::take(&mut state.lost);
         state.bytes += bytes.len();
+        state.printed += bytes.len() as u64;
         state.chunks.push_back(Chunk { source, at, bytes: bytes.to_vec(), lost });
         drop(state);
         self.0.changed.notify_all();
@@ -204,6 +208,11 @@ impl Queue {
     pub(crate) fn close(&self) {
         self.0.lock().close();
         self.0.changed.notify_all();
+    }
+
+    /// How many bytes were put in.
+    pub(crate) fn printed(&self) -> u64 {
+        self.0.lock().printed
     }
 
     pub(crate) fn lost_in_all(&self) -> Loss {

@@ -11,7 +11,7 @@ use thiserror::Error;
 use crate::Assignment;
 use crate::child::{self, Notice, Running};
 use crate::frame::Exit;
-use crate::link::{Link, Sinks};
+use crate::link::{FAREWELL, Link, Sinks};
 use crate::queue::{Queue, queue};
 use crate::signals;
 
@@ -20,9 +20,10 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// How long what is still printed after the command has ended is waited for: a process that it left
 /// behind may hold the pipes for ever.
 const AFTERGLOW: Duration = Duration::from_millis(40);
-/// How long after the command has ended the recorder is still there, to tell what went wrong. What
-/// is not written by then, the scribe writes alone.
-const FAREWELL: Duration = Duration::from_millis(70);
+/// So much is written in a moment, unless the machine is very busy; then it is waited for all the
+/// same, but no longer than this.
+const SHORT_BYTES: u64 = 4 << 20;
+const SHORT_PATIENCE: Duration = Duration::from_secs(2);
 /// How often the time is looked at.
 const LOOK: Duration = Duration::from_millis(50);
 
@@ -97,9 +98,10 @@ pub fn record(recorder: Recorder) -> Result<Ended, RecordError> {
 
 /// Hands over what is left, and leaves the scribe to it. Gives what went wrong so far.
 fn finish(link: Link, queue: &Queue, exit: Exit, wait: bool) -> Vec<String> {
-    let ended = Instant::now();
     let exit = Exit { loss: queue.finish(), ..exit };
-    let mut warnings = link.finish(exit, wait, ended + FAREWELL);
+    let is_short = queue.printed() <= SHORT_BYTES;
+    let patience = if is_short { SHORT_PATIENCE } else { FAREWELL };
+    let mut warnings = link.finish(exit, wait, patience);
     let lost = queue.lost_in_all();
     if !lost.is_none() {
         let (lines, bytes) = (lost.lines, lost.bytes);

@@ -290,6 +290,7 @@ impl Scribe {
             Some(reason) => Stage::Failed { reason, error: verdict.error, figures },
         };
         self.tell(stage, now);
+        let _ = self.recorder.send(Told::Written);
         self.log.close();
         self.warn_of_log();
     }
