@@ -3,8 +3,9 @@
 //!
 //! The first is what the service was sent and what it answered, as a list. The second is what the
 //! screen shows, which is mostly the same again; it alone has what each request spent and when it
-//! began, and it is read as the conversation where that is not there. A tool may be called in the text, by a tag; what it gave back is then text as well. All
-//! files are written anew whenever something is added.
+//! began, and it is read as the conversation where that is not there. A tool may be called in the
+//! text, by a tag; what it gave back is then text as well. All files are written anew
+//! whenever something is added.
 
 mod requests;
 mod screen;

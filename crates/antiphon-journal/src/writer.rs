@@ -185,7 +185,7 @@ impl Writer {
         self.finish()
     }
 
-    /// Makes everything durable, and leaves the lock's file behind, as a writer does that is killed:
+    /// Makes everything durable, and leaves the lock file behind, as a killed writer does:
     /// whoever reads the log sees that it was interrupted and not ended.
     pub fn abandon(mut self) -> Result<(), Error> {
         let finished = self.finish();

@@ -1,8 +1,8 @@
 //! Annotations of sessions whose files are another program's.
 //!
-//! Nothing is ever added to an agent's own files, nor to their copies. What somebody says about such
-//! a session stands in a log of ours beside the copies, `annotations.jsonl`: it is there for every
-//! generation of them, and goes with them. Opening a copy folds it in.
+//! Nothing is ever added to an agent's own files, nor to their copies. What somebody says about
+//! such a session stands in a log of ours beside the copies, `annotations.jsonl`: it belongs to
+//! every generation of them, and goes with them. Opening a copy folds it in.
 
 use std::path::{Path, PathBuf};
 

@@ -61,8 +61,8 @@ pub enum Rule {
     NameInOpenCall,
     /// What an agent was told first equals the prompt in the arguments of a call.
     SamePrompt,
-    /// An agent's file says that it is a sub-agent of the session, and not who made it: the session's
-    /// main agent stands for whoever did.
+    /// An agent's file says that it is a sub-agent of the session, and not who made it: the
+    /// session's main agent stands for whoever did.
     SameSession,
     /// The sender has a call open: that is what sends.
     OpenCallOfSource,

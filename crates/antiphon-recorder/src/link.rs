@@ -178,7 +178,7 @@ impl Link {
     }
 }
 
-/// Starts the scribe's process. It is not in our group: what the terminal sends is not meant for it.
+/// Starts the scribe's process, in a group of its own: the terminal's signals are not meant for it.
 fn start(words: &[OsString]) -> io::Result<(impl Write + Send + 'static, UnixStream)> {
     let (program, arguments) = words.split_first().ok_or(io::ErrorKind::InvalidInput)?;
     let (ours, theirs) = UnixStream::pair()?;

@@ -253,7 +253,7 @@ impl Scribe {
         let _ = self.recorder.send(Told::Warning(warning));
     }
 
-    /// Says once, and at once, that the log cannot be written: later nobody may be there to hear it.
+    /// Says at once that the log cannot be written: later nobody may be there to hear it.
     fn warn_of_log(&mut self) {
         if let Some(failure) = self.log.failure.as_ref().filter(|_| !self.has_warned) {
             self.has_warned = true;

@@ -202,7 +202,7 @@ impl RunPart {
     }
 }
 
-/// A run, of all that its logs tell; and its spans, session after session. Nothing, if none tells of it.
+/// A run as all its logs tell it, and its spans, session after session; nothing, if none does.
 pub fn run(run_id: &str, parts: &[RunPart]) -> Option<(RunSpan, Vec<Span>)> {
     let of_run = |id: &Option<String>| id.as_deref() == Some(run_id);
     let mut history: Vec<RunStep> = Vec::new();

@@ -1,6 +1,6 @@
 //! What a sub-agent does, as lines of the agent above it tell it (`agent_progress`).
 //!
-//! Such a line has a line of the sub-agent in it, under that line's own id. In some versions it also
+//! Such a line contains a line of the sub-agent, under that line's own id. In some versions it also
 //! has everything that the sub-agent said so far, part of which stands nowhere else. Where the
 //! sub-agent's own file is there, these lines are read after it, and add what it has not.
 

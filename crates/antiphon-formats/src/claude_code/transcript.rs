@@ -341,7 +341,7 @@ impl<'a> Transcript<'a> {
         self.push(record, agent, EventKind::Message(message));
     }
 
-    /// The call that a result means which does not say so: the only one of the line that it follows.
+    /// The call of a result that names none: the only one of the line that it follows.
     fn only_call_before(&self, object: &Object<'a>) -> Option<Cow<'a, str>> {
         let (stands, _) = self.chain.get(object.id("parentUuid")?)?;
         let (_, event) = self.events.get((*stands)?)?;

@@ -11,9 +11,9 @@
 //! numbers (a crash) tells nothing. Versions that had no `modelUsage` told each turn's tokens of
 //! the main agent (`usage`): those stand in place of what the turn's messages told.
 //!
-//! What it cost is declared in the same way, per model (`costUSD`) and in all (`total_cost_usd`), and
-//! goes to the same messages: the last of a model has all that is declared for it, and the others
-//! say that they cost nothing beyond.
+//! What it cost is declared in the same way, per model (`costUSD`) and in all (`total_cost_usd`),
+//! and goes to the same messages: the last of a model has all that is declared for it, and the
+//! others say that they cost nothing beyond.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};

@@ -18,8 +18,8 @@ pub(super) fn is_cut(raw: &str) -> bool {
 }
 
 impl<'a> Tell<'a> {
-    /// Tells the task by its screen: who said what, and what each request spent. What else was shown
-    /// is kept.
+    /// Tells the task by its screen: who said what, and what each request spent. Everything else
+    /// that was shown is kept.
     pub(super) fn screen_alone(
         &mut self,
         shown: &[Record<'a>],

@@ -39,9 +39,9 @@ fn ids(spans: &[Span]) -> Vec<&str> {
     spans.iter().map(|span| span.span_id.as_str()).collect()
 }
 
-/// Section 1: a span is one flat record. Its id and its task are always there; parent, run, adapter,
-/// role, end, usage and cost may be missing; it runs until it is completed, and it has a start from
-/// the moment at which it is started.
+/// Section 1: a span is one flat record. Its id and its task are always there; parent, run,
+/// adapter, role, end, usage and cost may be missing; it runs until it is completed, and it has a
+/// start from the moment at which it is started.
 #[test]
 fn section_1_a_span_is_a_flat_record() {
     let folder = tempfile::tempdir().unwrap();
@@ -112,8 +112,8 @@ fn section_2_a_span_keeps_its_kind() {
     });
 }
 
-/// Section 2, flavours: none for what is no sub-agent, normal for an independent helper, co-work for
-/// one that shares context, with or without an agent's id.
+/// Section 2, flavours: none for what is no sub-agent, normal for an independent helper, co-work
+/// for one that shares context, with or without an agent's id.
 #[test]
 fn section_2_a_sub_agent_keeps_its_flavour() {
     let folder = tempfile::tempdir().unwrap();

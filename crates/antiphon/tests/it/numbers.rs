@@ -361,7 +361,7 @@ fn a_spawned_thread_is_its_makers() {
     assert_eq!(machine.wrong(), Vec::<String>::new());
 }
 
-/// How many requests each session has. One without an id of its own has another name in the library.
+/// How many requests each session has. One without its own id has another name in the library.
 fn by_session(stats: &Value) -> Vec<(Option<String>, u64)> {
     let is_own = |id: &String| id.contains('-') && !id.starts_with('.');
     let row = |row: &Value| {

@@ -86,8 +86,8 @@ fn sum(tokens: impl IntoIterator<Item = Tokens>) -> Tokens {
     total
 }
 
-/// Every request once, as its last line tells it. Not every line of a message names its request. What
-/// a sub-agent does is also told in lines of the agent above it; its own file counts before that.
+/// Every request once, as its last line tells it. Not every line of a message names its request.
+/// What a sub-agent does is also told in lines of the agent above it; its own file comes first.
 fn claude_code(home: &Path) -> Tokens {
     let mut requests: BTreeMap<(String, String), Tokens> = BTreeMap::new();
     let mut told_of: BTreeMap<(String, String), Tokens> = BTreeMap::new();
