@@ -34,8 +34,8 @@ pub struct Recorder {
     /// The words before a command with which a process is started that calls [`lead`](crate::lead).
     /// Without them a command in a terminal cannot be stopped from the keyboard.
     pub leader: Vec<OsString>,
-    /// The words with which a process is started that calls [`scribe`](crate::scribe) with the same
-    /// sinks. Without them a thread of this process writes, and is waited for.
+    /// The words with which a process is started that calls [`scribe`](crate::scribe()) with the
+    /// same sinks. Without them a thread of this process writes, and is waited for.
     pub scribe: Vec<OsString>,
     pub assignment: Assignment,
     pub max_duration: Option<Duration>,
