@@ -3,7 +3,7 @@
 SHARED ?= ../shared
 NEXTEST := $(shell cargo nextest --version 2>/dev/null)
 
-.PHONY: demo test test-net check bench fuzz samples help need
+.PHONY: demo test test-net check bench fuzz torture samples help need
 
 demo: need        ## See what Antiphon does, in your terminal
 	@cargo run --release --quiet --package antiphon -- demo

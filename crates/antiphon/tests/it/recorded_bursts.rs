@@ -105,7 +105,7 @@ fn what_could_not_be_kept_is_said_in_lines_and_bytes() {
 until pid=$(sed -n 's/process \([0-9]*\).*/\1/p' "$ANTIPHON_HOME"/sessions/*/lock 2>/dev/null) && [ -n "$pid" ]
 do sleep 0.02; done
 kill -9 "$pid"
-while kill -0 "$pid" 2>/dev/null && [ "$(cut -d' ' -f3 /proc/$pid/stat)" != Z ]; do sleep 0.02; done
+while kill -0 "$pid" 2>/dev/null && [ "$(cut -d' ' -f3 /proc/$pid/stat 2>/dev/null)" != Z ]; do sleep 0.02; done
 seq 1 1000
 exit 5"#;
     std::fs::write(&script, kills).unwrap();
