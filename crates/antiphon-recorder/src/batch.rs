@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use antiphon_model::Timestamp;
 
-use crate::frame::Source;
+use crate::frame::{Loss, Source};
 
 /// An event holds about as much as this.
 const MOST_BYTES: usize = 64 << 10;
@@ -23,6 +23,15 @@ pub(crate) struct Lines<'b> {
     pub(crate) text: &'b [u8],
     /// How often in a row this was printed, where that is more than once.
     pub(crate) times: Option<u64>,
+}
+
+impl Lines<'_> {
+    /// What is lost if they are.
+    pub(crate) fn loss(&self) -> Loss {
+        let Loss { lines, bytes } = Loss::of(self.text);
+        let times = self.times.unwrap_or(1);
+        Loss { lines: (lines + 1).saturating_mul(times), bytes: (bytes + 1).saturating_mul(times) }
+    }
 }
 
 /// Lines that are collected.

@@ -1,6 +1,8 @@
 //! What goes from the recorder to the scribe: frames of what was printed, over a pipe, and over
 //! another way how the command ended.
 
+use std::fmt;
+
 use antiphon_model::Timestamp;
 
 /// Where something was printed.
@@ -39,6 +41,12 @@ impl Loss {
 
     pub(crate) fn is_none(self) -> bool {
         self.bytes == 0
+    }
+}
+
+impl fmt::Display for Loss {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} lines ({} bytes) of the output", self.lines, self.bytes)
     }
 }
 

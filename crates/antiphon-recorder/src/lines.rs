@@ -2,6 +2,11 @@
 
 /// A line that grows beyond this is cut, and goes on as another.
 const MOST_BYTES: usize = 8 << 20;
+/// One that may be a message is not: half of it would tell nothing. A log takes a little more.
+const MESSAGE_BYTES_MAX: usize = 60 << 20;
+/// So far from its end a line is cut where a word ends. What is redacted is redacted piece by
+/// piece, and half a secret looks like none.
+const WORD_BYTES_MAX: usize = 64 << 10;
 
 /// The beginning of a line whose end has not come yet.
 #[derive(Debug, Default)]
@@ -25,9 +30,21 @@ impl Lines {
             rest = tail.get(1..).unwrap_or_default();
         }
         self.begun.extend_from_slice(rest);
-        if self.begun.len() > MOST_BYTES {
-            self.finish(each);
+        let may_be_message = self.begun.trim_ascii_start().starts_with(b"{");
+        let most = if may_be_message { MESSAGE_BYTES_MAX } else { MOST_BYTES };
+        if self.begun.len() > most {
+            let end = self.last_word_end();
+            each(self.begun.get(..end).unwrap_or_default());
+            self.begun.drain(..end);
         }
+    }
+
+    /// Where the last word ends of what was begun, if that is near the end.
+    fn last_word_end(&self) -> usize {
+        let from = self.begun.len().saturating_sub(WORD_BYTES_MAX);
+        let near = self.begun.get(from..).unwrap_or_default();
+        let space = near.iter().rposition(u8::is_ascii_whitespace);
+        space.map_or(self.begun.len(), |at| from + at + 1)
     }
 
     /// What was begun and never ended.
@@ -42,6 +59,28 @@ impl Lines {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_line_without_an_end_is_cut_between_words() {
+        let mut lines = Lines::default();
+        let mut found: Vec<Vec<u8>> = Vec::new();
+        let text = b"many words ".repeat(MOST_BYTES / 11 + 2);
+        lines.push(&[&text[..], b"half-of-a"].concat(), |line| found.push(line.to_vec()));
+        lines.push(b"-secret\n", |line| found.push(line.to_vec()));
+        assert_eq!(found, [&text[..], b"half-of-a-secret"]);
+    }
+
+    #[test]
+    fn what_may_be_a_message_is_not_cut_as_soon() {
+        let mut lines = Lines::default();
+        let mut found = Vec::new();
+        let message =
+            [b"{\"words\": \"", &b"many words ".repeat(MOST_BYTES / 11 + 2)[..], b"\"}\n"];
+        for chunk in message.concat().chunks(64 << 10) {
+            lines.push(chunk, |line| found.push(line.len()));
+        }
+        assert_eq!(found, [message.concat().len() - 1]);
+    }
 
     #[test]
     fn lines_are_the_same_however_they_are_cut() {

@@ -104,9 +104,7 @@ fn finish(link: Link, queue: &Queue, exit: Exit, wait: bool) -> Vec<String> {
     let mut warnings = link.finish(exit, wait, patience);
     let lost = queue.lost_in_all();
     if !lost.is_none() {
-        let (lines, bytes) = (lost.lines, lost.bytes);
-        let what = format!("{lines} lines ({bytes} bytes) of the output");
-        warnings.push(format!("the recording is not complete: {what} could not be kept"));
+        warnings.push(format!("the recording is not complete: {lost} could not be kept"));
     }
     warnings
 }

@@ -30,6 +30,9 @@ const MOST_EARLY: usize = 1000;
 /// How long nothing may come before anything else is looked at.
 const IDLE: Duration = Duration::from_secs(1);
 
+/// Why something is missing that the scribe never got.
+const TOO_FAST: &str = "the recorder could not keep up with the output";
+
 /// Cleans what is written anywhere: a line of JSON (then it says so), or whole lines of anything
 /// else.
 pub type Redact = Box<dyn for<'t> FnMut(&'t str, bool) -> Cow<'t, str> + Send>;
@@ -142,7 +145,7 @@ impl Scribe {
                 stdout.finish(|line| self.line(Source::Stdout, line, at));
                 stderr.finish(|line| self.line(Source::Stderr, line, at));
                 self.flush();
-                self.log.gap(loss, at);
+                self.log.gap(loss, TOO_FAST, at);
             }
         }
     }
@@ -265,7 +268,12 @@ impl Scribe {
     fn finish(mut self, exit: Exit, begun: Timestamp) {
         let now = SystemClock.now();
         if !exit.loss.is_none() {
-            self.log.gap(exit.loss, now);
+            self.log.gap(exit.loss, TOO_FAST, now);
+        }
+        let unwritten = self.log.unwritten;
+        if !unwritten.is_none() {
+            self.log.gap(unwritten, "the log could not be written", now);
+            self.warn(format!("the recording is not complete: {unwritten} could not be written"));
         }
         let told = self.result.take();
         let verdict = verdict(exit, told.as_ref());

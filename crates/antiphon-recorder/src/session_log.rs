@@ -33,11 +33,13 @@ pub(crate) struct SessionLog {
     writer: Option<Writer>,
     /// Why something could not be written, the first time.
     pub(crate) failure: Option<String>,
+    /// What was printed and could not be written.
+    pub(crate) unwritten: Loss,
 }
 
 impl SessionLog {
     pub(crate) fn new(target: Option<LogTarget>) -> Self {
-        Self { target, writer: None, failure: None }
+        Self { target, writer: None, failure: None, unwritten: Loss::default() }
     }
 
     /// Said at the beginning, and again when the agent has told its own id.
@@ -81,7 +83,8 @@ impl SessionLog {
     pub(crate) fn record(&mut self, source: Source, line: &str, at: Timestamp) {
         let mut event = printed(source);
         event.raw("record", &json::compact(line));
-        self.append_output(event, at);
+        let loss = Loss { lines: 1, bytes: line.len() as u64 + 1 };
+        self.append_output(event, at, loss);
     }
 
     /// Lines of anything else, as text: `text` is what may be written of them.
@@ -89,14 +92,14 @@ impl SessionLog {
         let mut event = printed(lines.source);
         event.number("times", lines.times);
         event.word("content", text);
-        self.append_output(event, lines.at);
+        self.append_output(event, lines.at, lines.loss());
     }
 
     /// What was printed and could not be kept, in lines and bytes.
-    pub(crate) fn gap(&mut self, loss: Loss, at: Timestamp) {
+    pub(crate) fn gap(&mut self, loss: Loss, reason: &str, at: Timestamp) {
         let mut event = Members::of_event("gap");
         event.number("count", Some(loss.lines.max(1)));
-        event.word("reason", "the recorder could not keep up with the output");
+        event.word("reason", reason);
         let mut extra = Members::default();
         extra.number("lines", Some(loss.lines));
         extra.number("bytes", Some(loss.bytes));
@@ -133,19 +136,26 @@ impl SessionLog {
     }
 
     /// The same, for what is most of a log and was built here: it is not read again.
-    fn append_output(&mut self, mut event: Members, at: Timestamp) {
+    fn append_output(&mut self, mut event: Members, at: Timestamp, loss: Loss) {
         event.word("timestamp", &at.to_string());
-        self.write(Draft::of_event("output", Some("main"), &event));
+        if !self.write(Draft::of_event("output", Some("main"), &event)) {
+            self.unwritten.add(loss);
+        }
     }
 
-    fn write(&mut self, draft: Result<Draft, DraftError>) {
+    /// Whether it was written.
+    fn write(&mut self, draft: Result<Draft, DraftError>) -> bool {
         if self.writer.is_none() && !self.open() {
-            return;
+            return false;
         }
-        let Some(writer) = &self.writer else { return };
+        let Some(writer) = &self.writer else { return false };
         let draft = draft.map(Draft::of_the_past).map_err(Error::from);
-        if let Err(error) = draft.and_then(|draft| writer.append(&draft)) {
-            self.fail(&error);
+        match draft.and_then(|draft| writer.append(&draft)) {
+            Ok(_) => true,
+            Err(error) => {
+                self.fail(&error);
+                false
+            }
         }
     }
 

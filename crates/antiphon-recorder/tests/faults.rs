@@ -97,9 +97,10 @@ fn a_disk_that_hangs_is_not_felt() {
 }
 
 #[test]
-fn a_disk_that_is_full_is_told_once_at_the_end() {
+fn a_disk_that_is_full_is_told_with_what_is_missing() {
     let (took, warnings) = run(Fault::Full);
     assert!(took < Duration::from_secs(5), "{took:?}");
-    assert_eq!(warnings.len(), 1, "{warnings:?}");
+    assert_eq!(warnings.len(), 2, "{warnings:?}");
+    assert!(warnings.iter().any(|it| it.contains("2 lines (8 bytes)")), "{warnings:?}");
     assert!(warnings.iter().all(|it| it.contains("not complete")), "{warnings:?}");
 }

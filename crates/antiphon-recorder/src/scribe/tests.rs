@@ -59,6 +59,30 @@ fn what_was_lost_is_in_the_log_in_lines_and_bytes() {
 }
 
 #[test]
+fn what_could_not_be_written_is_said_in_lines_and_bytes() {
+    let folder = tempfile::tempdir().unwrap();
+    let why = || Err("no space left".to_owned());
+    let target = LogTarget { folder: Box::new(why), options: Options::default() };
+    let (inlet, mut outlet) = backlog(folder.path().to_owned());
+    inlet.fill(&*printed(Source::Stdout, b"one\ntwo\n{\"three\":3}\n").to_bytes());
+    let (events, _) = channel();
+    let (recorder, told) = channel();
+    let redact: Redact = Box::new(|text, _| text.into());
+    let log = SessionLog::new(Some(target));
+    let scribe = Scribe::new(Assignment::default(), log, redact, events, recorder);
+    scribe.run(&mut outlet, &["cmd".to_owned()], || Some(Exit::default()));
+    let warnings = told.iter().filter_map(|told| match told {
+        Told::Warning(warning) => Some(warning),
+        Told::Begun | Told::Written => None,
+    });
+    let wanted = [
+        "the recording is not complete: no space left",
+        "the recording is not complete: 3 lines (20 bytes) of the output could not be written",
+    ];
+    assert_eq!(warnings.collect::<Vec<_>>(), wanted);
+}
+
+#[test]
 fn lines_of_json_are_events_and_plain_lines_share_one() {
     let folder = tempfile::tempdir().unwrap();
     let frames = [
