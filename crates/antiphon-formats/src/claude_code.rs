@@ -85,7 +85,8 @@ fn belongs(stem: &str, name: &str, head: &str) -> bool {
 
 /// The sessions that lines name as theirs. In what was said, quotation marks are written otherwise.
 fn owners(head: &str) -> Vec<String> {
-    let named = head.split("\"sessionId\":\"").skip(1).filter_map(|rest| rest.split_once('"'));
+    let values = head.split("\"sessionId\":").skip(1);
+    let named = values.filter_map(|rest| rest.trim_start().strip_prefix('"')?.split_once('"'));
     let named: BTreeSet<&str> = named.map(|(id, _)| id).collect();
     named.into_iter().map(str::to_owned).collect()
 }
@@ -99,7 +100,8 @@ fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
     if let Some(started) = session.started() {
         sink.event(started);
     }
-    merge(session.finish(), sink);
+    let voices = session.finish(sink);
+    merge(voices, sink);
 }
 
 #[cfg(test)]

@@ -38,6 +38,13 @@ pub enum ProblemKind {
     NoAgent,
     #[error("`{field}` has the wrong type")]
     WrongType { field: &'static str },
+    #[error("`usage` has neither `input` nor `output`: its tokens are not counted")]
+    UnknownUsage,
+    #[error(
+        "the sub-agent `{agent}` has no file here: what it did is unknown, and its tokens are not \
+         counted{}", .tokens.map(|it| format!(" (it reported {it})")).unwrap_or_default()
+    )]
+    AbsentSubAgent { agent: String, tokens: Option<u64> },
     #[error("the id `{0}` stands on an earlier line too; references mean the nearest one before")]
     DuplicateId(String),
     #[error("several records stand on one line; each was read")]
@@ -58,6 +65,8 @@ impl ProblemKind {
             Self::NotAnObject => "not-an-object",
             Self::NoAgent => "no-agent",
             Self::WrongType { .. } => "wrong-type",
+            Self::UnknownUsage => "unknown-usage",
+            Self::AbsentSubAgent { .. } => "absent-sub-agent",
             Self::DuplicateId(_) => "duplicate-id",
             Self::SharedLine => "shared-line",
             Self::NotUtf8 => "not-utf8",
@@ -71,6 +80,8 @@ impl ProblemKind {
             Self::NotJson(_) | Self::NotAnObject | Self::NoAgent | Self::Full => Severity::Error,
             Self::Torn
             | Self::WrongType { .. }
+            | Self::UnknownUsage
+            | Self::AbsentSubAgent { .. }
             | Self::DuplicateId(_)
             | Self::SharedLine
             | Self::NotUtf8

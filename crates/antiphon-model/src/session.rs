@@ -36,6 +36,7 @@ pub struct Session {
     pub(crate) info: Info,
     pub(crate) activity: crate::Activity,
     rows: Vec<Row>,
+    times: Option<(Timestamp, Timestamp)>,
     agents: Vec<Agent>,
     calls: Vec<Call>,
     problems: Vec<Problem>,
@@ -123,6 +124,8 @@ struct Row {
     is_error: bool,
 }
 
+/// Times that differ by less tell no order.
+const CLOCK_MS: i64 = 1000;
 const NO_TIME: i64 = i64::MIN;
 const NOBODY: u32 = u32::MAX;
 
@@ -144,8 +147,9 @@ impl Session {
     /// Takes in one more event. Never fails: what does not fit becomes a problem.
     pub fn apply(&mut self, event: &Event<'_>) {
         self.problems.extend(event.problems.iter().cloned());
-        if self.try_apply(event).is_none() {
-            self.problems.push(ProblemKind::Full.at(event.line, event.place));
+        match self.try_apply(event) {
+            Some(()) => event.at.into_iter().for_each(|at| self.note_time(at)),
+            None => self.problems.push(ProblemKind::Full.at(event.line, event.place)),
         }
     }
 
@@ -232,11 +236,10 @@ impl Session {
         total
     }
 
-    /// The first and the last time in the log, by position.
+    /// The earliest and the latest time in the log. Events may bring times of their own, so that
+    /// the first line is not always the earliest.
     pub fn time_span(&self) -> Option<(Timestamp, Timestamp)> {
-        let first = self.rows.iter().find_map(Row::at)?;
-        let last = self.rows.iter().rev().find_map(Row::at)?;
-        Some((first, last))
+        self.times
     }
 
     /// What the fold keeps on the heap, bodies excluded because it keeps none.
@@ -345,6 +348,14 @@ impl Session {
         Some(())
     }
 
+    fn note_time(&mut self, at: Timestamp) {
+        let (first, last) = self.times.unwrap_or((at, at));
+        // Who writes down the beginning may look at the clock a little later than who writes down
+        // what was said, or at a clock without fractions.
+        let is_earlier = first.since(at) >= CLOCK_MS;
+        self.times = Some((if is_earlier { at } else { first }, last.max(at)));
+    }
+
     fn fold_message(&mut self, ix: EventIx, row: &mut Row, message: &Message<'_>) -> Option<()> {
         let agent = self.agent_named(&message.agent, ix)?;
         row.kind = EntryKind::Message(message.role);
@@ -380,6 +391,11 @@ impl Session {
             row.call_count = row.call_count.checked_add(1)?;
         }
         self.enter(agent, ix);
+        if message.role != Role::Assistant
+            && let Some(agent) = self.agents.get_mut(agent.index())
+        {
+            agent.turn = agent.turn.wrapping_add(1);
+        }
         self.add_causes(ix, &message.cause)?;
         if let Some(id) = &message.reply_to {
             let reference = self.refer(id)?;

@@ -27,7 +27,9 @@ impl Usage {
     /// number counts as absent.
     pub(crate) fn from_json(raw: &str) -> Option<Self> {
         let mut usage = Self::default();
+        let (mut has_known, mut has_any) = (false, false);
         json::members(raw, |key, value| {
+            has_any = true;
             let slot = match key {
                 "input" => &mut usage.input,
                 "output" => &mut usage.output,
@@ -37,12 +39,14 @@ impl Usage {
                 "cache_write_1h" => &mut usage.cache_write_1h,
                 _ => return,
             };
+            has_known = true;
             if let Ok(number) = value.parse() {
                 *slot = number;
             }
         })
         .ok()?;
-        Some(usage)
+        // Tokens under names of another vocabulary must not be zero in silence.
+        (has_known || !has_any).then_some(usage)
     }
 
     /// The log's own `usage` object. What is nothing is left out, but for input and output.

@@ -85,7 +85,7 @@ pub(crate) fn call_duration(
 
 /// When a call ended: when its last result came. A call that made an agent lasts as long as that
 /// agent does: some come back while it goes on in the background.
-pub(crate) fn call_ended_at(
+pub fn call_ended_at(
     reading: &Reading<'_>,
     delegations: &Delegations,
     ix: CallIx,
@@ -107,7 +107,7 @@ pub(crate) fn call_back_at(reading: &Reading<'_>, ix: CallIx) -> Option<Timestam
 
 /// Which calls made which agents.
 #[derive(Debug, Default)]
-pub(crate) struct Delegations {
+pub struct Delegations {
     agents: BTreeMap<CallIx, AgentIx>,
     makers: BTreeMap<AgentIx, CallIx>,
     /// When the last of a call's agents was done, or was last heard of.
@@ -115,12 +115,12 @@ pub(crate) struct Delegations {
 }
 
 impl Delegations {
-    pub(crate) fn of(session: &Session) -> Self {
+    pub fn of(session: &Session) -> Self {
         let mut delegations = Self::default();
         for (agent, facts) in session.agents() {
             let created = facts.created.map(|event| session.entry(event));
             let Some(call) = created.and_then(|entry| entry.call()) else { continue };
-            delegations.agents.insert(call, agent);
+            delegations.agents.entry(call).or_insert(agent);
             delegations.makers.insert(agent, call);
             let events = facts.ended.into_iter().chain(facts.transcript().rev());
             if let Some(end) = events.filter_map(|event| session.entry(event).at()).next() {
@@ -131,7 +131,7 @@ impl Delegations {
         delegations
     }
 
-    /// The agent that a call made.
+    /// The agent that a call made; of several, the first.
     pub(crate) fn agent(&self, call: CallIx) -> Option<AgentIx> {
         self.agents.get(&call).copied()
     }

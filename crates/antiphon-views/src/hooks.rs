@@ -209,8 +209,13 @@ fn rejects(
     if next.role() != Some(Role::User) {
         return Ok(false);
     }
-    let refers = verdict.is_some_and(|it| next.utterance_ref() == Some(MessageRef::Event(it)));
-    Ok(refers || reading.text(next)?.trim_start().starts_with("<system>"))
+    match next.utterance_ref() {
+        // It says whose words it repeats: these, or another hook's.
+        Some(MessageRef::Event(said)) => Ok(Some(said) == verdict),
+        Some(MessageRef::Dangling(_)) | None => {
+            Ok(reading.text(next)?.trim_start().starts_with("<system>"))
+        }
+    }
 }
 
 /// What an agent was told of its answer, where the log does not have the hook that said it.

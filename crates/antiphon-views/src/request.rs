@@ -31,7 +31,8 @@ pub enum Identity<'s> {
     /// The id that the service gave it. Several messages of a session may share it, where one
     /// request was answered in parts that were counted apart: the first is 0.
     Service { id: &'s str, part: u32 },
-    /// It has none: what the session calls itself, its message, and when that was.
+    /// It has none: the session that it was made in (or, by a sub-agent whose lines have no ids of
+    /// their own, the sub-agent), its message, and when that was.
     Message { session: &'s str, message: &'s str, at: Option<Timestamp>, part: u32 },
     /// Neither has: it is known in this session alone, by its position.
     Position(usize),
@@ -88,7 +89,11 @@ pub fn requests(session: &Session) -> impl Iterator<Item = Request<'_>> {
         let identity = match (named, own_id) {
             (Some(id), _) => Identity::Service { id, part },
             (None, Some(session)) => {
-                Identity::Message { session, message: entry.id(), at: entry.at(), part }
+                let (session, message) = match line_of(entry) {
+                    Some(line) => (thread(entry).unwrap_or(session), line),
+                    None => (session, entry.id()),
+                };
+                Identity::Message { session, message, at: entry.at(), part }
             }
             (None, None) => Identity::Position(entry.ix().index()),
         };
@@ -101,6 +106,21 @@ pub fn requests(session: &Session) -> impl Iterator<Item = Request<'_>> {
             identity,
         }
     })
+}
+
+/// The line of a message that has no id of its own: readers call it `<file>:<line>`, and `#2` for
+/// the second message of a line. A copy of the file may have another name. Only with its time a
+/// line tells enough.
+fn line_of(entry: Entry<'_>) -> Option<&str> {
+    let (_, line) = entry.id().rsplit_once(':').filter(|_| entry.at().is_some())?;
+    let number = line.split_once('#').map_or(line, |(number, _)| number);
+    (number.parse() == Ok(entry.line_number())).then_some(line)
+}
+
+/// Whose thread an entry stands in, where it has a file of its own: alone and among the files of
+/// the session that made it, a thread has the same lines.
+fn thread(entry: Entry<'_>) -> Option<&str> {
+    entry.agent_id().filter(|_| entry.line().stream > 0)
 }
 
 /// Prices requests. Looking a model up takes longer than multiplying, so each is looked up once.

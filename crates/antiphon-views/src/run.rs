@@ -279,13 +279,18 @@ fn status_of(sessions: &[RunSession]) -> RunStatus {
     found.unwrap_or(RunStatus::Done)
 }
 
+/// The word of a recorder for a session that has begun.
+const RECORDING: &str = "running";
+
 /// The states of runs that a log records.
 fn steps(reading: &Reading<'_>, session_id: &str) -> Result<Vec<RunStep>, BodyError> {
     let session = reading.session;
     let info = session.info();
     let mut steps = Vec::new();
     let mut entries = session.entries().peekable();
+    let mut last = None;
     while let Some(entry) = entries.next() {
+        let before = last.replace(entry.kind());
         if entry.kind() != EntryKind::RunStatus {
             continue;
         }
@@ -295,10 +300,12 @@ fn steps(reading: &Reading<'_>, session_id: &str) -> Result<Vec<RunStep>, BodyEr
         };
         let Some(said) = word(&line, "status") else { continue };
         let Some(status) = RunStatus::from_word(&said) else { continue };
-        // What a recorder says when it ends is how its own session went, not the run.
-        let is_own = info.outcome.as_deref() == Some(&said)
+        // What a recorder says when it begins and when it ends is how its own session went, not the
+        // run.
+        let is_end = info.outcome.as_deref() == Some(&said)
             && entries.peek().is_some_and(|next| next.kind() == EntryKind::SessionEnded);
-        if is_own {
+        let is_start = said == RECORDING && before == Some(EntryKind::SessionStarted);
+        if is_start || is_end {
             continue;
         }
         let branches = json::member(&line, "branches").unwrap_or("{}");

@@ -9,11 +9,17 @@ pub(crate) fn cost_note(totals: &Totals) -> Option<String> {
     let dollars = |amount| format!("${amount:.4}");
     match totals.basis()? {
         Basis::Declared => Some("as declared by the agent".to_owned()),
-        Basis::Mixed => Some(format!(
-            "{} by prices, {} as declared by the agent",
-            dollars(totals.priced),
-            dollars(totals.filled)
-        )),
+        Basis::Mixed => {
+            let (priced, filled) = (dollars(totals.priced), dollars(totals.filled));
+            let both = format!("{priced} by prices, {filled} as declared by the agent");
+            // What is priced may be declared as well.
+            let in_all = dollars(declared);
+            Some(if in_all == filled {
+                both
+            } else {
+                format!("{both}, which declares {in_all} in all")
+            })
+        }
         Basis::Priced if dollars(declared) != dollars(totals.priced) => {
             Some(format!("by prices; the agent declares {}", dollars(declared)))
         }

@@ -55,7 +55,8 @@ fn message(
         let mut calls = Vec::new();
         for &call in &step.calls {
             let arguments = steps::arguments(reading, session.call(call).arguments)?;
-            let function = json!({ "name": session.tool_name(call), "arguments": arguments });
+            let name = function_name(session.tool_name(call));
+            let function = json!({ "name": name, "arguments": arguments });
             let id = free(session.call_id(call), ids);
             let answer = answer(reading, step, call)?;
             answers.push(json!({ "role": "tool", "tool_call_id": id, "content": answer }));
@@ -77,6 +78,15 @@ fn message(
         }
     }
     Ok(())
+}
+
+/// A tool's name as the services take it: at most 64 letters, digits, `_` and `-`.
+pub(super) fn function_name(tool: &str) -> String {
+    const CHARS_MAX: usize = 64;
+    let is_taken = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    let name: String = tool.chars().take(CHARS_MAX).collect();
+    let name = name.chars().map(|c| if is_taken(&c) { c } else { '_' }).collect::<String>();
+    if name.is_empty() { "tool".to_owned() } else { name }
 }
 
 /// An id that no call before has.

@@ -172,3 +172,9 @@ fn every_call_of_a_chat_has_one_result() {
     assert_eq!(messages[5]["role"], "assistant");
     assert_eq!(messages.len(), 6);
 }
+
+#[test]
+fn a_chat_names_its_functions_as_services_take_them() {
+    let names = ["mcp.server:tool name", "", &"x".repeat(80)].map(super::openai::function_name);
+    assert_eq!(names, ["mcp_server_tool_name".to_owned(), "tool".to_owned(), "x".repeat(64)]);
+}

@@ -95,7 +95,7 @@ impl Calls<'_, '_> {
         let call = session.call(ix);
         let result = call.last_result().map(|event| session.entry(event));
         let began = session.call_started_at(ix);
-        let ended = result.and_then(Entry::at);
+        let ended = cast.ended_at(ix);
         let took = result.and_then(Entry::duration_ms);
         let started = began.or(ended).or_else(|| cast.time_before(ix)).or(self.begun);
         if !spelled(object, "started_at", began, extra) {
@@ -360,8 +360,7 @@ fn breakdown(session: &antiphon_model::Session, calls: &[CallIx]) -> Value {
 /// When a call began and ended, where that is known.
 pub(super) fn interval(cast: &Cast<'_>, ix: CallIx) -> Option<(Timestamp, Timestamp)> {
     let session = cast.reading.session;
-    let call = session.call(ix);
-    let result = session.entry(call.last_result()?);
+    session.call(ix).last_result()?;
     let started = session.call_started_at(ix)?;
-    Some((started, result.at()?.max(started)))
+    Some((started, cast.ended_at(ix)?.max(started)))
 }

@@ -7,7 +7,9 @@ use antiphon_model::{
     AgentIx, BodyError, CallIx, Detail, Entry, EventIx, Parent, Place, Role, Session, Source,
     Timestamp,
 };
-use antiphon_views::{FileChangesOfAll, Reading, file_changes_of_all, main_agent};
+use antiphon_views::{
+    Delegations, FileChangesOfAll, Reading, call_ended_at, file_changes_of_all, main_agent,
+};
 use serde_json::{Map, Value};
 
 use super::object::Object;
@@ -21,6 +23,7 @@ pub(super) struct Cast<'a> {
     pub(super) subs: Vec<Sub>,
     sub_of_agent: BTreeMap<AgentIx, usize>,
     sub_of_call: BTreeMap<CallIx, usize>,
+    delegations: Delegations,
     /// By call: how the document names it. Ids repeat, and a document's must not.
     call_ids: Vec<String>,
     /// By call: the last time that was recorded before it, for calls that have none.
@@ -76,6 +79,7 @@ impl<'a> Cast<'a> {
             subs: Vec::new(),
             sub_of_agent: BTreeMap::new(),
             sub_of_call: BTreeMap::new(),
+            delegations: Delegations::of(session),
             call_ids: Vec::new(),
             clock: Vec::new(),
             files: file_changes_of_all(reading)?,
@@ -243,6 +247,17 @@ impl<'a> Cast<'a> {
     /// The sub-session that a call started.
     pub(super) fn sent_by(&self, call: CallIx) -> Option<&Sub> {
         self.sub_of_call.get(&call).and_then(|&at| self.subs.get(at))
+    }
+
+    /// When a call ended. One that sent an agent lasts as long as that agent does, unless a
+    /// document has told when it ended.
+    pub(super) fn ended_at(&self, ix: CallIx) -> Option<Timestamp> {
+        let session = self.reading.session;
+        let back = session.call(ix).last_result().and_then(|event| session.entry(event).at());
+        match self.sent_by(ix) {
+            Some(_) if !self.is_document => call_ended_at(self.reading, &self.delegations, ix),
+            _ => back,
+        }
     }
 
     /// The sub-session of an agent.

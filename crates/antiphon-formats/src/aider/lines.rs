@@ -190,7 +190,10 @@ fn tell_tokens(record: &mut Members, told: &str, below: Option<&str>) {
         let Some((number, what)) = part.trim().split_once(' ') else { continue };
         record.number(&what.trim_end_matches('.').replace(' ', "_"), rounded(number));
     }
-    let dollars = cost.trim().strip_prefix('$').and_then(|cost| cost.split_once(" message"));
+    // Older versions say "request" where newer ones say "message".
+    let dollars = cost.trim().strip_prefix('$').and_then(|cost| cost.split_once(' '));
+    let dollars =
+        dollars.filter(|(_, what)| what.starts_with("message") || what.starts_with("request"));
     let dollars = dollars.and_then(|(amount, _)| amount.parse::<f64>().ok());
     record.number("cost", dollars.filter(|amount| amount.is_finite()));
 }

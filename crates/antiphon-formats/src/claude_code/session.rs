@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use antiphon_model::{
-    AgentCreated, Event, EventKind, Line, Place, Rule, SessionStarted, Timestamp,
+    AgentCreated, Event, EventKind, Line, Place, ProblemKind, Rule, SessionStarted, Timestamp,
 };
 
 use super::PROGRAM;
@@ -31,6 +31,8 @@ pub(super) struct Shared<'a> {
     pub(super) launches: BTreeMap<Cow<'a, str>, Launch<'a>>,
     /// What a call asked for, by its id.
     pub(super) errands: BTreeMap<&'a str, Errand<'a>>,
+    /// By sub-agent: where its maker was told what it came to.
+    pub(super) reports: BTreeMap<Cow<'a, str>, Report<'a>>,
     pub(super) facts: Facts<'a>,
     /// The sub-agents that have a file of their own.
     pub(super) own_files: BTreeSet<&'a str>,
@@ -44,6 +46,14 @@ pub(super) struct Launch<'a> {
     pub(super) call: Cow<'a, str>,
     pub(super) by: Option<Cow<'a, str>>,
     pub(super) in_background: bool,
+}
+
+/// What a sub-agent's maker was told of it.
+#[derive(Debug, Clone)]
+pub(super) struct Report<'a> {
+    pub(super) line: Line<'a>,
+    pub(super) at: Option<Timestamp>,
+    pub(super) tokens: Option<u64>,
 }
 
 /// A call that may make a sub-agent.
@@ -134,13 +144,15 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// One voice per agent, each begun by its creation.
-    pub(super) fn finish(self) -> Vec<Voice<'a>> {
+    /// One voice per agent, each begun by its creation. Of a sub-agent of which no line is there,
+    /// its creation is all that is known.
+    pub(super) fn finish(self, sink: &mut dyn Sink<'a>) -> Vec<Voice<'a>> {
         let shared = self.shared;
         let mut voices = Vec::new();
         let told: Vec<_> = self.transcripts.into_iter().flat_map(Transcript::finish).collect();
         // A sub-agent's file may be read alone.
-        let has_main = told.iter().any(|(agent, _)| agent == MAIN);
+        let known: BTreeSet<Cow<'a, str>> = told.iter().map(|(agent, _)| agent.clone()).collect();
+        let has_main = known.contains(MAIN);
         for (agent, events) in told {
             let mut voice = Voice { events, ..Voice::default() };
             let Some(first) = voice.events.first() else { continue };
@@ -172,6 +184,26 @@ impl<'a> Session<'a> {
             voice.in_background = launch.is_some_and(|launch| launch.in_background);
             voice.events.insert(0, created);
             voices.push(voice);
+        }
+        for (agent, report) in &shared.reports {
+            let Some(launch) = shared.launches.get(agent).filter(|_| !known.contains(agent)) else {
+                continue;
+            };
+            let Report { line: Line { number, place, .. }, at, tokens } = *report;
+            let absent = ProblemKind::AbsentSubAgent { agent: agent.to_string(), tokens };
+            sink.problem(absent.at(number, place));
+            let created = created(agent, Some(launch), &shared, &[]);
+            let created = Event {
+                message_id: Some(Cow::Owned(format!("created:{agent}"))),
+                at,
+                line: number,
+                place,
+                kind: EventKind::AgentCreated(created),
+                extra: None,
+                problems: Vec::new(),
+            };
+            let started_by = Some(launch.call.clone().into_owned());
+            voices.push(Voice { events: vec![created], started_by, ..Voice::default() });
         }
         voices
     }

@@ -34,6 +34,11 @@ fn sub_agents_hang_under_their_calls_in_every_layout() {
 }
 
 #[test]
+fn a_sub_agent_whose_file_is_gone_is_named() {
+    assert_eq!(check("absent-agents"), [13, 24, 0, 0, 0]);
+}
+
+#[test]
 fn a_sub_agent_may_run_in_the_background() {
     assert_eq!(check("async-agent"), [33 + 100, 63 + 10, 0, 0, 0]);
 }

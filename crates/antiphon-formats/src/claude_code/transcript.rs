@@ -12,7 +12,7 @@ use memchr::memmem;
 
 use super::block::{self, add_content};
 use super::progress::{Heard, Told};
-use super::session::{Errand, Launch, MAIN, Shared, time};
+use super::session::{Errand, Launch, MAIN, Report, Shared, time};
 use super::usage::usage;
 use crate::line::{Object, Record, records_where};
 use crate::{Duplicate, Sink, Stream};
@@ -227,7 +227,8 @@ impl<'a> Transcript<'a> {
             None => {
                 let mut message = blank(agent, Role::Assistant);
                 message.model = api.text("model");
-                message.request_id = record.object.text("requestId");
+                message.request_id =
+                    record.object.text("requestId").or_else(|| service_id(&api).map(Into::into));
                 message.is_error = record.object.flag("isApiErrorMessage").then_some(true);
                 self.push(record, agent, EventKind::Message(message));
                 let at = self.events.len() - 1;
@@ -333,8 +334,11 @@ impl<'a> Transcript<'a> {
                 let in_background = twin.id("status") == Some("async_launched");
                 let by = Some(agent.clone());
                 let launch = Launch { call, by, in_background };
-                let known = shared.launches.entry(made).or_insert(launch);
+                let known = shared.launches.entry(made.clone()).or_insert(launch);
                 known.in_background |= in_background;
+                let (line, at) = (record.line, time(&record.object));
+                let report = Report { line, at, tokens: twin.number("totalTokens") };
+                shared.reports.entry(made).or_insert(report);
             }
         }
         message.tool_call_id = call;
@@ -485,4 +489,11 @@ const HARNESS: [&str; 10] = [
 
 fn blank<'a>(agent: &Agent<'a>, role: Role) -> Message<'a> {
     Message { agent: agent.clone(), ..Message::new(role) }
+}
+
+/// The id that the service gave a message. Some services give requests none, and a fork of a
+/// session repeats its messages.
+fn service_id<'a>(api: &Object<'a>) -> Option<&'a str> {
+    const LEN_MIN: usize = 20;
+    api.id("id").filter(|id| id.starts_with("msg_") && id.len() >= LEN_MIN)
 }

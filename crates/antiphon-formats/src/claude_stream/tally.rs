@@ -143,7 +143,9 @@ impl<'a> Tally<'a> {
         if rest < 1e-9 {
             return;
         }
-        let last = events().max().or_else(|| {
+        // The session's cost is the main agent's to declare.
+        let last = self.spoken.iter().max_by_key(|(event, is_main)| (*is_main, *event));
+        let last = last.map(|(event, _)| *event).or_else(|| {
             let message = blank(super::MAIN, Role::Assistant);
             Some(script.push(end?, None, EventKind::Message(message)))
         });

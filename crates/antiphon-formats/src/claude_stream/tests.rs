@@ -83,6 +83,10 @@ fn what_a_result_declares_is_on_the_last_message_of_the_model_and_counts_once() 
     let in_all = result(r#","total_cost_usd":0.2"#);
     assert_eq!(declared(&[&one, &two, &in_all]), [Some(0.0), Some(0.2)]);
     assert_eq!(declared(&[&one, &two]), [None, None]);
+    let of_sub_agent =
+        said("3").replace(r#""parent_tool_use_id":null"#, r#""parent_tool_use_id":"t""#);
+    let costs = declared(&[&one, &of_sub_agent, &in_all]);
+    assert_eq!(costs, [Some(0.2), Some(0.0)], "the whole is the main agent's");
     let nothing_said = declared(&[&in_all]);
     assert_eq!(nothing_said, [Some(0.2)]);
     // Totals go on from one result to the next, until they are set anew.

@@ -179,19 +179,27 @@ impl<'a> Write<'a> {
 
     /// What a result tells of the whole session is kept with what was used.
     fn result(&mut self, record: &Record<'a>, at: Option<Timestamp>) {
-        let tokens = record.field("Tokens").and_then(|tokens| {
-            let (input, output) = tokens.split_once(" in / ")?;
-            let output = output.strip_suffix(" out")?;
-            Some((input.trim().parse().ok()?, output.trim().parse().ok()?))
-        });
-        if let Some((input, output)) = tokens {
+        let pair = |field: &str, first: &str, second: &str| {
+            let (one, other) = record.field(field)?.split_once(" / ")?;
+            let number = |text: &str, unit: &str| text.strip_suffix(unit)?.trim().parse().ok();
+            Some((number(one, first)?, number(other, second)?))
+        };
+        let tokens = pair("Tokens", "in", "out");
+        let cached = pair("Cache", "read", "written");
+        let cost = record.field("Cost").and_then(|cost| cost.strip_prefix('$')?.parse().ok());
+        let cost = cost.filter(|cost: &f64| cost.is_finite() && *cost >= 0.0);
+        if tokens.is_some() || cached.is_some() || cost.is_some() {
+            let (input, output) = tokens.unwrap_or_default();
+            let (cache_read, cache_write) = cached.unwrap_or_default();
+            let usage = Usage { input, output, cache_read, cache_write, ..Usage::default() };
             let mut line = Members::default();
             line.word("message_id", &format!("line:{}#usage", record.line));
             line.word("agent_id", "main");
             line.word("role", "assistant");
             line.raw("content", "null");
             line.text("model", self.model);
-            line.raw("usage", &Usage { input, output, ..Usage::default() }.to_json());
+            line.raw("usage", &usage.to_json());
+            line.number("cost_usd", cost);
             self.line(line, at);
         }
         self.keep(record, at);

@@ -94,6 +94,15 @@ fn a_value_of_the_wrong_type_costs_only_itself() {
 }
 
 #[test]
+fn tokens_under_other_names_are_not_zero_in_silence() {
+    let line = r#"{"agent_id":"a","role":"user","usage":{"input_tokens":7}}"#;
+    let event = check(line).unwrap();
+    let problems: Vec<_> = event.problems.iter().map(|problem| problem.code).collect();
+    assert_eq!(problems, ["unknown-usage"]);
+    assert!(check(r#"{"agent_id":"a","role":"user","usage":{}}"#).unwrap().problems.is_empty());
+}
+
+#[test]
 fn hostile_values_are_read() {
     // Lone surrogates in a value, in an id and in a key; a number that no type can hold; repeated
     // keys, of which the last counts; nesting beyond any stack.

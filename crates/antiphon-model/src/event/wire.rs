@@ -336,8 +336,13 @@ impl<'a> Fields<'a> {
     fn usage(&mut self) -> Option<Usage> {
         let raw = self.raw(Key::Usage)?;
         let usage = Usage::from_json(raw);
-        if usage.is_none() {
-            self.wrong_type(Key::Usage);
+        match usage {
+            None if raw.starts_with('{') => {
+                let problem = ProblemKind::UnknownUsage;
+                self.problems.push(problem.at(self.line.number, self.line.place));
+            }
+            None => self.wrong_type(Key::Usage),
+            Some(_) => {}
         }
         usage
     }

@@ -23,6 +23,9 @@ pub struct Agent {
     pub ended: Option<EventIx>,
     status: Option<Box<str>>,
     transcript: Vec<u32>,
+    /// How often it was spoken to, by anybody or by a tool: its calls of one turn were made at
+    /// once.
+    pub(super) turn: u32,
     /// Whether it ever was somebody's parent: others cannot stand in a circle.
     pub(super) has_children: bool,
 }
@@ -153,6 +156,7 @@ impl Session {
                 parent: Parent::None,
                 ended: None,
                 status: None,
+                turn: 0,
                 transcript: Vec::new(),
                 has_children: false,
             });

@@ -13,6 +13,8 @@ pub struct Call {
     /// The message that makes the call.
     pub event: EventIx,
     pub agent: AgentIx,
+    /// The turn of its agent in which it was made.
+    turn: u32,
     /// The raw arguments, or no place.
     pub arguments: Place,
     first_result: u32,
@@ -110,16 +112,28 @@ impl Session {
         }
         self.add_call_words(ix, call)?;
         let arguments = call.arguments.map_or(Place::NONE, |body| body.place);
+        let turn = self.agents.get(agent.index())?.turn;
         let (first_result, last_result, more) = (NOBODY, NOBODY, NOBODY);
         push_tight(
             &mut self.calls,
-            Call { id, tool, event, agent, arguments, first_result, last_result, more, shadowed },
+            Call {
+                id,
+                tool,
+                event,
+                agent,
+                turn,
+                arguments,
+                first_result,
+                last_result,
+                more,
+                shadowed,
+            },
         );
         Some(())
     }
 
     /// Gives a result to the nearest earlier call with that id: the agent's own, if there is one.
-    /// Where a message repeats an id, its calls get their results in order.
+    /// Calls that were made at once under one id get their results in order.
     pub(super) fn add_result(
         &mut self,
         call_id: &str,
@@ -139,10 +153,12 @@ impl Session {
         Some(ix)
     }
 
-    /// The first call without a result that the same message makes under the same id; else `call`.
+    /// The first call without a result that its agent made in the same turn under the same id; else
+    /// `call`. Some agents write each call of a turn as a message of its own.
     fn first_open_beside(&self, call: CallIx) -> CallIx {
-        let event = self.call(call).event;
-        let beside = self.with_same_id(call).take_while(|&it| self.call(it).event == event);
+        let Call { agent, turn, .. } = *self.call(call);
+        let is_beside = |it: &CallIx| (self.call(*it).agent, self.call(*it).turn) == (agent, turn);
+        let beside = self.with_same_id(call).take_while(is_beside);
         beside.filter(|&it| self.call(it).is_open()).last().unwrap_or(call)
     }
 

@@ -100,6 +100,10 @@ impl<'s> Entry<'s> {
         self.row.agent()
     }
 
+    pub fn agent_id(self) -> Option<&'s str> {
+        self.agent().map(|agent| self.session.agent_id(agent))
+    }
+
     pub fn source(self) -> Source {
         self.row.source
     }

@@ -34,3 +34,18 @@ fn a_price_counts_before_a_declaration_and_a_declaration_before_nothing() {
     assert_eq!(check(None, Usage::default(), None), (some("0"), Some(Basis::Priced)));
     assert_eq!(check(None, Usage::default(), cent), (some("0.01"), Some(Basis::Declared)));
 }
+
+/// A message as a reader makes it of a line that has no id.
+fn by_line(file: &str) -> String {
+    spent(&format!("{file}:2"), "a", r#""output":7"#, r#","timestamp":"2026-01-01T00:00:01Z""#)
+}
+
+#[test]
+fn a_copy_of_a_file_under_another_name_holds_the_same_requests() {
+    let started = r#"{"message_id":"s","event_type":"session_started","session_id":"one"}"#;
+    let session = |file: &str| fold(&[started.to_owned(), by_line(file)].join("\n"));
+    let (here, there) = (session("rollout.jsonl"), session("copy/of:it.jsonl"));
+    let identity = |session| requests(session).next().map(|it| format!("{:?}", it.identity));
+    assert!(identity(&here).is_some());
+    assert_eq!(identity(&here), identity(&there));
+}

@@ -45,6 +45,20 @@ fn a_run_goes_through_its_states() {
 }
 
 #[test]
+fn what_a_recorder_says_of_its_own_session_is_not_the_runs_state() {
+    let ended = r#"{"message_id":"e","event_type":"session_ended","outcome":"completed"}"#;
+    let log = [
+        started("t", "r", 1),
+        state("running", 1, ""),
+        state("completed", 9, ""),
+        ended.to_owned(),
+    ];
+    let log: Vec<&str> = log.iter().map(String::as_str).collect();
+    let (run, _) = run("r", &[part("t", &log)]).unwrap();
+    assert_eq!((run.status, run.status_rule), (RunStatus::Done, "sessions"));
+}
+
+#[test]
 fn the_first_final_state_counts() {
     let states = [state("accepted", 0, ""), state("failed", 5, ""), state("done", 9, "")];
     let log: Vec<&str> = states.iter().map(String::as_str).collect();

@@ -174,7 +174,15 @@ impl<'r, 'a> Builder<'r, 'a> {
             let parent = session.agent(agent).parent.agent();
             let parent = parent.and_then(|parent| self.of_agent.get(&parent).copied());
             let at = match (self.delegations.maker(agent), parent) {
-                (Some(call), Some(_)) => self.call_below(call, parent)?,
+                (Some(call), Some(_)) => {
+                    let made = self.call_below(call, parent)?;
+                    // A call that made several agents is the span of the first; the others stand
+                    // below it.
+                    match self.delegations.agent(call) == Some(agent) {
+                        true => made,
+                        false => self.agent_below(agent, Some(made))?,
+                    }
+                }
                 (_, parent) => self.agent_below(agent, parent)?,
             };
             self.of_agent.insert(agent, at);

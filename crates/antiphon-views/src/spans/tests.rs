@@ -106,3 +106,29 @@ fn ids_that_repeat_are_told_apart() {
     let ids: Vec<&str> = spans.iter().skip(2).map(|span| span.span_id.as_str()).collect();
     assert_eq!(ids, ["c", "c#2", "c#3", "c#4"]);
 }
+
+#[test]
+fn a_call_that_made_two_agents_has_both_below_it() {
+    let made = |id: &str| {
+        format!(
+            r#"{{"message_id":"{id}","event_type":"agent_created","agent_id":"{id}","name":"{id}","parent_id":"main","tool_call_id":"c1"}}"#
+        )
+    };
+    let spent = |id: &str, agent: &str| crate::fixture::spent(id, agent, r#""output":7"#, "");
+    let log = [
+        agent("main", None),
+        call("main", "c1", "Task", "{}", ""),
+        made("one"),
+        made("two"),
+        spent("m1", "one"),
+        spent("m2", "two"),
+    ];
+    insta::assert_snapshot!(outline(&log), @r"
+    s coordinator running none -
+      Agent main api-agent running none -
+        one sub-agent running normal -
+          two sub-agent completed normal -
+    ");
+    let spans = read(&log, |reading| spans(reading, "s", &Prices::bundled()).unwrap());
+    assert_eq!(spans.iter().map(|span| span.usage.output_tokens).sum::<u64>(), 14);
+}

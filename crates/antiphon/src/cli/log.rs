@@ -96,7 +96,7 @@ warning is about something that the standard leaves open, or that cannot be dete
 
 Examples:
   antiphon validate data/sessions                    all documents below a folder
-  antiphon validate run-multi.json --strict          warnings count, too")]
+  antiphon validate run-multi.json --strict          to the letter of the standard")]
 pub(crate) struct Validate {
     /// Documents, or folders of them
     #[arg(required = true, value_name = "PATH")]

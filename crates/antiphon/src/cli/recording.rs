@@ -35,10 +35,10 @@ pub(crate) struct Recording {
     #[arg(long, value_name = "PATH")]
     pub(crate) spec: Vec<String>,
     /// The run it belongs to
-    #[arg(long, value_name = "ID")]
+    #[arg(long, visible_alias = "run", value_name = "ID")]
     pub(crate) run_id: Option<String>,
     /// The task it works on
-    #[arg(long, value_name = "ID")]
+    #[arg(long, visible_alias = "task", value_name = "ID")]
     pub(crate) task_id: Option<String>,
     /// Write a transcript into this folder
     #[arg(long, value_name = "FOLDER")]

@@ -31,11 +31,23 @@ fn calls_of_one_message_under_one_id_get_their_results_in_order() {
 }
 
 #[test]
-fn an_id_that_a_later_message_uses_again_is_the_later_one() {
+fn calls_of_one_turn_under_one_id_get_their_results_in_order() {
+    let log = r#"{"message_id":"1","agent_id":"a","role":"assistant","tool_calls":[{"id":"c","name":"x"}]}
+{"message_id":"2","agent_id":"a","role":"assistant","tool_calls":[{"id":"c","name":"y"}]}
+{"message_id":"3","agent_id":"a","role":"assistant","tool_calls":[{"id":"c","name":"z"}]}
+{"message_id":"4","agent_id":"a","role":"tool","tool_call_id":"c","content":"of x"}
+{"message_id":"5","agent_id":"a","role":"tool","tool_call_id":"c","content":"of y"}
+{"message_id":"6","agent_id":"a","role":"tool","tool_call_id":"c","content":"of z"}"#;
+    assert_eq!(calls(log), ["x  4", "y  5", "z  6"]);
+}
+
+#[test]
+fn an_id_that_a_later_turn_uses_again_is_the_later_one() {
     let log = r#"{"message_id":"1","agent_id":"a","role":"assistant","tool_calls":[{"id":"c","name":"never answered"}]}
-{"message_id":"2","agent_id":"a","role":"assistant","tool_calls":[{"id":"c","name":"x"}]}
-{"message_id":"3","agent_id":"a","role":"tool","tool_call_id":"c","content":"of x"}"#;
-    assert_eq!(calls(log), ["never answered  ", "x  3"]);
+{"message_id":"2","agent_id":"a","role":"user","content":"go on"}
+{"message_id":"3","agent_id":"a","role":"assistant","tool_calls":[{"id":"c","name":"x"}]}
+{"message_id":"4","agent_id":"a","role":"tool","tool_call_id":"c","content":"of x"}"#;
+    assert_eq!(calls(log), ["never answered  ", "x  4"]);
 }
 
 #[test]

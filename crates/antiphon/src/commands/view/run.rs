@@ -39,8 +39,9 @@ pub(crate) fn run(args: &cli::Run) -> anyhow::Result<Outcome> {
     };
     let found = run_of(&run_id, &parts);
     let (run, spans) = found.ok_or_else(|| {
-        UserError::not_found(format!("no session belongs to a run `{run_id}`"))
-            .hint("`antiphon record --run ID` records one; name logs behind the id to look in them")
+        UserError::not_found(format!("no session belongs to a run `{run_id}`")).hint(
+            "`antiphon record --run-id ID` records one; name logs behind the id to look in them",
+        )
     })?;
     if args.json {
         match args.tree {

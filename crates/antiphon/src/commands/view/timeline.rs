@@ -21,7 +21,7 @@ pub(crate) fn run(args: &cli::Timeline) -> anyhow::Result<Outcome> {
         if rows.is_empty() {
             return page.plain("No matching events.").end();
         }
-        print(page, rows)
+        print(page, rows, opened.session.time_span().map(|(first, _)| first))
     })
 }
 
@@ -40,7 +40,8 @@ fn filter(opened: &Opened, args: &cli::Timeline) -> anyhow::Result<TimelineFilte
     })
 }
 
-fn print(page: &mut Page, rows: &[TimelineRow]) -> anyhow::Result<()> {
+/// `first` is when the session began, be that among the rows or not.
+fn print(page: &mut Page, rows: &[TimelineRow], first: Option<Timestamp>) -> anyhow::Result<()> {
     let mut lanes: BTreeMap<&str, usize> = BTreeMap::new();
     let mut names = Vec::new();
     for row in rows {
@@ -52,7 +53,6 @@ fn print(page: &mut Page, rows: &[TimelineRow]) -> anyhow::Result<()> {
         }
     }
     let drawn = names.len().min(LANES_MAX);
-    let first = rows.iter().find_map(|row| row.timestamp);
     let wide = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).min(16);
     let mut begun = vec![false; drawn];
     for row in rows {
