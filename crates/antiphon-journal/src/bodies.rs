@@ -3,11 +3,11 @@
 use std::cell::RefCell;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use antiphon_model::{Bodies, BodyError, Place};
 
-use crate::Log;
+use crate::{Log, regular};
 
 /// Views read bodies in the order of the log, so one block of what was read last serves most.
 const BLOCK_BYTES: u64 = 64 << 10;
@@ -59,10 +59,10 @@ impl State {
         (self.block_stream == place.stream && !self.block.is_empty()).then_some(bytes)
     }
 
-    fn load(&mut self, path: &PathBuf, place: Place) -> io::Result<()> {
+    fn load(&mut self, path: &Path, place: Place) -> io::Result<()> {
         let file = match &mut self.open {
             Some((stream, file)) if *stream == place.stream => file,
-            open => &mut open.insert((place.stream, File::open(path)?)).1,
+            open => &mut open.insert((place.stream, regular::open(path)?)).1,
         };
         file.seek(SeekFrom::Start(place.offset))?;
         self.block.clear();

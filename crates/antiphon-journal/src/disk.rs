@@ -3,8 +3,10 @@
 
 use std::fmt::Debug;
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read, Seek, Write};
+use std::io::{self, Read, Write};
 use std::path::Path;
+
+use crate::regular;
 
 /// A file system.
 pub trait Disk: Debug + Send + Sync {
@@ -43,15 +45,11 @@ impl Disk for OsDisk {
     }
 
     fn read(&self, path: &Path) -> io::Result<Box<dyn Read>> {
-        Ok(Box::new(File::open(path)?))
+        Ok(Box::new(regular::open(path)?))
     }
 
     fn read_at(&self, path: &Path, offset: u64, len: usize) -> io::Result<Vec<u8>> {
-        let mut file = File::open(path)?;
-        file.seek(io::SeekFrom::Start(offset))?;
-        let mut bytes = Vec::new();
-        file.take(len as u64).read_to_end(&mut bytes)?;
-        Ok(bytes)
+        regular::read_range(path, offset..offset.saturating_add(len as u64))
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {

@@ -12,7 +12,7 @@ use antiphon_model::{Event, Line};
 use crate::lines::Lines;
 use crate::log::first_seal;
 use crate::scanner::{Scanner, Sink};
-use crate::{Damage, Error, Hash, Log, OsDisk, Seal};
+use crate::{Damage, Error, Hash, Log, OsDisk, Seal, regular};
 
 /// Reads what is new in a log each time it is asked.
 #[derive(Debug)]
@@ -125,7 +125,7 @@ impl Follower {
         let Some((log, mark)) = self.log.as_ref().zip(self.first_line) else {
             return false;
         };
-        let open = || File::open(log.segment(0)).ok();
+        let open = || regular::open(&log.segment(0)).ok();
         self.scanner.stream > 0 && open().is_some_and(|mut file| !mark.is_in(&mut file))
     }
 
@@ -138,7 +138,7 @@ impl Follower {
     ) -> Result<(), Error> {
         let path = log.segment(self.scanner.stream);
         let read = |source| Error::read(&path, source);
-        let mut file = match File::open(&path) {
+        let mut file = match regular::open(&path) {
             Ok(file) => file,
             // Between being removed and coming back: what was shown is still known.
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),

@@ -19,6 +19,7 @@ mod lines;
 mod lock;
 mod log;
 mod recovery;
+pub mod regular;
 mod salvage;
 mod scanner;
 mod seal;

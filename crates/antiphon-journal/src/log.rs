@@ -12,7 +12,7 @@ use crate::disk::Disk;
 use crate::error::Error;
 use crate::lines::Lines;
 use crate::scanner::{Scanner, Sink};
-use crate::{Hash, OsDisk, Seal};
+use crate::{Hash, OsDisk, Seal, regular};
 
 /// Where the segments of a log are.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,6 +47,10 @@ impl Log {
     /// Finds the log at `path`: a file with its later segments beside it, or a folder of them.
     pub fn find(path: &Path) -> Result<Self, Error> {
         let kind = std::fs::metadata(path).map_err(|source| Error::open(path, source))?;
+        if !kind.is_dir() && !kind.is_file() {
+            // A pipe would be waited for, and a device may have no end.
+            return Err(Error::open(path, regular::refused()));
+        }
         let mut log = Self { place: path.to_owned(), is_folder: kind.is_dir(), numbers: vec![] };
         match std::fs::read_dir(log.folder()) {
             Ok(entries) => {

@@ -50,7 +50,7 @@ use crate::store::make_folders;
 use crate::sync::stamp::{Sizes, size};
 use crate::{Error, Key, Store};
 pub use check::Damage;
-pub(crate) use check::{Depth, damages, is_damage, problems_of};
+pub(crate) use check::{Depth, damages, is_damage, problems_of, restore_record};
 pub(crate) use copy::replace;
 use copy::{Job, Step};
 pub(crate) use state::STATE_FILE;

@@ -15,7 +15,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use antiphon_formats::{FORMATS, Format, Sink, Stream, detect};
-use antiphon_model::{Place, Problem};
+use antiphon_model::{Place, Problem, Timestamp};
 
 use crate::Error;
 use crate::archive;
@@ -212,6 +212,13 @@ impl Bundle {
     /// What is wrong with the copies that it was read from.
     pub fn damages(&self) -> impl Iterator<Item = &Problem> {
         self.problems.iter().filter(|problem| archive::is_damage(problem.code))
+    }
+
+    /// When one of its files was last changed.
+    pub(crate) fn changed_at(&self) -> Option<Timestamp> {
+        let times = self.files().filter_map(|file| file.metadata().ok()?.modified().ok());
+        let since = times.max()?.duration_since(std::time::UNIX_EPOCH).ok()?;
+        Some(Timestamp::from_millis(i64::try_from(since.as_millis()).ok()?))
     }
 
     /// What else is where it was found.

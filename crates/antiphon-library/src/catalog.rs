@@ -75,13 +75,21 @@ pub struct Row {
     pub agents: u64,
     pub calls: u64,
     pub problems: u64,
-    /// What its agent calls it, where a session that made others may hold their files.
-    pub main: Option<String>,
-    /// The names of those others whose main files are among its own.
-    pub parts: Vec<String>,
+    /// Its main file, where a session that made others may hold their files.
+    pub main: Option<MainFile>,
+    /// The main files of those others that are among its own.
+    pub parts: Vec<MainFile>,
     /// Whether another session holds it, so that it does not count by itself. The catalogue says so
     /// of what it has; whoever puts a session in need not know.
     pub is_part: bool,
+}
+
+/// The main file of a session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MainFile {
+    /// What the agent calls the session.
+    pub session: String,
+    pub len: u64,
 }
 
 /// An event. It is known by its session and its id; where it stands is derived, and may change.

@@ -7,10 +7,10 @@
 
 mod read;
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use antiphon_journal::regular;
 use thiserror::Error;
 
 use crate::Environment;
@@ -75,7 +75,7 @@ impl Config {
     }
 
     fn read(path: &Path) -> Result<Self, ConfigError> {
-        let text = fs::read_to_string(path);
+        let text = regular::read_text(path);
         let text = text.map_err(|source| ConfigError::Read { path: path.to_owned(), source })?;
         let mut config = Self { file: Some(path.to_owned()), ..Self::default() };
         read::read(&text, &mut config).map_err(|wrong| {

@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use antiphon_journal::{DamageKind, Log, verify};
-use antiphon_model::Severity;
+use antiphon_model::{Problem, Session, Severity};
 use serde::Serialize;
 
 use crate::annotations;
@@ -62,6 +62,21 @@ impl Store {
         let _ = fs::remove_file(self.root().join(DAMAGED).join(key.as_str()));
     }
 
+    /// Writes records again that are damaged, of an agent's sessions whose copies are whole.
+    pub(crate) fn restore_records(&self, agent: Option<&str>) {
+        let marked = self.damaged();
+        if marked.is_empty() {
+            return;
+        }
+        let places = self.places().into_iter().filter(|it| it.origin == Origin::Archived);
+        let places = places.filter(|it| agent.is_none() || it.agent.as_deref() == agent);
+        for place in places.filter(|it| marked.contains_key(&it.key)) {
+            if archive::restore_record(&place.folder).unwrap_or_default() {
+                self.unmark(&place.key);
+            }
+        }
+    }
+
     /// Checks every byte of every session that is kept against its hash, and marks what is damaged.
     /// `each` is told after each session how many are done, of how many.
     pub fn check(&self, each: &dyn Fn(usize, usize)) -> Vec<Damage> {
@@ -92,6 +107,20 @@ impl Store {
             each(at + 1, places.len());
         }
         all
+    }
+}
+
+/// The problem that says that what is kept of a session is not what was written, if there is one.
+pub(crate) fn damage_of(session: &Session, origin: Origin) -> Option<&Problem> {
+    let mut problems = session.problems().iter();
+    match origin {
+        Origin::Archived => problems.find(|it| archive::is_damage(it.code)),
+        // We wrote it, so that whatever is wrong has become so. A line that was never finished is
+        // what a crash leaves.
+        Origin::Recorded => {
+            let torn = DamageKind::TornTail.code();
+            problems.find(|it| it.severity == Severity::Error && it.code != torn)
+        }
     }
 }
 

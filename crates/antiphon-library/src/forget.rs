@@ -3,11 +3,12 @@
 //!
 //! ```text
 //! forgotten/<key>          a session that must not come back
-//! forgotten/<key>.pending  its id, and the folders that are still to be removed
+//! forgotten/<key>.pending  its id, the folders that are still to be removed, and the keys under
+//!                          which it must not come back
 //! ```
 //!
-//! Both are written before anything is removed, and the second is removed last. So whoever comes
-//! after a process that was killed finishes what that one had begun.
+//! What is to be done is written down first and removed last. So whoever comes after a process that
+//! was killed finishes what that one had begun.
 
 use std::fs::{self, File};
 use std::io;
@@ -32,8 +33,7 @@ impl Store {
         sessions.map(|session| session.folder).collect()
     }
 
-    /// Removes all that is kept of a session. The marks come first: if this is cut short, nothing
-    /// comes back, and the next process finishes it.
+    /// Removes all that is kept of a session. If this is cut short, the next process finishes it.
     pub fn forget(&self, session_id: &str) -> Result<Vec<PathBuf>, Error> {
         let rows = self.rows().into_iter().filter(|it| it.session_id == session_id);
         let (mut folders, mut keys) = (Vec::new(), Vec::new());
@@ -47,13 +47,11 @@ impl Store {
         keys.extend(kept.map(|format| Key::of(format.name, session_id)));
         let marks = self.root().join(FORGOTTEN);
         make_folders(&marks).map_err(|error| cannot_write(&marks, error))?;
-        for mark in keys.iter().map(|key| marks.join(key.as_str())) {
-            write_settled(&mark, "").map_err(|error| cannot_write(&mark, error))?;
-        }
-        let pending = format!("{}{PENDING}", Key::of("", session_id));
-        let pending = marks.join(pending);
+        let pending = marks.join(format!("{}{PENDING}", Key::of("", session_id)));
         let below = folders.iter().map(|folder| relative(folder, self.root()) + "\n");
-        let text = format!("{}\n{}", session_id.replace('\n', " "), below.collect::<String>());
+        let keys = keys.iter().map(|key| format!("{key}\n"));
+        let text =
+            format!("{}\n{}", session_id.replace('\n', " "), below.chain(keys).collect::<String>());
         write_settled(&pending, &text).map_err(|error| cannot_write(&pending, error))?;
         self.finish(&pending)?;
         self.drop_from_catalogue();
@@ -74,11 +72,17 @@ impl Store {
         Ok(finished)
     }
 
-    /// Removes the folders that a file names, then the file; the id of the session.
+    /// Marks the keys and removes the folders that a file names, then the file; the id of the
+    /// session.
     fn finish(&self, pending: &Path) -> Result<Option<String>, Error> {
         let Ok(text) = fs::read_to_string(pending) else { return Ok(None) };
         let mut lines = text.lines();
         let session_id = lines.next().unwrap_or_default().to_owned();
+        // Marks come before anything is removed: otherwise a `sync` could bring it back meanwhile.
+        for key in lines.clone().filter_map(Key::parse) {
+            let mark = pending.with_file_name(key.as_str());
+            write_settled(&mark, "").map_err(|error| cannot_write(&mark, error))?;
+        }
         for folder in lines.filter(|line| is_session_folder(line)) {
             let folder = self.root().join(folder);
             if let Some(key) = Key::of_folder(&folder) {

@@ -23,12 +23,13 @@ mod open;
 mod recorded;
 mod redacted;
 mod redacted_bodies;
-pub mod regular;
 mod search;
 mod stats;
 mod store;
 mod sync;
 mod zip;
+
+pub use antiphon_journal::regular;
 
 pub use all::{All, open_all};
 pub use annotations::annotations_of;
@@ -36,7 +37,8 @@ pub use archive::{Copied, Damage, Source};
 pub use bundle::{Bundle, is_outdated};
 pub use catalog::{
     Candidate, Catalog, CatalogError, Catalogue, Change, EventQuery, EventRow, FileBlocks, Filter,
-    Pieces, Progress, Ranked, Record, Refreshed, RequestId, RequestRow, RollUp, Row, Sqlite, Stamp,
+    MainFile, Pieces, Progress, Ranked, Record, Refreshed, RequestId, RequestRow, RollUp, Row,
+    Sqlite, Stamp,
 };
 pub use collector::{CollectorError, CompleteSpan, SpanCollector, StartRun, StartSpan};
 pub use config::{CONFIG_FILE, Config, ConfigError, Logging, Redaction};

@@ -140,7 +140,9 @@ pub(crate) fn open_foreign(bundle: Bundle, only_usage: bool) -> Opened {
     let mut fold = Fold { only_usage, ..Fold::default() };
     bundle.events(&mut fold);
     let Fold { mut session, duplicates, .. } = fold;
-    session.set_activity(activity::since(session.time_span().map(|(_, last)| last)));
+    // A session without times is as old as its files.
+    let last = session.time_span().map(|(_, last)| last);
+    session.set_activity(activity::since(last.or_else(|| bundle.changed_at())));
     Opened {
         session,
         format: bundle.format(),

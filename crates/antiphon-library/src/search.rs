@@ -22,10 +22,11 @@ use antiphon_views::Reading;
 use serde::Serialize;
 
 use crate::archive::pack::{self, Block};
-use crate::archive::{Depth, damages, is_damage};
+use crate::archive::{Depth, damages};
 use crate::catalog::{
     Candidate, CatalogError, Catalogue, EventQuery, Held, LineAt, Pieces, Progress,
 };
+use crate::damaged::damage_of;
 use crate::damaged::with_causes;
 use crate::open::open_foreign;
 use crate::{
@@ -246,8 +247,7 @@ impl Search<'_> {
     }
 
     fn note_damage(&self, session: &StoredSession, opened: &Opened) {
-        let damage = opened.session.problems().iter().find(|it| is_damage(it.code));
-        if let Some(problem) = damage {
+        if let Some(problem) = damage_of(&opened.session, session.origin) {
             self.note(session, problem.message.clone());
         }
     }

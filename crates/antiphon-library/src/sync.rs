@@ -8,6 +8,7 @@ mod settle;
 mod sources;
 pub(crate) mod stamp;
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -20,8 +21,8 @@ use crate::catalog::{Change, WAITING, record_of};
 use crate::store::archived;
 use crate::{Environment, Error, Key, Store};
 use settle::{Settling, Waiting};
-use sources::{Wanted, one_of_each, sessions_and_orphans};
-use stamp::Stamp;
+use sources::{Found, Wanted, is_sub_agents, look, one_of_each};
+use stamp::{Sizes, Stamp};
 
 pub use sources::{SourceFolder, source_folders};
 pub(crate) use sources::{files, main_files};
@@ -64,6 +65,17 @@ struct Kept {
     /// Its files, if they are at hand.
     files: Option<Vec<(String, Vec<u8>)>>,
     skipped: Vec<(PathBuf, String)>,
+}
+
+/// The files beside main files that belong to sessions.
+#[derive(Debug, Default)]
+struct Taken(Mutex<BTreeSet<PathBuf>>);
+
+impl Taken {
+    fn add(&self, files: &Sizes) {
+        let mut taken = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        taken.extend(files.keys().cloned());
+    }
 }
 
 /// What came of looking at a session.
@@ -136,13 +148,16 @@ impl Store {
         };
         let folders = source_folders(environment);
         let wanted = folders.iter().filter(|it| agent.is_none_or(|agent| agent == it.agent));
-        let (mut found, mut failed, mut orphans) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut found, mut failed) = (Vec::new(), Vec::new());
+        let (mut orphans, mut skipped) = (Vec::new(), Vec::new());
         failed.extend(unfinished.take());
         for folder in wanted {
-            match sessions_and_orphans(folder) {
-                Ok((mut sessions, mut alone)) => {
+            match look(folder) {
+                Ok(Found { mut sessions, others, links }) => {
                     found.append(&mut sessions);
-                    orphans.append(&mut alone);
+                    orphans.extend(others.into_iter().map(|path| (path, folder.agent)));
+                    let why = "a link to a folder elsewhere";
+                    skipped.extend(links.into_iter().map(|path| (path, why.to_owned())));
                 }
                 Err(error) => failed.push((folder.path.clone(), error)),
             }
@@ -151,7 +166,8 @@ impl Store {
         // What is at hand is read at once. If that fails, whoever asks next does it.
         let mut catalogue = self.catalogue_as_is(each).ok();
         let (sender, records) = sync_channel(WAITING);
-        let synced = Mutex::new(Synced { failed, forgotten, orphans, ..Synced::default() });
+        let synced = Mutex::new(Synced { failed, forgotten, skipped, ..Synced::default() });
+        let taken = Taken::default();
         let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let (settling, nearby) = (Settling::default(), Nearby::default());
@@ -159,10 +175,10 @@ impl Store {
             for _ in 0..threads.min(sources.len()) {
                 let sender = sender.clone();
                 let (sources, synced, next, done) = (&sources, &synced, &next, &done);
-                let (settling, nearby) = (&settling, &nearby);
+                let (settling, nearby, taken) = (&settling, &nearby, &taken);
                 scope.spawn(move || {
                     while let Some(wanted) = sources.get(next.fetch_add(1, Ordering::Relaxed)) {
-                        let mut outcome = self.keep(wanted, nearby);
+                        let mut outcome = self.keep(wanted, nearby, taken);
                         if let Ok(Outcome::Kept(kept)) = &mut outcome {
                             kept.record().into_iter().for_each(|it| drop(sender.send(Ok(it))));
                             kept.waiting(&wanted.source.file)
@@ -183,6 +199,11 @@ impl Store {
             }
         });
         let mut synced = synced.into_inner().unwrap_or_else(PoisonError::into_inner);
+        self.restore_records(agent);
+        let taken = taken.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let left = orphans.into_iter().filter(|(path, _)| !taken.contains(path));
+        let left = left.filter(|(path, agent)| is_sub_agents(path, agent));
+        synced.orphans = left.map(|(path, _)| path).collect();
         synced.failed.append(&mut settling.finish());
         synced.failed.sort_by(|a, b| a.0.cmp(&b.0));
         synced.newly_unread.sort();
@@ -191,7 +212,7 @@ impl Store {
     }
 
     /// Copies a session, unless it is as it was.
-    fn keep(&self, wanted: &Wanted, nearby: &Nearby) -> Result<Outcome, Error> {
+    fn keep(&self, wanted: &Wanted, nearby: &Nearby, taken: &Taken) -> Result<Outcome, Error> {
         let Wanted { source, database, .. } = wanted;
         let key = Key::of(source.agent, &source.session_id);
         if self.is_forgotten(&key) {
@@ -202,6 +223,7 @@ impl Store {
         let own = stamp::own(&source.file);
         let known = Stamp::read(&stamp_file);
         let others = known.others();
+        taken.add(&others);
         let now = match database {
             Some((_, stamp)) => Stamp::of_text(stamp),
             None => known.now(&own, &others),
@@ -230,6 +252,7 @@ impl Store {
         let near = nearby.of(&source.file);
         let Done { copied, found, is_open, files, skipped } =
             self.archive_packed(source, wanted.known(&near), is_doubted)?;
+        taken.add(&found);
         if is_marked && archive::damages(&folder, Depth::All).is_empty() {
             self.unmark(&key);
         }

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use antiphon_library::regular;
 use antiphon_views::Prices;
 use anyhow::Context;
 
@@ -16,8 +17,8 @@ pub(crate) fn own(chosen: Option<&Path>) -> anyhow::Result<Option<Prices>> {
         .map(Path::to_owned)
         .or_else(|| std::env::var_os("ANTIPHON_PRICES").map(PathBuf::from));
     let Some(file) = file else { return Ok(None) };
-    let text = std::fs::read_to_string(&file)
-        .with_context(|| format!("cannot read the prices `{}`", file.display()))?;
+    let text = regular::read_text(&file)
+        .with_context(|| format!("cannot read the price table `{}`", file.display()))?;
     let prices = Prices::parse(&text);
-    prices.map(Some).with_context(|| format!("`{}` is no price table", file.display()))
+    prices.map(Some).with_context(|| format!("`{}` is not a price table", file.display()))
 }

@@ -1,14 +1,15 @@
 //! Whether the copies of a session are what was written.
 
 use std::fs::{self, File};
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use antiphon_model::{Place, Problem, Severity};
 
+use super::copy::replace;
 use super::state::{FileCopy, Found, STATE_FILE, State};
 use super::sums::Sums;
-use super::{folder_of, generation, generations, pack};
+use super::{folder_of, generation, generations, main_file, pack};
 
 /// A file of the store that is not what was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,6 +61,10 @@ fn damages_now(folder: &Path, depth: Depth) -> Vec<Damage> {
         damages.extend(damage(&path, copy));
     }
     if depth == Depth::All {
+        if damages.is_empty() && main_file(folder).is_none() {
+            let what = "its main file was never copied whole".to_owned();
+            damages.push(Damage { path: folder.to_owned(), what });
+        }
         // Of older copies nothing is known but what the packed ones say themselves.
         for number in generations(folder) {
             let unknown = files(&generation(folder, number)).into_iter();
@@ -72,6 +77,19 @@ fn damages_now(folder: &Path, depth: Depth) -> Vec<Damage> {
         }
     }
     damages
+}
+
+/// Writes a session's record again that is damaged or missing, if that is all that is wrong: its
+/// agent may not have the session any more, and then nobody else does it. Whether it is right now.
+pub(crate) fn restore_record(folder: &Path) -> io::Result<bool> {
+    let _lock = File::open(folder).and_then(|folder| folder.lock().map(|()| folder))?;
+    let Found::MadeUp(state) = State::find(folder) else { return Ok(false) };
+    let copies = damages_now(folder, Depth::All).into_iter();
+    if copies.filter(|it| it.path != folder.join(STATE_FILE)).count() > 0 {
+        return Ok(false);
+    }
+    replace(&folder.join(STATE_FILE), state.to_text()?.as_bytes())?;
+    Ok(true)
 }
 
 /// What is wrong with a copy, if anything is.
@@ -129,9 +147,9 @@ pub(crate) fn problems_of(main: &Path) -> Vec<Problem> {
     damages(folder, Depth::Unpacked).into_iter().map(problem).collect()
 }
 
-/// Whether a problem with this code says that what is kept is not what was written.
+/// Whether a problem with this code says that a copy is not what was written.
 pub(crate) fn is_damage(code: &str) -> bool {
-    matches!(code, DAMAGED | "packed" | "unreadable" | "bad-hash" | "bad-seal" | "broken-chain")
+    matches!(code, DAMAGED | "packed" | "unreadable")
 }
 
 /// The code of the problem that a copy is not what was written.

@@ -4,11 +4,11 @@
 //! the session does not vanish with it, and the next `sync` writes it again.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use antiphon_formats::FORMATS;
+use antiphon_journal::regular;
 use serde::{Deserialize, Serialize};
 
 use super::sums::Sums;
@@ -98,7 +98,7 @@ impl State {
     }
 
     pub(super) fn find(folder: &Path) -> Found {
-        let bytes = fs::read(folder.join(STATE_FILE));
+        let bytes = regular::read(&folder.join(STATE_FILE));
         let (whole, left) = match &bytes {
             Ok(bytes) => (Self::parse(bytes), serde_json::from_slice(bytes).ok()),
             Err(_) => (None, None),

@@ -7,8 +7,8 @@ use antiphon_views::{Basis, Prices, Totals, Usd};
 use proptest::prelude::*;
 
 use super::{
-    Catalog, Change, EventQuery, EventRow, FileBlocks, FilterMaker, Held, LineAt, Pieces, Record,
-    RequestId, RequestRow, RollUp, Row, Sqlite, Stamp,
+    Catalog, Change, EventQuery, EventRow, FileBlocks, FilterMaker, Held, LineAt, MainFile, Pieces,
+    Record, RequestId, RequestRow, RollUp, Row, Sqlite, Stamp,
 };
 use crate::{Key, Origin};
 
@@ -180,15 +180,19 @@ fn a_recording_does_not_count_beside_the_agents_own_file() {
     }
 }
 
+fn main_file(session: &str) -> MainFile {
+    MainFile { session: session.to_owned(), len: 7 }
+}
+
 #[test]
 fn a_session_that_another_holds_does_not_count_beside_it() {
     for mut catalog in backends() {
         let mut maker = with_requests("maker", vec![request("1", 1, 7), request("2", 2, 8)]);
-        maker.row.main = Some("maker".to_owned());
-        maker.row.parts = vec!["thread".to_owned(), "another".to_owned()];
+        maker.row.main = Some(main_file("maker"));
+        maker.row.parts = vec![main_file("thread"), main_file("another")];
         // The same as the second, read by itself.
         let mut thread = with_requests("thread", vec![request("otherwise", 2, 8)]);
-        thread.row.main = Some("thread".to_owned());
+        thread.row.main = Some(main_file("thread"));
         catalog.replace_session(thread.clone()).unwrap();
         assert_eq!(counted(&*catalog), [(key("thread"), 1)].into());
         catalog.replace_session(maker.clone()).unwrap();

@@ -8,9 +8,10 @@ use antiphon_views::{Identity, Reading, sub_agent};
 
 use super::searched::searched;
 use super::{
-    EventRow, FileBlocks, Filter, FilterMaker, LineAt, Record, RequestId, RequestRow, Row,
+    EventRow, FileBlocks, Filter, FilterMaker, LineAt, MainFile, Record, RequestId, RequestRow, Row,
 };
 use crate::blocks::{blocks, parts};
+use crate::damaged::damage_of;
 use crate::open::{Opened, open_foreign, open_telling};
 use crate::store::Place;
 use crate::{Bundle, Error, Key, LOG_FORMAT, Origin};
@@ -30,7 +31,7 @@ pub(super) fn record(place: &Place) -> Result<(Record, Option<String>), Error> {
         let source = io::Error::new(io::ErrorKind::InvalidData, what);
         return Err(Error::Read { path: place.main_file(), source });
     }
-    let damage = opened.session.problems().iter().find(|it| crate::archive::is_damage(it.code));
+    let damage = damage_of(&opened.session, place.origin);
     let damage = damage.map(|problem| problem.message.clone());
     Ok((assemble(place, &opened, filters), damage))
 }
@@ -93,7 +94,7 @@ fn filters<'a>(
 fn assemble(place: &Place, opened: &Opened, filters: Filters) -> Record {
     let reading = Reading { session: &opened.session, bodies: &*opened.bodies };
     let mut row = Row::of(place, &opened.session, opened.format);
-    (row.main, row.parts) = names(&filters, opened.format);
+    (row.main, row.parts) = main_files(&filters, opened);
     Record {
         row,
         events: opened.session.entries().map(|entry| event(&reading, entry)).collect(),
@@ -102,18 +103,19 @@ fn assemble(place: &Place, opened: &Opened, filters: Filters) -> Record {
     }
 }
 
-/// What the agent calls the session, and those of others whose main files are among its own. Only a
-/// format that says who made a session keeps such files beside their maker's.
-fn names(filters: &Filters, format: &str) -> (Option<String>, Vec<String>) {
-    let format = FORMATS.iter().find(|it| it.name == format && it.made_by.is_some());
+/// The main file of the session, and those of others that are among its own. Only a format that
+/// says who made a session keeps such files beside their maker's.
+fn main_files(filters: &Filters, opened: &Opened) -> (Option<MainFile>, Vec<MainFile>) {
+    let format = FORMATS.iter().find(|it| it.name == opened.format && it.made_by.is_some());
     let Some(kept) = format.and_then(|it| it.kept.as_ref()) else { return (None, Vec::new()) };
-    let name = |file: &FileBlocks| {
+    let main_file = |(stream, file): (u32, &FileBlocks)| {
         let name = file.name.strip_suffix(crate::PACKED).unwrap_or(&file.name);
-        // They stand in one column, a name on each line.
-        (kept.session)(name).filter(|name| !name.contains('\n')).map(str::to_owned)
+        // They stand in one column, one on each line.
+        let session = (kept.session)(name).filter(|name| !name.contains('\n'))?.to_owned();
+        Some(MainFile { session, len: opened.bodies.stream(stream)?.len() as u64 })
     };
-    let mut files = filters.files.iter();
-    (files.next().and_then(name), files.filter_map(name).collect())
+    let mut files = (0..).zip(&filters.files);
+    (files.next().and_then(main_file), files.filter_map(main_file).collect())
 }
 
 fn event(reading: &Reading<'_>, entry: Entry<'_>) -> EventRow {

@@ -1,10 +1,12 @@
 //! Sessions that others hold: a thread that a session made counts in it, and not again by itself.
 //!
 //! An agent that writes such threads into files of their own leaves them beside their maker's. They
-//! are kept with it, among its files; one that was kept by itself as well is a part of it.
+//! are kept with it, among its files; one that was kept by itself as well is a part of it, unless
+//! it has grown since: then its maker does not hold all of it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
+use super::MainFile;
 use crate::Key;
 
 /// What decides whether a session is a part of another.
@@ -12,8 +14,8 @@ use crate::Key;
 pub(super) struct Holding<'a> {
     pub(super) key: &'a Key,
     pub(super) format: &'a str,
-    pub(super) main: &'a str,
-    pub(super) parts: &'a [String],
+    pub(super) main: &'a MainFile,
+    pub(super) parts: &'a [MainFile],
 }
 
 /// The sessions that others hold.
@@ -21,13 +23,17 @@ pub(super) fn held<'a>(sessions: impl Iterator<Item = Holding<'a>>) -> BTreeSet<
     let mut sessions: Vec<Holding<'a>> = sessions.collect();
     // Whoever holds most comes first: of files that claim each other, one counts.
     sessions.sort_by(|a, b| b.parts.len().cmp(&a.parts.len()).then_with(|| a.key.cmp(b.key)));
-    let mut names: BTreeSet<(&str, &str)> = BTreeSet::new();
+    // By format and session: how much of it somebody holds.
+    let mut lengths: BTreeMap<(&str, &str), u64> = BTreeMap::new();
     let mut held = BTreeSet::new();
-    for session in sessions {
-        if names.contains(&(session.format, session.main)) {
-            held.insert(session.key);
-        } else {
-            names.extend(session.parts.iter().map(|name| (session.format, name.as_str())));
+    for Holding { key, format, main, parts } in sessions {
+        if lengths.get(&(format, main.session.as_str())).is_some_and(|&len| len >= main.len) {
+            held.insert(key);
+            continue;
+        }
+        for part in parts {
+            let len = lengths.entry((format, part.session.as_str())).or_default();
+            *len = part.len.max(*len);
         }
     }
     held
@@ -37,22 +43,28 @@ pub(super) fn held<'a>(sessions: impl Iterator<Item = Holding<'a>>) -> BTreeSet<
 mod tests {
     use super::*;
 
+    /// The sessions that are held, of some with their lengths, and with their parts and theirs.
+    fn check(sessions: &[(&str, &str, &[&str])]) -> Vec<String> {
+        let file = |text: &str| {
+            let (session, len) = text.split_once(' ').unwrap_or((text, "9"));
+            MainFile { session: session.to_owned(), len: len.parse().unwrap() }
+        };
+        let rows: Vec<(Key, &str, MainFile, Vec<MainFile>)> = sessions
+            .iter()
+            .map(|(format, main, parts)| {
+                let parts = parts.iter().map(|part| file(part)).collect();
+                (Key::of(format, main), *format, file(main), parts)
+            })
+            .collect();
+        let holding =
+            rows.iter().map(|(key, format, main, parts)| Holding { key, format, main, parts });
+        let held = held(holding);
+        let rows = rows.iter().filter(|(key, ..)| held.contains(key));
+        rows.map(|(_, format, main, _)| format!("{format} {}", main.session)).collect()
+    }
+
     #[test]
     fn a_thread_is_its_makers_and_of_two_that_claim_each_other_one_stays() {
-        let check = |sessions: &[(&str, &str, &[&str])]| -> Vec<String> {
-            let rows: Vec<(Key, &str, &str, Vec<String>)> = sessions
-                .iter()
-                .map(|(format, main, parts)| {
-                    let parts = parts.iter().map(|&part| part.to_owned()).collect();
-                    (Key::of(format, main), *format, *main, parts)
-                })
-                .collect();
-            let holding =
-                rows.iter().map(|(key, format, main, parts)| Holding { key, format, main, parts });
-            let held = held(holding);
-            let rows = rows.iter().filter(|(key, ..)| held.contains(key));
-            rows.map(|(_, format, main, _)| format!("{format} {main}")).collect()
-        };
         let threads: &[(&str, &str, &[&str])] = &[
             ("codex", "c", &[]),
             ("codex", "b", &["c"]),
@@ -63,5 +75,11 @@ mod tests {
         assert_eq!(check(threads), ["codex c", "codex b"]);
         assert_eq!(check(&[("codex", "a", &["b"]), ("codex", "b", &["a"])]).len(), 1);
         assert!(check(&[("codex", "a", &[])]).is_empty());
+    }
+
+    #[test]
+    fn a_thread_that_went_on_without_its_maker_is_a_session() {
+        assert_eq!(check(&[("codex", "a", &["b 5"]), ("codex", "b 5", &[])]), ["codex b"]);
+        assert!(check(&[("codex", "a", &["b 5"]), ("codex", "b 6", &[])]).is_empty());
     }
 }

@@ -69,7 +69,7 @@ impl Store {
     /// Makes the catalogue again from what is kept.
     pub fn reindex(&self, progress: Progress<'_>) -> Result<Refreshed, CatalogError> {
         let mut catalogue = self.catalogue_as_is(progress)?;
-        let refreshed = catalogue.bring_into_step(Catalogue::remake)?;
+        let refreshed = catalogue.bring_into_step(Catalogue::start_over)?;
         Ok(Refreshed { left_out: catalogue.left_out(), ..refreshed })
     }
 
@@ -184,12 +184,25 @@ impl Catalogue<'_> {
         Ok(sessions_of(self.store.places(), by_key(rows)))
     }
 
-    /// Sets the catalogue aside and makes it again.
+    /// Sets the catalogue aside, because it is damaged, and makes it again.
     fn remake(&mut self) -> Result<Refreshed, CatalogError> {
+        self.make_again(Store::set_aside)
+    }
+
+    /// Removes the catalogue and makes it again.
+    fn start_over(&mut self) -> Result<Refreshed, CatalogError> {
+        self.make_again(|store| {
+            for file in sqlite::files(&store.catalog_file()) {
+                let _ = fs::remove_file(file);
+            }
+        })
+    }
+
+    fn make_again(&mut self, clear: impl Fn(&Store)) -> Result<Refreshed, CatalogError> {
         // What is open stays open until something else is: its files must not be.
         self.catalog = Sqlite::in_memory()?;
         if !self.is_in_memory {
-            self.store.set_aside();
+            clear(&self.store);
             *self = self.store.catalogue_as_is(self.progress)?;
         }
         self.refresh()

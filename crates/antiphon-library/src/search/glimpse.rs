@@ -84,16 +84,16 @@ pub(super) fn hits(
     let path = session.path();
     let mut hits = Vec::new();
     for Line { at, name, bytes } in lines {
-        let own: Vec<&EventAt> = events.iter().filter(|event| event.line == at).collect();
+        let own = events.iter().filter(|event| event.line == at && !is_beginning(&event.kind));
+        let own: Vec<&EventAt> = own.collect();
         let bundle = Bundle::of(session.format, vec![(name, bytes)], &mut |_, _| {})?;
         let opened = open_foreign(bundle, false);
         let reading = Reading { session: &opened.session, bodies: &*opened.bodies };
-        let entries: Vec<Entry<'_>> = opened.session.entries().collect();
-        // The first line of what is read also begins a session; most lines do not.
-        let (begun, entries) = entries.split_at_checked(entries.len().checked_sub(own.len())?)?;
+        // A line that is read alone begins a session and its agents; most lines do not.
+        let entries = opened.session.entries().filter(|entry| !is_beginning(entry.kind().as_str()));
+        let entries: Vec<Entry<'_>> = entries.collect();
         let kinds = entries.iter().map(|entry| entry.kind().as_str());
-        let is_its = kinds.eq(own.iter().map(|event| &*event.kind));
-        if own.is_empty() || !is_its || !begun.iter().all(|entry| is_beginning(entry.kind())) {
+        if own.is_empty() || !kinds.eq(own.iter().map(|event| &*event.kind)) {
             return None;
         }
         let before = hits.len();
@@ -127,6 +127,7 @@ fn may_be_two(entry: Entry<'_>) -> bool {
     entry.detail(Detail::Reasoning).is_some() && says_or_does
 }
 
-fn is_beginning(kind: EntryKind) -> bool {
-    matches!(kind, EntryKind::SessionStarted | EntryKind::AgentCreated)
+/// Whether an event of this kind says who begins, and nothing that is searched.
+fn is_beginning(kind: &str) -> bool {
+    [EntryKind::SessionStarted, EntryKind::AgentCreated].iter().any(|it| it.as_str() == kind)
 }

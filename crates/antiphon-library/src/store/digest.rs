@@ -112,11 +112,11 @@ impl StoredSession {
     pub fn standing(&self) -> Standing {
         let activity = match self.origin {
             _ if self.ended => Activity::Unknown,
-            Origin::Archived => activity::since(self.last_event_at),
+            Origin::Archived => activity::since(Some(self.at())),
             Origin::Recorded => match Log::find(&self.folder).map(|log| log.activity()) {
                 Ok(known @ (Activity::Writing | Activity::Gone)) => known,
                 Ok(Activity::Unknown | Activity::Quiet) | Err(_) => {
-                    activity::since(self.last_event_at)
+                    activity::since(Some(self.at()))
                 }
             },
         };

@@ -1,11 +1,13 @@
 //! Where the agents' sessions are.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
 use antiphon_formats::{FORMATS, Format, Kept};
+use antiphon_journal::regular;
 
 use crate::archive::{Known, Source};
 use crate::bundle::{Near, list, relative};
@@ -105,36 +107,49 @@ fn folders(format: &Format, kept: &Kept, environment: &Environment) -> Vec<Sourc
 /// What the agent's settings say about how long it keeps sessions.
 fn days_set(home: &Path, format: &Format) -> Option<u32> {
     let (file, name) = format.days_setting?;
-    let settings = crate::regular::read(&home.join(file)).ok()?;
+    let settings = regular::read(&home.join(file)).ok()?;
     let settings: serde_json::Value = serde_json::from_slice(&settings).ok()?;
     settings.get(name)?.as_u64()?.try_into().ok()
 }
 
 /// The sessions below a folder, or in a database, or the one that a file is.
 fn sessions(folder: &SourceFolder) -> Result<Vec<Wanted>, Error> {
-    sessions_and_orphans(folder).map(|(sessions, _)| sessions)
+    look(folder).map(|found| found.sessions)
 }
 
-/// The same, and the files of sub-agents whose sessions are not there.
-pub(super) fn sessions_and_orphans(
-    folder: &SourceFolder,
-) -> Result<(Vec<Wanted>, Vec<PathBuf>), Error> {
+/// What lies below a folder.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    pub(super) sessions: Vec<Wanted>,
+    /// Files that may be sub-agents' whose sessions are not there.
+    pub(super) others: Vec<PathBuf>,
+    /// Links to folders elsewhere, which are not followed.
+    pub(super) links: Vec<PathBuf>,
+}
+
+pub(super) fn look(folder: &SourceFolder) -> Result<Found, Error> {
     let format = FORMATS.iter().find(|it| it.name == folder.agent);
     if folder.path.is_file() {
-        return match format.is_some_and(|format| !format.in_projects.is_empty()) {
-            true => Ok((vec![in_project(folder)], Vec::new())),
-            false => in_database(folder).map(|sessions| (sessions, Vec::new())),
+        let sessions = match format.is_some_and(|format| !format.in_projects.is_empty()) {
+            true => vec![in_project(folder)],
+            false => in_database(folder)?,
         };
+        return Ok(Found { sessions, ..Found::default() });
     }
     let Some((format, kept)) = format.and_then(|it| Some((it, it.kept.as_ref()?))) else {
-        return Ok((Vec::new(), Vec::new()));
+        return Ok(Found::default());
     };
-    let (mut found, mut others) = (Vec::new(), Vec::new());
+    let (mut found, mut others, mut links) = (Vec::new(), Vec::new(), Vec::new());
     let mut folders = vec![folder.path.clone()];
     while let Some(below) = folders.pop() {
         for path in list(&below) {
-            if path.is_dir() && !path.is_symlink() {
-                folders.push(path);
+            if path.is_dir() {
+                match path.is_symlink() {
+                    false => folders.push(path),
+                    true if !regular::is_within(&path, &folder.path) => links.push(path),
+                    // What it leads to is found where it lies.
+                    true => {}
+                }
                 continue;
             }
             let relative = relative(&path, &folder.path);
@@ -157,28 +172,24 @@ pub(super) fn sessions_and_orphans(
     found.sort_by(|a, b| a.source.file.cmp(&b.source.file));
     if format.made_by.is_some() {
         name_parents(&mut found);
+        break_circles(&mut found);
         add_children(&mut found);
     }
-    let orphans = orphans(others, &found, format);
-    Ok((found, orphans))
-}
-
-/// Which of these files are a sub-agent's whose session is not there. A file in a session's own
-/// folder is the session's. Beside other sessions nothing is looked into: there may be thousands.
-fn orphans(others: Vec<PathBuf>, found: &[Wanted], format: &Format) -> Vec<PathBuf> {
-    let Some(owners) = format.owners else { return Vec::new() };
+    // A file in a session's own folder is the session's.
     let own_folders: BTreeSet<PathBuf> =
         found.iter().map(|it| it.source.file.with_extension("")).collect();
-    let shared: BTreeSet<&Path> = found.iter().filter_map(|it| it.source.file.parent()).collect();
-    let is_orphan = |path: &PathBuf| {
-        let is_beside = path.parent().is_some_and(|folder| shared.contains(folder));
+    others.retain(|path| {
         let is_claimed = path.ancestors().skip(1).any(|above| own_folders.contains(above));
-        let head = || file::head(path).unwrap_or_default();
-        !is_beside && !is_claimed && !crate::is_outdated(path) && !owners(&head()).is_empty()
-    };
-    let mut orphans: Vec<PathBuf> = others.into_iter().filter(is_orphan).collect();
-    orphans.sort();
-    orphans
+        !is_claimed && format.owners.is_some() && !crate::is_outdated(path)
+    });
+    others.sort();
+    Ok(Found { sessions: found, others, links })
+}
+
+/// Whether a file is a sub-agent's.
+pub(super) fn is_sub_agents(path: &Path, agent: &str) -> bool {
+    let owners = FORMATS.iter().find(|it| it.name == agent).and_then(|format| format.owners);
+    owners.is_some_and(|owners| !owners(&file::head(path).unwrap_or_default()).is_empty())
 }
 
 /// Whether a session that is kept under this name has that id.
@@ -198,6 +209,35 @@ fn name_parents(found: &mut [Wanted]) {
         let alike = names.range(id.clone()..).take_while(|name| name.starts_with(&id));
         let name = alike.map(|name| backwards(name)).find(|name| is_called(name, parent));
         *parent = name.unwrap_or_else(|| std::mem::take(parent));
+    }
+}
+
+/// Of sessions that name each other as their makers, one is taken for nobody's: otherwise each of
+/// them would be kept with another, and none would be kept.
+fn break_circles(found: &mut [Wanted]) {
+    let numbered = || found.iter().enumerate();
+    let by_id: BTreeMap<&str, usize> =
+        numbered().map(|(at, it)| (&*it.source.session_id, at)).collect();
+    let parents = found.iter().map(|it| by_id.get(it.parent.as_deref()?).copied());
+    let parents: Vec<Option<usize>> = parents.collect();
+    let mut broken = Vec::new();
+    // By session: the walk in which it was met.
+    let mut walks: Vec<Option<usize>> = vec![None; found.len()];
+    for first in 0..found.len() {
+        let mut next = Some(first);
+        while let Some((at, walk)) = next.and_then(|at| Some((at, walks.get_mut(at)?))) {
+            if walk.is_some() {
+                broken.extend((*walk == Some(first)).then_some(at));
+                break;
+            }
+            *walk = Some(first);
+            next = parents.get(at).copied().flatten();
+        }
+    }
+    for at in broken {
+        if let Some(wanted) = found.get_mut(at) {
+            wanted.parent = None;
+        }
     }
 }
 
@@ -238,6 +278,9 @@ fn in_project(folder: &SourceFolder) -> Wanted {
 }
 
 fn in_database(folder: &SourceFolder) -> Result<Vec<Wanted>, Error> {
+    let within = folder.path.parent().unwrap_or(Path::new(""));
+    regular::open_within(&folder.path, within)
+        .map_err(|source| Error::Read { path: folder.path.clone(), source })?;
     let database = Database::open(&folder.path)?;
     let sessions: Vec<(String, String)> =
         database.sessions().map(|row| (row.id.clone(), database.stamp(&row.id))).collect();
@@ -253,13 +296,18 @@ fn in_database(folder: &SourceFolder) -> Result<Vec<Wanted>, Error> {
 }
 
 /// Of each session one source: an agent that keeps its sessions otherwise since an update leaves
-/// the old ones where they were. A database counts most, then lines, then what was changed last.
-/// What is kept with the session that made it is not kept alone.
-pub(super) fn one_of_each(found: Vec<Wanted>) -> Vec<Wanted> {
-    let rank = |wanted: &Wanted| -> (bool, bool, Option<SystemTime>) {
+/// the old ones where they were. A database counts most, then lines, of those the most, then what
+/// was changed last.
+/// What is kept with the session that made it is not kept alone. Two files of lines are two
+/// sessions, unless one is the beginning of the other.
+pub(super) fn one_of_each(mut found: Vec<Wanted>) -> Vec<Wanted> {
+    tell_apart(&mut found);
+    let rank = |wanted: &Wanted| -> (bool, bool, Option<u64>, Option<SystemTime>) {
         let file = &wanted.source.file;
-        let changed = file.metadata().and_then(|metadata| metadata.modified()).ok();
-        (wanted.database.is_some(), is_lines(file), changed)
+        let metadata = file.metadata().ok();
+        let len = metadata.as_ref().filter(|_| is_plain(wanted)).map(fs::Metadata::len);
+        let changed = metadata.and_then(|metadata| metadata.modified().ok());
+        (wanted.database.is_some(), is_lines(file), len, changed)
     };
     let mut sources: Vec<Wanted> = Vec::new();
     let mut known: BTreeMap<(&'static str, String), usize> = BTreeMap::new();
@@ -282,6 +330,41 @@ pub(super) fn one_of_each(found: Vec<Wanted>) -> Vec<Wanted> {
         parent.is_none_or(|parent| !files.contains(&parent))
     });
     sources
+}
+
+/// Gives a name of its own to each file that has another's name and goes on otherwise, as when an
+/// agent went on with a session in another folder.
+fn tell_apart(found: &mut [Wanted]) {
+    let mut known: BTreeMap<(&'static str, String), Vec<PathBuf>> = BTreeMap::new();
+    for wanted in found.iter_mut().filter(|it| is_plain(it)) {
+        let Source { agent, session_id, file, .. } = &mut wanted.source;
+        let others = known.entry((*agent, session_id.clone())).or_default();
+        if !others.is_empty() && others.iter().all(|other| !goes_on_alike(other, file)) {
+            let folder = file.parent().unwrap_or(Path::new(""));
+            let hash = blake3::hash(folder.as_os_str().as_encoded_bytes()).to_hex();
+            *session_id = format!("{session_id}@{}", hash.get(..12).unwrap_or_default());
+        }
+        others.push(file.clone());
+    }
+}
+
+/// Whether it is a file of lines as the agent wrote them.
+fn is_plain(wanted: &Wanted) -> bool {
+    wanted.database.is_none() && wanted.source.file.extension().is_some_and(|it| it == "jsonl")
+}
+
+/// Whether the longer of two files of lines begins with the shorter one, as its last bytes tell:
+/// every line has a time and an id.
+fn goes_on_alike(one: &Path, other: &Path) -> bool {
+    const TAIL_BYTES: u64 = 64 << 10;
+    let len = |path: &Path| path.metadata().map(|it| it.len());
+    let (Ok(a), Ok(b)) = (len(one), len(other)) else { return true };
+    let end = a.min(b);
+    let tail = |path: &Path| regular::read_range(path, end.saturating_sub(TAIL_BYTES)..end);
+    match (tail(one), tail(other)) {
+        (Ok(one), Ok(other)) => one == other,
+        _ => true,
+    }
 }
 
 fn is_lines(path: &Path) -> bool {

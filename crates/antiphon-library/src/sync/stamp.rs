@@ -7,9 +7,10 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
+
+use antiphon_journal::regular;
 
 use crate::archive;
 use crate::bundle::list;
@@ -49,7 +50,7 @@ impl Stamp {
     }
 
     pub(super) fn read(path: &Path) -> Self {
-        let text = fs::read_to_string(path).unwrap_or_default();
+        let text = regular::read_text(path).unwrap_or_default();
         let mut lines = text.lines();
         let first = lines.next().unwrap_or_default();
         let hash = first.strip_suffix(OPEN).unwrap_or(first).to_owned();

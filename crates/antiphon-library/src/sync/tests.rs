@@ -444,3 +444,77 @@ fn a_sub_agents_file_without_its_session_is_named() {
     let synced = machine.sync();
     assert_eq!((synced.found, synced.copied, synced.orphans), (1, 1, Vec::new()));
 }
+
+/// Beside another session as well, where agents before kept such files.
+#[test]
+fn a_sub_agents_file_beside_other_sessions_is_named_unless_one_takes_it() {
+    let machine = Machine::new();
+    let line = |session: &str, more: &str| {
+        format!(
+            "{{\"type\":\"user\",{more}\"sessionId\": \"{session}\",\"uuid\":\"{session}{}\",\"message\":{{\"content\":\"x\"}}}}\n",
+            more.len()
+        )
+    };
+    let sub = "\"isSidechain\":true,\"agentId\":\"a\",";
+    machine.write(&format!("{SHOP}/here.jsonl"), &line("here", ""));
+    machine.write(&format!("{SHOP}/agent-own.jsonl"), &line("here", sub));
+    machine.write(&format!("{SHOP}/agent-lost.jsonl"), &line("gone", sub));
+    for _ in 0..2 {
+        let synced = machine.sync();
+        let lost = machine.path(&format!("{SHOP}/agent-lost.jsonl"));
+        assert_eq!((synced.found, synced.orphans), (1, vec![lost]));
+    }
+}
+
+#[test]
+fn a_session_that_went_on_in_another_folder_is_kept_in_both() {
+    let machine = Machine::new();
+    let line = |uuid: &str| {
+        format!(
+            "{{\"type\":\"user\",\"sessionId\":\"s\",\"uuid\":\"{uuid}\",\"message\":{{\"content\":\"x\"}}}}\n"
+        )
+    };
+    let elsewhere = format!("{SHOP}-worktree");
+    machine.write(&format!("{SHOP}/s.jsonl"), &(line("1") + &line("2")));
+    machine.write(&format!("{elsewhere}/s.jsonl"), &line("1"));
+    assert_eq!(machine.counts(), [1, 1, 0], "one is the beginning of the other");
+    machine.write(&format!("{elsewhere}/s.jsonl"), &(line("1") + &line("3")));
+    assert_eq!((machine.counts(), machine.counts()), ([2, 1, 0], [2, 0, 0]));
+    let kept: Vec<String> =
+        machine.store.sessions().iter().map(|it| it.session_id.clone()).collect();
+    assert_eq!(kept, ["s", "s"]);
+}
+
+#[test]
+fn threads_that_name_each_other_as_their_makers_are_kept() {
+    let machine = Machine::new();
+    let thread = |own: &str, maker: &str| {
+        format!(
+            "{{\"timestamp\":\"2026-01-01T00:00:00Z\",\"type\":\"session_meta\",\"payload\":{{\"id\":\"{own}\",\"source\":{{\"subagent\":{{\"thread_spawn\":{{\"parent_thread_id\":\"{maker}\"}}}}}}}}}}\n{{\"timestamp\":\"2026-01-01T00:00:00Z\",\"type\":\"response_item\",\"payload\":{{\"type\":\"message\",\"role\":\"user\",\"content\":[{{\"type\":\"input_text\",\"text\":\"x\"}}]}}}}\n"
+        )
+    };
+    let ids = ["00000000-0000-0000-0000-000000000001", "00000000-0000-0000-0000-000000000002"];
+    for (own, maker) in [(ids[0], ids[1]), (ids[1], ids[0])] {
+        let name = format!(".codex/sessions/2026/01/01/rollout-2026-01-01T00-00-00-{own}.jsonl");
+        machine.write(&name, &thread(own, maker));
+    }
+    assert_eq!(machine.counts(), [1, 1, 0]);
+}
+
+#[test]
+fn what_is_linked_from_elsewhere_is_named_and_not_copied() {
+    let machine = Machine::new();
+    let line = r#"{"type":"user","sessionId":"s","uuid":"1","message":{"content":"x"}}"#;
+    machine.write("elsewhere/s.jsonl", &format!("{line}\n"));
+    machine.write(&format!("{SHOP}/t.jsonl"), &format!("{line}\n"));
+    link(&machine.path("elsewhere"), &machine.path(".claude/projects/away"));
+    link(&machine.path(SHOP), &machine.path(".claude/projects/other-name"));
+    let shop = Shop::new();
+    shop.session("ses_main", None, 9);
+    fs::create_dir_all(machine.path(DATA)).unwrap();
+    link(&shop.folder.path().join("opencode.db"), &machine.path(DATA).join("opencode.db"));
+    let synced = machine.sync();
+    assert_eq!((synced.found, synced.failed.len()), (1, 1), "the database leads out");
+    let skipped: Vec<PathBuf> = synced.skipped.into_iter().map(|(path, _)| path).collect();
+    assert_eq!(skipped, [machine.path(".claude/projects/away")]);
+}

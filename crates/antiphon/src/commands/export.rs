@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 
 use antiphon_documents::interchange::{atif, openai, otlp};
 use antiphon_documents::{PhaseDetail, Standard, WriteOptions};
-use antiphon_journal::{Level, Options};
+use antiphon_journal::{Clock as _, Level, Options, SystemClock};
 use antiphon_library::export_log;
 use antiphon_recorder::{Policy, Transcript};
 use antiphon_redact::Counts;
@@ -197,6 +197,19 @@ fn create(path: &std::path::Path, bytes: &[u8]) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Makes a temporary folder that nobody else can have prepared, and nobody else can read.
+fn private_folder() -> std::io::Result<std::path::PathBuf> {
+    let now = SystemClock.now().as_millis();
+    let name = format!("antiphon-export-{}-{now}", std::process::id());
+    let folder = std::env::temp_dir().join(name);
+    #[cfg_attr(not(unix), expect(unused_mut, reason = "only Unix has modes"))]
+    let mut builder = std::fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(&folder)?;
+    Ok(folder)
+}
+
 fn log(args: &cli::Export) -> anyhow::Result<Outcome> {
     let session = &locate(&args.session)?;
     let program = "antiphon export".to_owned();
@@ -208,9 +221,7 @@ fn log(args: &cli::Export) -> anyhow::Result<Outcome> {
         }
         None => {
             // A log is a file; for a pipe it is made in a folder of its own and copied out.
-            let folder =
-                std::env::temp_dir().join(format!("antiphon-export-{}", std::process::id()));
-            std::fs::create_dir_all(&folder)?;
+            let folder = private_folder()?;
             let path = folder.join("export.jsonl");
             let options = Options { program, level: Level::Os, ..Options::default() };
             let exported = export_log(session, &path, options, redaction.parts());

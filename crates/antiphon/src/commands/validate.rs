@@ -1,11 +1,12 @@
 //! `antiphon validate`: do session documents keep to their standard, and to themselves?
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use antiphon_documents::{BYTES_MAX, Finding, Report, Rules, validate_bytes};
+use antiphon_library::regular;
 use antiphon_model::Severity;
 use anyhow::Context;
 use serde::Serialize;
@@ -86,7 +87,7 @@ fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
     let shown = || format!("cannot read `{}`", path.display());
     let limit = u64::try_from(BYTES_MAX).unwrap_or(u64::MAX).saturating_add(1);
     let mut bytes = Vec::new();
-    let file = File::open(path).with_context(shown)?;
+    let file = regular::open(path).with_context(shown)?;
     file.take(limit).read_to_end(&mut bytes).with_context(shown)?;
     Ok(bytes)
 }

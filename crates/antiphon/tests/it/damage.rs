@@ -54,12 +54,15 @@ fn a_damaged_record_does_not_take_its_session_along_and_is_healed() {
         assert_eq!((listed.exit, listed.err.as_str()), (0, ""), "{listed}");
         assert_eq!(antiphon(at, &["doctor", "--deep"]).exit, 0);
     }
-    // Without its source it is still there.
+    // Without its source it is still there, and the next `sync` writes the record again.
     fs::remove_dir_all(at.join("home/.claude")).unwrap();
     flip(&record, 30);
-    antiphon(at, &["sync"]);
     assert_eq!(antiphon(at, &["export", "fine-session", "--as", "native"]).out, text);
     all_name_it(at, "fine-session");
+    antiphon(at, &["sync"]);
+    assert_eq!(antiphon(at, &["ls"]).exit, 0);
+    assert_eq!(antiphon(at, &["doctor", "--deep"]).exit, 0);
+    assert_eq!(antiphon(at, &["export", "fine-session", "--as", "native"]).out, text);
 }
 
 #[test]
@@ -152,6 +155,30 @@ fn values_from_a_line_whose_hash_is_wrong_are_marked() {
     let deep = antiphon(at, &["doctor", "--deep", "--json"]);
     assert!(deep.out.contains("000001.jsonl") && deep.out.contains("line 1"), "{deep}");
     assert_eq!(deep.exit, 3);
+}
+
+/// Damage in a log of our own that makes a line unreadable is named as well, and a reindex leaves
+/// nothing behind that says otherwise.
+#[test]
+fn a_line_of_a_log_that_cannot_be_read_any_more_is_named() {
+    let folder = folder();
+    let at = folder.path();
+    assert_eq!(antiphon(at, &["record", "--wait", "--", "echo", "cobalt"]).exit, 0);
+    let sessions = fs::read_dir(at.join("store/sessions")).unwrap();
+    let log = sessions.map(|it| it.unwrap().path().join("000001.jsonl")).next().unwrap();
+    let text = fs::read_to_string(&log).unwrap();
+    let ended = text.find("session_ended").unwrap();
+    let id = json(at, &["ls", "--json"])[0]["id"].as_str().unwrap().to_owned();
+    // The quotation mark before the word.
+    flip(&log, ended - 1);
+    for words in [&["ls"][..], &["stats"], &["search", "cobalt"]] {
+        let told = antiphon(at, words);
+        assert!(told.err.contains(&id) && told.exit == 3, "{words:?}: {told}");
+    }
+    fs::write(&log, text).unwrap();
+    assert_eq!(antiphon(at, &["reindex"]).exit, 0);
+    assert_eq!(antiphon(at, &["ls"]).exit, 0);
+    assert_eq!(json(at, &["doctor", "--json"])["problems"], serde_json::json!([]));
 }
 
 #[test]

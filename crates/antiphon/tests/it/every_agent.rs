@@ -83,14 +83,17 @@ fn a_forgetting_that_was_killed_is_finished_by_the_next_process() {
         let row = &rows.as_array().unwrap()[0];
         let (id, key, agent) = (&row["id"], row["key"].as_str().unwrap(), &row["format"]);
         let (id, agent) = (id.as_str().unwrap(), agent.as_str().unwrap());
-        // As it is left by one that was killed when it had removed the first file.
+        // As it is left by one that was killed when it had written down what is to be done, and by
+        // one that had removed the first file.
         let marks = folder.path().join("store/forgotten");
         fs::create_dir_all(&marks).unwrap();
-        fs::write(marks.join(key), "").unwrap();
-        fs::write(marks.join("x.pending"), format!("{id}\narchive/{agent}/{key}\n../..\n"))
-            .unwrap();
+        let pending = format!("{id}\narchive/{agent}/{key}\n../..\n{key}\n");
+        fs::write(marks.join("x.pending"), pending).unwrap();
         let kept = folder.path().join("store/archive").join(agent).join(key);
-        fs::remove_file(kept.join("session.json")).unwrap();
+        if words == ["sync"] {
+            fs::write(marks.join(key), "").unwrap();
+            fs::remove_file(kept.join("session.json")).unwrap();
+        }
         let words: Vec<&str> = words.iter().map(|it| if *it == "{id}" { id } else { it }).collect();
         let mut asked = command();
         asked.env("HOME", folder.path().join("home"));
@@ -100,6 +103,7 @@ fn a_forgetting_that_was_killed_is_finished_by_the_next_process() {
         assert_eq!(done.status.code(), Some(0), "{words:?}: {told}");
         assert!(told.contains(&format!("Finished forgetting session {id}")), "{words:?}: {told}");
         assert!(!kept.exists() && !marks.join("x.pending").exists(), "{words:?}");
+        assert!(marks.join(key).exists(), "{words:?}");
         antiphon(folder.path(), &["sync"]);
         assert!(!kept.exists());
     }

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use antiphon_model::{Status, Timestamp};
 use rusqlite::{Connection, OptionalExtension as _, Row as SqlRow};
 
-use super::super::Stamp;
 use super::super::parts::{Holding, held};
 use super::super::sum::Sum;
+use super::super::{MainFile, Stamp};
 use super::{CatalogError, EventAt, EventQuery, LineAt, Row};
 use crate::{Key, Origin};
 
@@ -88,8 +88,8 @@ pub(super) fn session(sql: &SqlRow<'_>) -> Result<Known, CatalogError> {
         agents: count(18)?,
         calls: count(19)?,
         problems: count(20)?,
-        main: sql.get(25)?,
-        parts: sql.get::<_, Option<String>>(26)?.iter().flat_map(|it| names(it)).collect(),
+        main: sql.get::<_, Option<String>>(25)?.as_deref().and_then(main_file),
+        parts: sql.get::<_, Option<String>>(26)?.iter().flat_map(|it| main_files(it)).collect(),
         is_part: sql.get::<_, i64>(27)? != 0,
     };
     let known = Known {
@@ -105,20 +105,33 @@ pub(super) fn session(sql: &SqlRow<'_>) -> Result<Known, CatalogError> {
     Ok(known)
 }
 
-/// Names out of their column.
-fn names(column: &str) -> impl Iterator<Item = String> {
-    column.split('\n').map(str::to_owned)
+fn main_file(line: &str) -> Option<MainFile> {
+    let (len, session) = line.split_once(' ')?;
+    Some(MainFile { session: session.to_owned(), len: len.parse().ok()? })
 }
 
-/// The column of the names of a session's parts; nothing, for none.
+fn main_files(column: &str) -> impl Iterator<Item = MainFile> {
+    column.split('\n').filter_map(main_file)
+}
+
+fn line(file: &MainFile) -> String {
+    format!("{} {}", file.len, file.session)
+}
+
+/// The column of a session's main file; nothing, for none.
+pub(super) fn main_column(row: &Row) -> Option<String> {
+    row.main.as_ref().map(line)
+}
+
+/// The column of a session's parts; nothing, for none.
 pub(super) fn parts_column(row: &Row) -> Option<String> {
-    (!row.parts.is_empty()).then(|| row.parts.join("\n"))
+    (!row.parts.is_empty()).then(|| row.parts.iter().map(line).collect::<Vec<_>>().join("\n"))
 }
 
 impl Known {
     pub(super) fn holding(&self) -> Option<Holding<'_>> {
         let Row { key, format, main, parts, .. } = &self.row;
-        Some(Holding { key, format, main: main.as_deref()?, parts })
+        Some(Holding { key, format, main: main.as_ref()?, parts })
     }
 
     /// Of all columns but the sums of what changes by itself.
@@ -148,7 +161,7 @@ impl Known {
         for count in [row.events, row.agents, row.calls, row.problems] {
             sum.number(Some(to_sql(count)));
         }
-        sum.text(row.main.as_deref()).text(parts_column(row).as_deref());
+        sum.text(main_column(row).as_deref()).text(parts_column(row).as_deref());
         sum.get()
     }
 }

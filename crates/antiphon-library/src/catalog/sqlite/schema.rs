@@ -6,7 +6,7 @@ use super::CatalogError;
 
 /// Raised whenever a table changes, or what is put into it. A catalogue of another version is
 /// emptied.
-const VERSION: i64 = 7;
+const VERSION: i64 = 8;
 
 const TABLES: &str = "
 CREATE TABLE fact (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -27,7 +27,7 @@ CREATE TABLE session (
     sum INTEGER NOT NULL,
     requests_sum INTEGER NOT NULL,
     roll_up_sum INTEGER NOT NULL,
-    -- The names of sessions, one on each line.
+    -- Sessions by the lengths and names of their main files, one on each line.
     main TEXT, parts TEXT,
     is_part INTEGER NOT NULL
 );

@@ -196,7 +196,7 @@ fn insert(transaction: &Transaction<'_>, record: &Record, number: i64) -> Result
         known.sum(),
         known.requests_sum,
         known.roll_up_sum,
-        row.main,
+        read::main_column(row),
         read::parts_column(row),
         // Who holds whom is noted when all of them are there.
         0,

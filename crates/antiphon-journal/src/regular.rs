@@ -5,7 +5,7 @@
 //! what was opened, not what the name said before, decides whether it is read.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 /// Opens a regular file for reading. A link is followed; anything but a regular file at its end is
@@ -26,6 +26,22 @@ pub fn read(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// The text of a regular file.
+pub fn read_text(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    open(path)?.read_to_string(&mut text)?;
+    Ok(text)
+}
+
+/// Some bytes of a regular file: fewer, where it ends before.
+pub fn read_range(path: &Path, range: std::ops::Range<u64>) -> io::Result<Vec<u8>> {
+    let mut file = open(path)?;
+    file.seek(SeekFrom::Start(range.start))?;
+    let mut bytes = Vec::new();
+    file.take(range.end.saturating_sub(range.start)).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
 /// Opens a regular file that lies in a folder. A link is followed where its target lies in that
 /// folder too; any other link is an error of the kind [`io::ErrorKind::PermissionDenied`].
 pub fn open_within(path: &Path, folder: &Path) -> io::Result<File> {
@@ -35,8 +51,13 @@ pub fn open_within(path: &Path, folder: &Path) -> io::Result<File> {
     }
 }
 
+/// Whether a path, its links followed, leads to somewhere in a folder.
+pub fn is_within(path: &Path, folder: &Path) -> bool {
+    resolve_within(path, folder).is_ok_and(|resolved| resolved.is_some())
+}
+
 /// Whether a file was not opened because a link led out of its folder.
-pub(crate) fn leads_out(error: &io::Error) -> bool {
+pub fn leads_out(error: &io::Error) -> bool {
     error.get_ref().is_some_and(|error| error.is::<LeadsOut>())
 }
 
@@ -68,8 +89,13 @@ fn open_with(path: &Path, refuses_links: bool) -> io::Result<File> {
     let file = options.open(path)?;
     match file.metadata()?.is_file() {
         true => Ok(file),
-        false => Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file")),
+        false => Err(refused()),
     }
+}
+
+/// What is said of anything but a regular file.
+pub(crate) fn refused() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, "not a regular file")
 }
 
 #[cfg(all(test, unix))]
