@@ -243,10 +243,13 @@ pub(crate) fn settle(spans: &mut [Span]) {
     while let Some(at) = waiting.pop() {
         let Some(parent) = spans.get(at) else { continue };
         let (level, depth, end) = (parent.level, parent.depth, parent.completed_at);
+        let is_coordinator = parent.kind == SpanKind::Coordinator;
         let task_id = parent.task_id.clone();
         for &child in children.get(at).into_iter().flatten() {
             if let Some(span) = spans.get_mut(child) {
-                span.level = level + 1;
+                // A sub-agent whose agent is not known stands where it would below that one.
+                let is_lost = is_coordinator && span.kind == SpanKind::SubAgent;
+                span.level = level + 1 + usize::from(is_lost);
                 // A task begins anew below another's span.
                 span.depth = if span.task_id == task_id { depth + 1 } else { 0 };
                 span.outlives_parent =

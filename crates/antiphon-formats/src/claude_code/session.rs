@@ -179,6 +179,8 @@ impl<'a> Session<'a> {
                 created.parent_id = Some(Cow::Borrowed(MAIN));
                 created.rule = Some(Rule::SameSession);
             }
+            // Whose it is, its file alone does not tell; that it is somebody's, it does.
+            created.flavor = (!has_main && agent != MAIN).then_some(Cow::Borrowed("normal"));
             let created = event(format!("created:{agent}"), EventKind::AgentCreated(created));
             voice.started_by = launch.map(|launch| launch.call.clone().into_owned());
             voice.in_background = launch.is_some_and(|launch| launch.in_background);

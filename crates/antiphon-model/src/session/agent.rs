@@ -14,6 +14,8 @@ pub struct Agent {
     language_model: Option<Box<str>>,
     agent_type: Option<Box<str>>,
     adapter_id: Option<Box<str>>,
+    /// Only a sub-agent has one.
+    flavor: Option<Box<str>>,
     /// Its creation event; an agent that merely spoke has none.
     pub created: Option<EventIx>,
     /// The first event that mentions it.
@@ -66,6 +68,11 @@ impl Agent {
     }
 
     /// The program that runs it.
+    /// How it works beside whoever made it; whoever has one was made by somebody, known or not.
+    pub fn flavor(&self) -> Option<&str> {
+        self.flavor.as_deref()
+    }
+
     pub fn adapter_id(&self) -> Option<&str> {
         self.adapter_id.as_deref()
     }
@@ -98,6 +105,7 @@ impl Agent {
             + text(&self.language_model)
             + text(&self.agent_type)
             + text(&self.adapter_id)
+            + text(&self.flavor)
             + text(&self.status)
     }
 }
@@ -151,6 +159,7 @@ impl Session {
                 language_model: None,
                 agent_type: None,
                 adapter_id: None,
+                flavor: None,
                 created: None,
                 first: ix,
                 parent: Parent::None,
@@ -205,6 +214,7 @@ impl Session {
         agent.language_model = own(&created.language_model).or(agent.language_model.take());
         agent.agent_type = own(&created.agent_type).or(agent.agent_type.take());
         agent.adapter_id = own(&created.adapter_id).or(agent.adapter_id.take());
+        agent.flavor = own(&created.flavor).or(agent.flavor.take());
         Some(())
     }
 

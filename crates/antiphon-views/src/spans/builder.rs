@@ -196,6 +196,7 @@ impl<'r, 'a> Builder<'r, 'a> {
         let note = self.note(self.creation(agent))?;
         let kind = match (parent, facts.adapter_id()) {
             (Some(_), _) => SpanKind::SubAgent,
+            (None, _) if facts.flavor().is_some_and(|it| it != "none") => SpanKind::SubAgent,
             (None, _) if facts.agent_type() == Some("decomposer") => SpanKind::Decomposer,
             // The seed's names: `kilo`, `claude`; but `api-anthropic` for what is called directly.
             (None, Some(adapter)) if !adapter.starts_with("api") => SpanKind::CliAgent,

@@ -132,3 +132,12 @@ fn a_call_that_made_two_agents_has_both_below_it() {
     let spans = read(&log, |reading| spans(reading, "s", &Prices::bundled()).unwrap());
     assert_eq!(spans.iter().map(|span| span.usage.output_tokens).sum::<u64>(), 14);
 }
+
+#[test]
+fn a_sub_agent_whose_maker_is_unknown_is_a_sub_agent() {
+    let created = agent("lost", None).replace('}', r#","flavor":"normal"}"#);
+    insta::assert_snapshot!(outline(&[created, said("lost", "Found it")]), @r"
+    s coordinator completed none -
+        Agent lost sub-agent completed normal -
+    ");
+}
