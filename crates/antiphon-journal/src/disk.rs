@@ -12,7 +12,7 @@ use crate::regular;
 pub trait Disk: Debug + Send + Sync {
     /// Opens a log for appending; makes it when it is not there, and only then if `fresh`.
     fn append(&self, path: &Path, fresh: bool) -> io::Result<Box<dyn LogFile>>;
-    fn read(&self, path: &Path) -> io::Result<Box<dyn Read>>;
+    fn read(&self, path: &Path) -> io::Result<Box<dyn Read + Send>>;
     /// Reads up to `len` bytes from `offset` on.
     fn read_at(&self, path: &Path, offset: u64, len: usize) -> io::Result<Vec<u8>>;
     /// Gives a file its final name: whole, or not at all.
@@ -44,7 +44,7 @@ impl Disk for OsDisk {
         Ok(Box::new(OsFile(options.open(path)?)))
     }
 
-    fn read(&self, path: &Path) -> io::Result<Box<dyn Read>> {
+    fn read(&self, path: &Path) -> io::Result<Box<dyn Read + Send>> {
         Ok(Box::new(regular::open(path)?))
     }
 

@@ -6,6 +6,7 @@
 //!
 //! To record a session, see [`Session`]; to read one, [`Log`].
 
+mod ahead;
 mod bodies;
 mod chain;
 mod clock;

@@ -2,6 +2,8 @@
 
 use std::io::{self, Read};
 
+use crate::seal::Sealed;
+
 /// The longest line that is read or written.
 pub const LINE_BYTES_MAX: usize = 64 << 20;
 
@@ -18,6 +20,8 @@ pub struct RawLine<'a> {
     pub number: u64,
     /// Whether a newline follows. Only the last line can lack it.
     pub terminated: bool,
+    /// What its seal says, if that was looked at already.
+    pub(crate) sealed: Option<Sealed>,
 }
 
 /// The lines of a stream, one at a time.
@@ -83,7 +87,7 @@ impl<R: Read> Lines<R> {
         self.searched = next;
         let bytes = self.buffer.get(start..line_end).unwrap_or_default();
         let len = bytes.len() as u64;
-        RawLine { bytes, len, offset, number: self.number, terminated }
+        RawLine { bytes, len, offset, number: self.number, terminated, sealed: None }
     }
 
     fn fill(&mut self) -> io::Result<()> {
@@ -136,7 +140,7 @@ impl<R: Read> Lines<R> {
         self.searched = self.start;
         self.offset = offset + len + u64::from(terminated);
         self.number += 1;
-        Ok(RawLine { bytes: &[], len, offset, number: self.number, terminated })
+        Ok(RawLine { bytes: &[], len, offset, number: self.number, terminated, sealed: None })
     }
 }
 

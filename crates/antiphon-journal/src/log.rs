@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use antiphon_model::{Activity, Event, Line, Session};
 
+use crate::ahead;
 use crate::damage::Damage;
 use crate::disk::Disk;
 use crate::error::Error;
@@ -227,14 +228,12 @@ struct Reading {
 }
 
 impl Reading {
-    fn segment(&mut self, source: impl io::Read, sink: &mut dyn Sink) -> io::Result<()> {
-        let mut lines = Lines::new(source);
-        while let Some(line) = lines.next_line()? {
-            self.scanner.line(&line, sink);
+    fn segment(&mut self, source: impl io::Read + Send, sink: &mut dyn Sink) -> io::Result<()> {
+        self.last_segment_bytes = ahead::read(source, &mut |line| {
+            self.scanner.line(line, sink);
             self.lines += 1;
             self.unterminated = !line.terminated;
-        }
-        self.last_segment_bytes = lines.offset();
+        })?;
         self.bytes += self.last_segment_bytes;
         Ok(())
     }

@@ -7,6 +7,7 @@ use std::borrow::Cow;
 
 use antiphon_model::{Event, Line, Place, decode};
 
+use crate::ahead::without_carriage_return;
 use crate::chain::{Chain, Link};
 use crate::damage::{Damage, DamageKind};
 use crate::lines::RawLine;
@@ -56,7 +57,7 @@ impl Scanner {
         if piece.bytes.iter().all(u8::is_ascii_whitespace) {
             return;
         }
-        let emitted = match seal::check(piece.bytes) {
+        let emitted = match raw.sealed.unwrap_or_else(|| seal::check(piece.bytes)) {
             Sealed::Good(seal) => {
                 self.good(&piece, &seal, sink);
                 true
@@ -223,12 +224,10 @@ impl<'a> Piece<'a> {
         }
     }
 
-    /// A line that went through a program which ends lines its own way is still the same line.
     fn skip_carriage_return(&mut self) {
-        if let Some(rest) = self.bytes.strip_suffix(b"\r") {
-            self.bytes = rest;
-            self.full_len -= 1;
-        }
+        let rest = without_carriage_return(self.bytes);
+        self.full_len -= (self.bytes.len() - rest.len()) as u64;
+        self.bytes = rest;
     }
 
     fn len(&self) -> u64 {

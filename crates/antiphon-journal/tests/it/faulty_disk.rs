@@ -237,7 +237,7 @@ impl Disk for FaultyDisk {
         Ok(Box::new(FaultyFile { disk: self.clone(), id, file, sync_failed }))
     }
 
-    fn read(&self, path: &Path) -> io::Result<Box<dyn Read>> {
+    fn read(&self, path: &Path) -> io::Result<Box<dyn Read + Send>> {
         OsDisk.read(path)
     }
 
