@@ -1,9 +1,9 @@
 //! Bodies of a log, read from its segments when somebody looks.
 
-use std::cell::RefCell;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use antiphon_model::{Bodies, BodyError, Place};
 
@@ -16,7 +16,7 @@ const BLOCK_BYTES: u64 = 64 << 10;
 #[derive(Debug)]
 pub struct LogBodies {
     segments: Vec<PathBuf>,
-    state: RefCell<State>,
+    state: Mutex<State>,
 }
 
 #[derive(Debug, Default)]
@@ -29,7 +29,7 @@ struct State {
 
 impl LogBodies {
     pub fn new(log: &Log) -> Self {
-        Self { segments: log.segments().collect(), state: RefCell::default() }
+        Self { segments: log.segments().collect(), state: Mutex::default() }
     }
 }
 
@@ -37,7 +37,7 @@ impl Bodies for LogBodies {
     fn read(&self, place: Place) -> Result<String, BodyError> {
         let path =
             self.segments.get(place.stream as usize).ok_or(BodyError::NoStream(place.stream))?;
-        let mut state = self.state.borrow_mut();
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.cached(place).is_none() {
             state
                 .load(path, place)

@@ -31,8 +31,9 @@ pub struct Body<'a> {
     pub place: Place,
 }
 
-/// Gives the bytes of a place back, as text. Implementations replace what is not UTF-8.
-pub trait Bodies {
+/// Gives the bytes of a place back, as text. Implementations replace what is not UTF-8. Several
+/// threads may ask at once: a server answers many readers of one session.
+pub trait Bodies: Send + Sync {
     fn read(&self, place: Place) -> Result<String, BodyError>;
 
     /// All bytes of a stream, where they are at hand.

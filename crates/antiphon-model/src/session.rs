@@ -211,6 +211,11 @@ impl Session {
         Some(self.entry(EventIx(latest)))
     }
 
+    /// Whether several events have the same id.
+    pub fn has_repeated_ids(&self) -> bool {
+        self.latest.len() < self.rows.len()
+    }
+
     /// Every message that spent tokens or money, in the order of the log, with the model that was
     /// asked.
     pub fn requests(&self) -> impl Iterator<Item = (Entry<'_>, Usage, Option<&str>)> {

@@ -43,7 +43,7 @@ impl Disk for Faulty {
         Ok(Box::new(FaultyFile(self.0)))
     }
 
-    fn read(&self, path: &Path) -> io::Result<Box<dyn io::Read>> {
+    fn read(&self, path: &Path) -> io::Result<Box<dyn io::Read + Send>> {
         OsDisk.read(path)
     }
 

@@ -77,7 +77,7 @@ pub use spans::{
 pub use stats::{DAY_MILLIS, Facts, Group, SessionRequests, Stats, StatsKey, sub_agent};
 pub use summary::{Summary, summary};
 pub use svg::svg;
-pub use timeline::{TimelineFilter, TimelineRow, timeline};
+pub use timeline::{TimelineFilter, TimelineRow, timeline, timeline_lanes};
 pub use totals::Totals;
 pub use trace::{TraceStep, trace, trace_forward};
 pub use transcript::transcript;

@@ -83,9 +83,15 @@ pub fn requests(session: &Session) -> impl Iterator<Item = Request<'_>> {
     let mut parts: BTreeMap<&str, u32> = BTreeMap::new();
     session.requests().map(move |(entry, usage, model)| {
         let named = entry.request_id();
-        let count = parts.entry(named.unwrap_or_else(|| entry.id())).or_default();
-        let part = *count;
-        *count += 1;
+        let part = match named {
+            // A million messages without such ids need not be counted.
+            None if !session.has_repeated_ids() => 0,
+            _ => {
+                let count = parts.entry(named.unwrap_or_else(|| entry.id())).or_default();
+                *count += 1;
+                *count - 1
+            }
+        };
         let identity = match (named, own_id) {
             (Some(id), _) => Identity::Service { id, part },
             (None, Some(session)) => {

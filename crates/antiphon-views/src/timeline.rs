@@ -78,14 +78,14 @@ fn tools<'s>(session: &'s Session, entry: Entry<'s>) -> impl Iterator<Item = &'s
     entry.calls().map(|(ix, _)| ix).chain(result_of).map(|ix| session.tool_name(ix))
 }
 
-pub fn timeline(
-    reading: &Reading<'_>,
-    filter: &TimelineFilter,
-) -> Result<Vec<TimelineRow>, BodyError> {
+/// The rows, one at a time: a session may hold a million.
+pub fn timeline<'a>(
+    reading: Reading<'a>,
+    filter: &'a TimelineFilter,
+) -> impl Iterator<Item = Result<TimelineRow, BodyError>> + 'a {
     let session = reading.session;
-    let entries = session.entries().filter(|&entry| filter.wants(session, entry));
-    let rows = entries.map(|entry| {
-        let duration = duration(reading, entry);
+    wanted(session, filter).map(move |entry| {
+        let duration = duration(&reading, entry);
         Ok(TimelineRow {
             step: entry.ix().index() + 1,
             message_id: entry.id().to_owned(),
@@ -101,8 +101,25 @@ pub fn timeline(
             duration_basis: duration.map(|(_, basis)| basis),
             is_error: entry.is_error(),
         })
-    });
-    rows.collect()
+    })
+}
+
+/// The agents that have a row, in the order of their first.
+pub fn timeline_lanes(session: &Session, filter: &TimelineFilter) -> Vec<AgentIx> {
+    let mut seen = vec![false; session.agents().len()];
+    let agents = wanted(session, filter).filter_map(Entry::agent);
+    let is_first = |agent: &AgentIx| {
+        let seen = seen.get_mut(agent.index());
+        seen.is_some_and(|seen| !std::mem::replace(seen, true))
+    };
+    agents.filter(is_first).collect()
+}
+
+fn wanted<'a>(
+    session: &'a Session,
+    filter: &'a TimelineFilter,
+) -> impl Iterator<Item = Entry<'a>> + 'a {
+    session.entries().filter(|&entry| filter.wants(session, entry))
 }
 
 /// `said` and `called` tell more than `assistant`.

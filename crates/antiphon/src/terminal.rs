@@ -30,6 +30,32 @@ pub(crate) fn json(value: &impl Serialize) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Prints one JSON document that is a list, row by row: it may be longer than memory.
+pub(crate) fn json_rows<T: Serialize>(
+    rows: impl Iterator<Item = anyhow::Result<T>>,
+) -> anyhow::Result<()> {
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    let is_pretty = out.get_ref().is_terminal();
+    let mut is_first = true;
+    out.write_all(b"[")?;
+    for row in rows {
+        let row = row?;
+        let before = if is_first { "" } else { "," };
+        is_first = false;
+        match is_pretty {
+            // A list is indented once more than what stands in it.
+            true => {
+                let text = serde_json::to_string_pretty(&row)?.replace('\n', "\n  ");
+                write!(out, "{before}\n  {}", escape_json(&text))?;
+            }
+            false => write!(out, "{before}{}", escape_json(&serde_json::to_string(&row)?))?,
+        }
+    }
+    out.write_all(if is_pretty && !is_first { b"\n]\n" } else { b"]\n" })?;
+    out.flush()?;
+    Ok(())
+}
+
 /// Prints one line of JSON Lines at once: somebody may be waiting for it.
 pub(crate) fn json_line(line: &str) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();

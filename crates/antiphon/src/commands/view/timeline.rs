@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use antiphon_model::{Entry, EntryKind, Role, Timestamp};
-use antiphon_views::{Reading, TimelineFilter, TimelineRow, timeline};
+use antiphon_model::{Entry, EntryKind, Role, Session, Timestamp};
+use antiphon_views::{Reading, TimelineFilter, TimelineRow, timeline, timeline_lanes};
 
 use crate::cli;
 use crate::failure::Outcome;
 use crate::opened::Opened;
-use crate::terminal::{Page, Style, ago, clip, duration};
+use crate::terminal::{self, Page, Style, ago, clip, duration};
 
 /// More lanes than this are not drawn side by side; the name is then all there is.
 const LANES_MAX: usize = 16;
@@ -16,13 +16,21 @@ const LANES_MAX: usize = 16;
 pub(crate) fn run(args: &cli::Timeline) -> anyhow::Result<Outcome> {
     let opened = super::open(&args.session)?;
     let filter = filter(&opened, args)?;
-    let rows = timeline(&opened.reading(), &filter)?;
-    super::present(&opened, args.session.json, &rows, |page, rows| {
-        if rows.is_empty() {
-            return page.plain("No matching events.").end();
-        }
-        print(page, rows, opened.session.time_span().map(|(first, _)| first))
-    })
+    let rows = timeline(opened.reading(), &filter);
+    if args.session.json {
+        terminal::json_rows(rows.map(|row| Ok(row?)))?;
+        return Ok(opened.outcome());
+    }
+    let mut page = Page::new();
+    let mut chart = Chart::new(&opened.session, &filter);
+    for row in rows {
+        chart.print(&mut page, &row?)?;
+    }
+    if chart.is_empty {
+        page.plain("No matching events.").end()?;
+    }
+    page.finish()?;
+    Ok(opened.outcome())
 }
 
 fn filter(opened: &Opened, args: &cli::Timeline) -> anyhow::Result<TimelineFilter> {
@@ -40,51 +48,62 @@ fn filter(opened: &Opened, args: &cli::Timeline) -> anyhow::Result<TimelineFilte
     })
 }
 
-/// `first` is when the session began, be that among the rows or not.
-fn print(page: &mut Page, rows: &[TimelineRow], first: Option<Timestamp>) -> anyhow::Result<()> {
-    let mut lanes: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut names = Vec::new();
-    for row in rows {
-        if let (Some(id), Some(name)) = (&row.agent_id, &row.name)
-            && !lanes.contains_key(id.as_str())
-        {
-            lanes.insert(id, names.len());
-            names.push(name.as_str());
+/// Rows with a lane for each agent.
+struct Chart<'s> {
+    /// By agent: its lane.
+    lanes: BTreeMap<&'s str, usize>,
+    /// By lane that is drawn: whether its agent has had a row.
+    begun: Vec<bool>,
+    /// How much room names take.
+    wide: usize,
+    /// When the session began, whether or not there is a row of that.
+    first: Option<Timestamp>,
+    is_empty: bool,
+}
+
+impl<'s> Chart<'s> {
+    fn new(session: &'s Session, filter: &TimelineFilter) -> Self {
+        let agents = timeline_lanes(session, filter);
+        let names = agents.iter().map(|&agent| session.agent_name(agent).chars().count());
+        let lanes = agents.iter().map(|&agent| session.agent_id(agent)).zip(0..);
+        Self {
+            lanes: lanes.collect(),
+            begun: vec![false; agents.len().min(LANES_MAX)],
+            wide: names.max().unwrap_or(0).min(16),
+            first: session.time_span().map(|(first, _)| first),
+            is_empty: true,
         }
     }
-    let drawn = names.len().min(LANES_MAX);
-    let wide = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).min(16);
-    let mut begun = vec![false; drawn];
-    for row in rows {
-        let lane = row.agent_id.as_deref().and_then(|id| lanes.get(id).copied());
-        let time = match (row.timestamp, first) {
+
+    fn print(&mut self, page: &mut Page, row: &TimelineRow) -> anyhow::Result<()> {
+        self.is_empty = false;
+        let lane = row.agent_id.as_deref().and_then(|id| self.lanes.get(id).copied());
+        let time = match (row.timestamp, self.first) {
             (Some(at), Some(first)) => ago(at.since(first)),
             _ => format!("{}", row.step),
         };
         page.faint(&format!("{time:>12} "));
-        for at in 0..drawn {
+        for (at, begun) in self.begun.iter_mut().enumerate() {
             if lane == Some(at) {
-                if let Some(begun) = begun.get_mut(at) {
-                    *begun = true;
-                }
+                *begun = true;
                 let (mark, style) = mark(row);
                 page.add(style, mark);
             } else {
-                page.faint(if begun.get(at) == Some(&true) { "│" } else { " " });
+                page.faint(if *begun { "│" } else { " " });
             }
             page.plain(" ");
         }
+        let wide = self.wide;
         let name = clip(row.name.as_deref().unwrap_or_default(), 16);
         page.add(Style::Name, &format!("{name:<wide$}")).plain(" ");
-        let used = 14 + drawn * 2 + wide + 1;
+        let used = 14 + self.begun.len() * 2 + wide + 1;
         let room = page.width.map_or(usize::MAX, |width| width.saturating_sub(used + 12).max(20));
         page.plain(&clip(&what(row.kind, &row.text), room));
         if let Some(millis) = row.duration_ms {
             page.faint(&format!("  {}", duration(millis)));
         }
-        page.end()?;
+        page.end()
     }
-    Ok(())
 }
 
 fn mark(row: &TimelineRow) -> (&'static str, Style) {
