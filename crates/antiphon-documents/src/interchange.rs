@@ -6,7 +6,10 @@
 pub mod atif;
 pub mod openai;
 pub mod otlp;
+mod pieces;
 mod steps;
+
+pub use pieces::{Piece, Pieces, Take, WriteError, whole};
 
 #[cfg(test)]
 mod tests;

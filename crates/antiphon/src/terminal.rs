@@ -102,6 +102,12 @@ pub(crate) fn document(text: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Where a document of ours goes that is written a piece at a time, by whoever has escaped what it
+/// holds.
+pub(crate) fn stdout() -> Box<dyn io::Write> {
+    Box::new(io::stdout().lock())
+}
+
 /// Gives bytes to whoever reads stdout; not to a terminal, which would act on them. Whether it did.
 pub(crate) fn bytes(bytes: &[u8]) -> anyhow::Result<bool> {
     if io::stdout().is_terminal() {

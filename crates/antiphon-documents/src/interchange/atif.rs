@@ -10,6 +10,7 @@ use antiphon_model::{AgentIx, BodyError, CallIx, Entry, Session, Usage};
 use antiphon_views::Reading;
 use serde_json::{Map, Value, json};
 
+use super::pieces::{Pieces, Take, WriteError};
 use super::steps::{self, Speaker, Step, prompt};
 
 const VERSION: &str = "ATIF-v1.8";
@@ -17,10 +18,10 @@ const VERSION: &str = "ATIF-v1.8";
 const MAIN: &str = "main";
 
 /// Writes the session as a trajectory; nothing, if there is no agent.
-pub fn write(reading: &Reading<'_>) -> Result<Option<String>, BodyError> {
+pub fn write<'t>(reading: &Reading<'_>, take: &'t mut Take<'t>) -> Result<(), WriteError> {
     let session = reading.session;
     let agents = steps::agents(session);
-    let Some((&root, others)) = agents.split_first() else { return Ok(None) };
+    let Some((&root, others)) = agents.split_first() else { return Ok(()) };
     let mut made: BTreeMap<CallIx, Vec<AgentIx>> = BTreeMap::new();
     for &agent in others {
         let created = session.agent(agent).created;
@@ -29,26 +30,40 @@ pub fn write(reading: &Reading<'_>) -> Result<Option<String>, BodyError> {
         }
     }
     let writer = Writer { reading, made };
-    let mut document = writer.trajectory(root)?;
+    let mut out = Pieces::pretty(take);
     let info = session.info();
-    set(&mut document, "session_id", info.session_id.as_deref());
     let mut extra = Map::new();
     set(&mut extra, "title", info.title.as_deref());
     set(&mut extra, "cwd", info.cwd.as_deref());
     set(&mut extra, "branch", info.branch.as_deref());
-    set_map(&mut document, "extra", extra);
-    let mut embedded = Vec::new();
+    // The members of an object are in the order of their names.
+    out.frame("{")?;
+    let mut is_first = true;
+    writer.agent(&mut out, root, &mut is_first, 1)?;
+    if !extra.is_empty() {
+        out.member("extra", &extra, &mut is_first, 1)?;
+    }
+    let total = writer.total(root);
+    writer.metrics(&mut out, &total, &mut is_first, 1)?;
+    out.member("schema_version", &VERSION, &mut is_first, 1)?;
+    if let Some(id) = info.session_id.as_deref() {
+        out.member("session_id", &id, &mut is_first, 1)?;
+    }
+    writer.steps(&mut out, root, &mut is_first, 1)?;
     let mut by_id: Vec<AgentIx> = others.to_vec();
     by_id.sort_by_key(|agent| session.agent_id(*agent));
-    for agent in by_id {
-        let mut trajectory = writer.trajectory(agent)?;
-        trajectory.insert("trajectory_id".to_owned(), id(session, agent).into());
-        embedded.push(Value::Object(trajectory));
+    if !by_id.is_empty() {
+        out.next(&mut is_first, 1)?;
+        out.frame(&(out.key("subagent_trajectories") + "["))?;
+        let mut is_first_agent = true;
+        for agent in by_id {
+            out.next(&mut is_first_agent, 2)?;
+            writer.within(&mut out, agent)?;
+        }
+        out.close("]", 1)?;
     }
-    if !embedded.is_empty() {
-        document.insert("subagent_trajectories".to_owned(), embedded.into());
-    }
-    Ok(serde_json::to_string_pretty(&document).ok())
+    out.close("}", 0)?;
+    out.frame("\n")
 }
 
 struct Writer<'r, 'a> {
@@ -57,50 +72,106 @@ struct Writer<'r, 'a> {
     made: BTreeMap<CallIx, Vec<AgentIx>>,
 }
 
+/// What the steps of an agent come to.
+#[derive(Debug, Default)]
+struct Total {
+    usage: Usage,
+    steps: usize,
+}
+
 impl<'a> Writer<'_, 'a> {
-    fn trajectory(&self, agent: AgentIx) -> Result<Map<String, Value>, BodyError> {
+    /// The trajectory of an agent that lies within the outermost one.
+    fn within(&self, out: &mut Pieces<'_>, agent: AgentIx) -> Result<(), WriteError> {
+        out.frame("{")?;
+        let mut is_first = true;
+        self.agent(out, agent, &mut is_first, 3)?;
+        self.metrics(out, &self.total(agent), &mut is_first, 3)?;
+        out.member("schema_version", &VERSION, &mut is_first, 3)?;
+        self.steps(out, agent, &mut is_first, 3)?;
+        let id = id(self.reading.session, agent);
+        out.member("trajectory_id", &id, &mut is_first, 3)?;
+        out.close("}", 2)
+    }
+
+    fn agent(
+        &self,
+        out: &mut Pieces<'_>,
+        agent: AgentIx,
+        is_first: &mut bool,
+        depth: usize,
+    ) -> Result<(), WriteError> {
         let session = self.reading.session;
         let told = steps::steps(self.reading, agent);
-        let model = steps::model(session, agent, &told);
         let info = session.info();
         let is_root = session.agent(agent).parent.agent().is_none();
         let name = info.program.as_deref().filter(|_| is_root);
         let mut about = Map::new();
         set(&mut about, "name", name.or_else(|| Some(session.agent_name(agent))));
         set(&mut about, "version", info.version.as_deref().or(Some("unknown")));
-        set(&mut about, "model_name", model);
-        let mut written: Vec<Map<String, Value>> = Vec::new();
-        let mut total = Usage::default();
-        for step in &told {
+        set(&mut about, "model_name", steps::model(session, agent, &told));
+        out.member("agent", &about, is_first, depth)
+    }
+
+    /// What the steps come to, without writing them: sums stand before them.
+    fn total(&self, agent: AgentIx) -> Total {
+        let mut total = Total::default();
+        // What a step without calls brought about is told in it.
+        let mut takes_more = false;
+        for step in steps::steps(self.reading, agent) {
             if step.speaker == Speaker::Agent {
-                total += step.entry.usage().unwrap_or_default();
+                total.usage += step.entry.usage().unwrap_or_default();
             }
-            self.step(step, model, &mut written)?;
+            if step.speaker == Speaker::Shown && takes_more {
+                continue;
+            }
+            takes_more = step.speaker == Speaker::Agent && step.calls.is_empty();
+            total.steps += 1;
         }
-        if written.is_empty() {
-            // A trajectory must have a step.
-            written.push(begin("system", "".into()));
-        }
-        let count = written.len();
-        let numbered = written.into_iter().zip(1..).map(|(step, number)| {
-            let mut numbered = Map::new();
-            numbered.insert("step_id".to_owned(), json!(number));
-            numbered.extend(step);
-            Value::Object(numbered)
-        });
+        // A trajectory must have a step.
+        total.steps = total.steps.max(1);
+        total
+    }
+
+    fn metrics(
+        &self,
+        out: &mut Pieces<'_>,
+        total: &Total,
+        is_first: &mut bool,
+        depth: usize,
+    ) -> Result<(), WriteError> {
         let mut metrics = Map::new();
-        if !total.is_zero() {
-            metrics.insert("total_prompt_tokens".to_owned(), prompt(total).into());
-            metrics.insert("total_completion_tokens".to_owned(), total.output.into());
-            metrics.insert("total_cached_tokens".to_owned(), total.cache_read.into());
+        if !total.usage.is_zero() {
+            metrics.insert("total_prompt_tokens".to_owned(), prompt(total.usage).into());
+            metrics.insert("total_completion_tokens".to_owned(), total.usage.output.into());
+            metrics.insert("total_cached_tokens".to_owned(), total.usage.cache_read.into());
         }
-        metrics.insert("total_steps".to_owned(), count.into());
-        let mut document = Map::new();
-        document.insert("schema_version".to_owned(), VERSION.into());
-        document.insert("agent".to_owned(), about.into());
-        document.insert("steps".to_owned(), numbered.collect());
-        document.insert("final_metrics".to_owned(), metrics.into());
-        Ok(document)
+        metrics.insert("total_steps".to_owned(), total.steps.into());
+        out.member("final_metrics", &metrics, is_first, depth)
+    }
+
+    /// The steps. One is written when the next one comes: what follows may belong to it.
+    fn steps(
+        &self,
+        out: &mut Pieces<'_>,
+        agent: AgentIx,
+        is_first: &mut bool,
+        depth: usize,
+    ) -> Result<(), WriteError> {
+        let told = steps::steps(self.reading, agent);
+        let model = steps::model(self.reading.session, agent, &told);
+        out.next(is_first, depth)?;
+        out.frame(&(out.key("steps") + "["))?;
+        let (mut number, mut is_first_step, mut written) = (0, true, Vec::new());
+        for step in &told {
+            self.step(step, model, &mut written)?;
+            let whole = written.len().saturating_sub(1);
+            for step in written.drain(..whole) {
+                number_and_write(out, step, &mut number, &mut is_first_step, depth + 1)?;
+            }
+        }
+        let last = written.pop().unwrap_or_else(|| begin("system", "".into()));
+        number_and_write(out, last, &mut number, &mut is_first_step, depth + 1)?;
+        out.close("]", depth)
     }
 
     fn step(
@@ -226,6 +297,19 @@ fn begin(source: &str, message: Value) -> Map<String, Value> {
     step.insert("source".to_owned(), source.into());
     step.insert("message".to_owned(), message);
     step
+}
+
+fn number_and_write(
+    out: &mut Pieces<'_>,
+    mut step: Map<String, Value>,
+    number: &mut u64,
+    is_first: &mut bool,
+    depth: usize,
+) -> Result<(), WriteError> {
+    *number += 1;
+    step.insert("step_id".to_owned(), json!(number));
+    out.next(is_first, depth)?;
+    out.value(&step, depth)
 }
 
 /// The prompt includes what went through a cache.

@@ -10,26 +10,34 @@ use antiphon_model::{BodyError, CallIx};
 use antiphon_views::Reading;
 use serde_json::{Value, json};
 
+use super::pieces::{Pieces, Take, WriteError};
 use super::steps::{self, Speaker, Step};
 
 /// What stands for the result of a call that nobody answered.
 const NO_RESULT: &str = "(no result was recorded)";
 
-/// Writes the session as conversations.
-pub fn write(reading: &Reading<'_>) -> Result<String, BodyError> {
-    let mut out = String::new();
+/// Writes the session as conversations; nothing, if nobody says anything.
+pub fn write<'t>(reading: &Reading<'_>, take: &'t mut Take<'t>) -> Result<(), WriteError> {
+    let mut out = Pieces::plain(take);
     for agent in steps::agents(reading.session) {
-        let mut messages = Vec::new();
+        let mut is_first = true;
         let mut ids = BTreeSet::new();
         for step in steps::steps(reading, agent) {
+            let mut messages = Vec::new();
             message(reading, &step, &mut ids, &mut messages)?;
+            for message in messages {
+                if is_first {
+                    out.frame("{\"messages\":[")?;
+                }
+                out.next(&mut is_first, 0)?;
+                out.value(&message, 0)?;
+            }
         }
-        if !messages.is_empty() {
-            out.push_str(&json!({ "messages": messages }).to_string());
-            out.push('\n');
+        if !is_first {
+            out.frame("]}\n")?;
         }
     }
-    Ok(out)
+    Ok(())
 }
 
 fn message(

@@ -8,6 +8,7 @@ use antiphon_model::{AgentIx, BodyError, CallIx, Entry, Timestamp, Usage};
 use antiphon_views::Reading;
 use serde_json::{Value, json};
 
+use super::pieces::{Pieces, Take, WriteError};
 use super::steps::{self, Speaker, Step, prompt};
 
 const INTERNAL: u8 = 1;
@@ -15,29 +16,36 @@ const CLIENT: u8 = 3;
 const FAILED: u8 = 2;
 
 /// Writes the session as one request. `id` is what it is called where it says nothing itself.
-pub fn write(reading: &Reading<'_>, id: &str) -> Result<String, BodyError> {
+pub fn write<'t>(
+    reading: &Reading<'_>,
+    id: &str,
+    take: &'t mut Take<'t>,
+) -> Result<(), WriteError> {
     let info = reading.session.info();
     let session = info.session_id.as_deref().unwrap_or(id);
-    let mut writer =
-        Writer { reading, session, trace: hash(&["trace", session], 16), spans: Vec::new() };
-    for agent in steps::agents(reading.session) {
-        writer.agent(agent)?;
-    }
+    let mut out = Pieces::plain(take);
     let mut about = vec![text("service.name", info.program.as_deref().unwrap_or("antiphon"))];
     about.extend(info.version.as_deref().map(|version| text("service.version", version)));
     let scope = json!({ "name": "antiphon", "version": env!("CARGO_PKG_VERSION") });
-    let request = json!({ "resourceSpans": [{
-        "resource": { "attributes": about },
-        "scopeSpans": [{ "scope": scope, "spans": writer.spans }],
-    }] });
-    Ok(request.to_string() + "\n")
+    out.frame("{\"resourceSpans\":[{\"resource\":")?;
+    out.value(&json!({ "attributes": about }), 0)?;
+    out.frame(",\"scopeSpans\":[{\"scope\":")?;
+    out.value(&scope, 0)?;
+    out.frame(",\"spans\":[")?;
+    let trace = hash(&["trace", session], 16);
+    let mut writer = Writer { reading, session, trace, out, is_first: true };
+    for agent in steps::agents(reading.session) {
+        writer.agent(agent)?;
+    }
+    writer.out.frame("]}]}]}\n")
 }
 
-struct Writer<'r, 'a> {
+struct Writer<'r, 'a, 't> {
     reading: &'r Reading<'a>,
     session: &'r str,
     trace: String,
-    spans: Vec<Value>,
+    out: Pieces<'t>,
+    is_first: bool,
 }
 
 /// A span that is being written.
@@ -53,8 +61,8 @@ struct Span<'s> {
     failed: bool,
 }
 
-impl<'a> Writer<'_, 'a> {
-    fn agent(&mut self, agent: AgentIx) -> Result<(), BodyError> {
+impl<'a> Writer<'_, 'a, '_> {
+    fn agent(&mut self, agent: AgentIx) -> Result<(), WriteError> {
         let session = self.reading.session;
         let told = steps::steps(self.reading, agent);
         let times = || {
@@ -82,7 +90,7 @@ impl<'a> Writer<'_, 'a> {
             operation: "invoke_agent",
             attributes,
             failed: false,
-        });
+        })?;
         let mut heard: Vec<Value> = Vec::new();
         let mut before = None;
         for step in &told {
@@ -110,7 +118,7 @@ impl<'a> Writer<'_, 'a> {
         step: &Step<'a>,
         (model, before): (Option<&str>, Option<Timestamp>),
         heard: &mut Vec<Value>,
-    ) -> Result<(), BodyError> {
+    ) -> Result<(), WriteError> {
         let model = step.entry.model().or(model);
         let mut attributes = Vec::new();
         if let Some(model) = model {
@@ -151,11 +159,15 @@ impl<'a> Writer<'_, 'a> {
             operation: "chat",
             attributes,
             failed: step.entry.is_error(),
-        });
-        Ok(())
+        })
     }
 
-    fn tool(&mut self, parent: &str, call: CallIx, results: &[Entry<'a>]) -> Result<(), BodyError> {
+    fn tool(
+        &mut self,
+        parent: &str,
+        call: CallIx,
+        results: &[Entry<'a>],
+    ) -> Result<(), WriteError> {
         let session = self.reading.session;
         let name = session.tool_name(call);
         let arguments = steps::arguments(self.reading, session.call(call).arguments)?;
@@ -183,8 +195,7 @@ impl<'a> Writer<'_, 'a> {
             operation: "execute_tool",
             attributes,
             failed: results.iter().any(|result| result.is_error()),
-        });
-        Ok(())
+        })
     }
 
     fn said(&self, role: &str, entry: Entry<'_>) -> Result<Value, BodyError> {
@@ -203,7 +214,7 @@ impl<'a> Writer<'_, 'a> {
         Ok(json!({ "role": "tool", "parts": [part] }))
     }
 
-    fn push(&mut self, span: Span<'_>) {
+    fn push(&mut self, span: Span<'_>) -> Result<(), WriteError> {
         let kind = match span.operation {
             "invoke_agent" => "AGENT",
             "chat" => "LLM",
@@ -234,7 +245,8 @@ impl<'a> Writer<'_, 'a> {
                 members.insert("status".to_owned(), json!({ "code": FAILED }));
             }
         }
-        self.spans.push(value);
+        self.out.next(&mut self.is_first, 0)?;
+        self.out.value(&value, 0)
     }
 
     fn agent_span(&self, agent: AgentIx) -> String {

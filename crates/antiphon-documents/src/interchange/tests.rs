@@ -5,7 +5,7 @@ use antiphon_formats::{Duplicate, Sink, Stream, detect};
 use antiphon_model::{Event, MemoryBodies, Problem, Session};
 use antiphon_views::Reading;
 
-use super::{atif, openai, otlp};
+use super::{atif, openai, otlp, whole};
 
 #[derive(Default)]
 struct Fold(Session);
@@ -80,7 +80,7 @@ fn round(text: &str, write: impl Fn(&Reading<'_>) -> String) -> String {
 
 #[test]
 fn a_trajectory_reads_back_as_it_was_written() {
-    let write = |reading: &Reading<'_>| atif::write(reading).unwrap().unwrap_or_default();
+    let write = |reading: &Reading<'_>| whole(|take| atif::write(reading, take)).unwrap();
     for (name, files) in fixtures() {
         let (session, bodies) = read(&name, &files);
         let written = write(&Reading { session: &session, bodies: &bodies });
@@ -89,6 +89,9 @@ fn a_trajectory_reads_back_as_it_was_written() {
         }
         let again = round(&written, write);
         assert_eq!(again, written, "{name}");
+        let value: serde_json::Value = serde_json::from_str(&written).unwrap();
+        let laid_out = serde_json::to_string_pretty(&value).unwrap() + "\n";
+        assert_eq!(laid_out, written, "{name}: piece by piece it is what it is at once");
         assert!(!written.contains("null"), "{name}: {written}");
         let (read, _) = read(&name, &[("a".to_owned(), written)]);
         let mut counted = session.usage();
@@ -101,7 +104,7 @@ fn a_trajectory_reads_back_as_it_was_written() {
 
 #[test]
 fn conversations_read_back_as_they_were_written() {
-    let write = |reading: &Reading<'_>| openai::write(reading).unwrap();
+    let write = |reading: &Reading<'_>| whole(|take| openai::write(reading, take)).unwrap();
     for (name, files) in fixtures() {
         let (session, bodies) = read(&name, &files);
         let written = write(&Reading { session: &session, bodies: &bodies });
@@ -116,8 +119,10 @@ fn spans_read_back_with_every_call_and_every_token() {
     for (name, files) in fixtures() {
         let (session, bodies) = read(&name, &files);
         let reading = Reading { session: &session, bodies: &bodies };
-        let written = otlp::write(&reading, "fixture").unwrap();
-        assert_eq!(written, otlp::write(&reading, "fixture").unwrap());
+        let write = || whole(|take| otlp::write(&reading, "fixture", take)).unwrap();
+        let written = write();
+        assert_eq!(written, write());
+        assert!(antiphon_model::json::check(&written).is_ok(), "{name}");
         if !written.contains("spanId") {
             continue;
         }
@@ -158,7 +163,8 @@ fn every_call_of_a_chat_has_one_result() {
         session.apply(&antiphon_model::decode(&line).unwrap());
     }
     let bodies = MemoryBodies::new(vec![log.join("\n").into_bytes()]);
-    let text = openai::write(&Reading { session: &session, bodies: &bodies }).unwrap();
+    let reading = Reading { session: &session, bodies: &bodies };
+    let text = whole(|take| openai::write(&reading, take)).unwrap();
     let chat: serde_json::Value = serde_json::from_str(text.trim()).unwrap();
     let messages = chat["messages"].as_array().unwrap();
     let calls = messages[1]["tool_calls"].as_array().unwrap().iter();

@@ -1,9 +1,9 @@
 //! `antiphon export`: a session in another form.
 
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::path::{Component, Path, PathBuf};
 
-use antiphon_documents::interchange::{atif, openai, otlp};
+use antiphon_documents::interchange::{Piece, Take, WriteError, atif, openai, otlp};
 use antiphon_documents::{PhaseDetail, Standard, WriteOptions};
 use antiphon_journal::{Clock as _, Level, Options, SystemClock};
 use antiphon_library::export_log;
@@ -30,14 +30,15 @@ pub(crate) fn run(args: &cli::Export) -> anyhow::Result<Outcome> {
         cli::ExportFormat::Transcript => return transcript(args),
         cli::ExportFormat::Native => return native(args),
         cli::ExportFormat::Atif => {
-            let write = |opened: &Opened| Ok(atif::write(&opened.reading())?.unwrap_or_default());
-            return interchange(args, write);
+            return interchange(args, &|opened, take| atif::write(&opened.reading(), take));
         }
         cli::ExportFormat::Openai => {
-            return interchange(args, |opened| Ok(openai::write(&opened.reading())?));
+            return interchange(args, &|opened, take| openai::write(&opened.reading(), take));
         }
         cli::ExportFormat::Otlp => {
-            return interchange(args, |opened| Ok(otlp::write(&opened.reading(), &opened.id())?));
+            return interchange(args, &|opened, take| {
+                otlp::write(&opened.reading(), &opened.id(), take)
+            });
         }
         cli::ExportFormat::Std => None,
         cli::ExportFormat::Std001 => Some(Standard::Std001),
@@ -158,43 +159,59 @@ fn own_transcript(opened: &Opened, policy: Policy) -> anyhow::Result<Option<Stri
     }
 }
 
-/// What other programs read.
+/// What other programs read, written a piece at a time.
 fn interchange(
     args: &cli::Export,
-    write: impl Fn(&Opened) -> anyhow::Result<String>,
+    write: &dyn Fn(&Opened, &mut Take<'_>) -> Result<(), WriteError>,
 ) -> anyhow::Result<Outcome> {
     let mut redaction = Redaction::unless(args.no_redact);
     let opened = redaction.open(&args.session)?;
-    let text = write(&opened)?;
-    if text.is_empty() {
+    // A file is made when there is something to be written.
+    let mut out: Option<io::BufWriter<Box<dyn io::Write>>> = None;
+    let mut failure = None;
+    let written = write(&opened, &mut |piece| {
+        let put = match &mut out {
+            Some(out) => Ok(out),
+            none => target(args).map(|target| none.insert(io::BufWriter::new(target))),
+        };
+        let put = put.and_then(|out| match piece {
+            Piece::Frame(text) => Ok(out.write_all(text.as_bytes())?),
+            Piece::Value(text) => Ok(out.write_all(redaction.json(text.to_owned()).as_bytes())?),
+        });
+        failure = put.err();
+        failure.is_none()
+    });
+    if let Some(failure) = failure {
+        return Err(failure);
+    }
+    written?;
+    let Some(mut out) = out else {
         let what = format!("`{}` contains no messages", args.session.display());
         return Err(UserError::failed(what).into());
-    }
-    // A document over many lines, or one on each.
-    let is_one = antiphon_model::json::check(&text).is_ok();
-    let mut text = match is_one {
-        true => redaction.json(text),
-        false => text.lines().map(|line| redaction.json(line.to_owned()) + "\n").collect(),
     };
-    if !text.ends_with('\n') {
-        text.push('\n');
-    }
+    out.flush()?;
     redaction.report();
-    match &args.output {
-        None => terminal::document(&text)?,
-        Some(path) => create(path, text.as_bytes())?,
-    }
     Ok(opened.outcome())
 }
 
+/// Where an export goes.
+fn target(args: &cli::Export) -> anyhow::Result<Box<dyn io::Write>> {
+    Ok(match &args.output {
+        None => terminal::stdout(),
+        Some(path) => Box::new(create_new(path)?),
+    })
+}
+
 /// Writes a file that is not there yet.
-fn create(path: &std::path::Path, bytes: &[u8]) -> anyhow::Result<()> {
-    let file = std::fs::OpenOptions::new().write(true).create_new(true).open(path);
-    let mut file = file.map_err(|error| {
-        UserError::failed(format!("cannot write `{}`: {error}", path.display()))
-    })?;
-    file.write_all(bytes)?;
+fn create(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+    create_new(path)?.write_all(bytes)?;
     Ok(())
+}
+
+fn create_new(path: &Path) -> anyhow::Result<std::fs::File> {
+    let file = std::fs::OpenOptions::new().write(true).create_new(true).open(path);
+    let failed = |error| UserError::failed(format!("cannot write `{}`: {error}", path.display()));
+    Ok(file.map_err(failed)?)
 }
 
 /// Makes a temporary folder that nobody else can have prepared, and nobody else can read.

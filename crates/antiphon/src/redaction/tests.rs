@@ -5,7 +5,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use antiphon_documents::interchange::{atif, openai, otlp};
+use antiphon_documents::interchange::{atif, openai, otlp, whole};
 use antiphon_documents::{PhaseDetail, Standard, WriteOptions};
 use antiphon_journal::{Level, Options};
 use antiphon_library::export_log;
@@ -94,9 +94,9 @@ fn exports(path: &Path, folder: &Path, number: usize) -> Vec<(&'static str, Stri
         ("transcript", transcript(Policy::Seed)),
         ("transcript, summary", transcript(Policy::Summary)),
         ("transcript, full", transcript(Policy::Full)),
-        ("atif", atif::write(&reading).unwrap().unwrap()),
-        ("openai", openai::write(&reading).unwrap()),
-        ("otlp", otlp::write(&reading, "s").unwrap()),
+        ("atif", whole(|take| atif::write(&reading, take)).unwrap()),
+        ("openai", whole(|take| openai::write(&reading, take)).unwrap()),
+        ("otlp", whole(|take| otlp::write(&reading, "s", take)).unwrap()),
         ("recorded", recorded(path)),
     ]
 }

@@ -1,0 +1,122 @@
+//! What is written, a piece at a time: a session may be longer than memory.
+
+use antiphon_model::BodyError;
+use serde::Serialize;
+use thiserror::Error;
+
+/// A piece of a document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Piece<'p> {
+    /// What holds values together: brackets, commas, names of ours.
+    Frame(&'p str),
+    /// A whole JSON value. All that was recorded stands in these.
+    Value(&'p str),
+}
+
+/// Takes the pieces in order; false, if no more are wanted.
+pub type Take<'t> = dyn FnMut(Piece<'_>) -> bool + 't;
+
+#[derive(Debug, Error)]
+pub enum WriteError {
+    #[error(transparent)]
+    Body(#[from] BodyError),
+    /// Whoever takes the pieces wants no more, and knows why.
+    #[error("the rest was not wanted")]
+    Stopped,
+}
+
+/// Where pieces go.
+pub struct Pieces<'t> {
+    take: &'t mut Take<'t>,
+    /// Whether values are laid out over lines, for people.
+    is_pretty: bool,
+}
+
+impl std::fmt::Debug for Pieces<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Pieces(pretty: {})", self.is_pretty)
+    }
+}
+
+impl<'t> Pieces<'t> {
+    pub(super) fn plain(take: &'t mut Take<'t>) -> Self {
+        Self { take, is_pretty: false }
+    }
+
+    pub(super) fn pretty(take: &'t mut Take<'t>) -> Self {
+        Self { take, is_pretty: true }
+    }
+
+    fn give(&mut self, piece: Piece<'_>) -> Result<(), WriteError> {
+        if (self.take)(piece) { Ok(()) } else { Err(WriteError::Stopped) }
+    }
+
+    pub(super) fn frame(&mut self, text: &str) -> Result<(), WriteError> {
+        self.give(Piece::Frame(text))
+    }
+
+    /// A value that stands so many levels deep.
+    pub(super) fn value(&mut self, value: &impl Serialize, depth: usize) -> Result<(), WriteError> {
+        // What was made here can be written: it has no keys but texts.
+        let text = match self.is_pretty {
+            true => {
+                let text = serde_json::to_string_pretty(value).unwrap_or_default();
+                text.replace('\n', &line(depth))
+            }
+            false => serde_json::to_string(value).unwrap_or_default(),
+        };
+        self.give(Piece::Value(&text))
+    }
+
+    /// The elements of a list, or the members of an object, begin so: each on its line.
+    pub(super) fn next(&mut self, is_first: &mut bool, depth: usize) -> Result<(), WriteError> {
+        let comma = if std::mem::take(is_first) { "" } else { "," };
+        match self.is_pretty {
+            true => self.frame(&format!("{comma}{}", line(depth))),
+            false => self.frame(comma),
+        }
+    }
+
+    /// A member that is not there for nothing.
+    pub(super) fn member(
+        &mut self,
+        name: &str,
+        value: &impl Serialize,
+        is_first: &mut bool,
+        depth: usize,
+    ) -> Result<(), WriteError> {
+        self.next(is_first, depth)?;
+        self.frame(&self.key(name))?;
+        self.value(value, depth)
+    }
+
+    pub(super) fn key(&self, name: &str) -> String {
+        if self.is_pretty { format!("\"{name}\": ") } else { format!("\"{name}\":") }
+    }
+
+    /// A list or an object that has something in it ends so.
+    pub(super) fn close(&mut self, bracket: &str, depth: usize) -> Result<(), WriteError> {
+        match self.is_pretty {
+            true => self.frame(&format!("{}{bracket}", line(depth))),
+            false => self.frame(bracket),
+        }
+    }
+}
+
+/// The end of a line, and the indentation of the next.
+fn line(depth: usize) -> String {
+    format!("\n{}", "  ".repeat(depth))
+}
+
+/// All pieces in one text.
+pub fn whole(
+    write: impl FnOnce(&mut Take<'_>) -> Result<(), WriteError>,
+) -> Result<String, WriteError> {
+    let mut text = String::new();
+    write(&mut |piece| {
+        let (Piece::Frame(part) | Piece::Value(part)) = piece;
+        text.push_str(part);
+        true
+    })?;
+    Ok(text)
+}
