@@ -1,9 +1,9 @@
-//! Reading ahead: while the lines of one block are decoded and folded, another thread reads the next
-//! ones and checks their seals.
+//! Reading ahead: while the lines of one block are decoded and folded, another thread reads the
+//! next ones and checks their seals.
 //!
-//! Hashing takes about as long as decoding, and neither needs the other, so on two processors a long
-//! log is read in little more than half the time. Memory stays bounded: a few blocks are under way,
-//! and each is used again.
+//! Hashing takes about as long as decoding, and neither needs the other, so on two processors a
+//! long log is read in little more than half the time. Memory stays bounded: a few blocks are under
+//! way, and each is used again.
 
 use std::io::{self, Read};
 use std::ops::Range;
@@ -64,12 +64,11 @@ pub(crate) fn without_carriage_return(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
-/// Gives every line of a source to `take`, in order; where they end.
+/// Gives every line to `take`, in order; where they end.
 pub(crate) fn read(
-    source: impl Read + Send,
+    mut lines: Lines<impl Read + Send>,
     take: &mut dyn FnMut(&RawLine<'_>),
 ) -> io::Result<u64> {
-    let mut lines = Lines::new(source);
     let mut first = Block::default();
     // A short log is read before a thread is there.
     let has_more = fill(&mut first, &mut lines);
@@ -141,7 +140,7 @@ mod tests {
 
     fn texts(source: impl Read + Send) -> (Vec<(u64, u64, String)>, io::Result<u64>) {
         let mut found = Vec::new();
-        let end = read(source, &mut |line| {
+        let end = read(Lines::new(source), &mut |line| {
             let text = String::from_utf8_lossy(line.bytes).into_owned();
             found.push((line.number, line.offset, text));
         });

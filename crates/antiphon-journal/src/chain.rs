@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::damage::DamageKind;
-use crate::{Hash, Seal};
+use crate::{Hash, Head, Seal};
 
 /// How far the chain has been followed.
 #[derive(Debug, Clone)]
@@ -45,6 +45,12 @@ impl Default for Chain {
 }
 
 impl Chain {
+    /// A chain that was followed up to a line; of the lines before it nothing is known.
+    pub(crate) fn after(head: Head) -> Self {
+        let seen = Seen { unknown: head.n, ..Seen::default() };
+        Self { n: head.n, hash: Known::Exactly(head.hash), unreadable: 0, seen }
+    }
+
     /// The head: the number of the last line, 0 if there is none.
     pub(crate) fn n(&self) -> u64 {
         self.n
@@ -123,6 +129,8 @@ impl Chain {
 /// damage or malice; such lines are kept apart, so that a few of them do not cost much memory.
 #[derive(Debug, Clone, Default)]
 struct Seen {
+    /// Of lines up to this number nothing is known.
+    unknown: u64,
     near: Vec<u64>,
     far: BTreeMap<u64, u64>,
     count: usize,
@@ -135,7 +143,7 @@ impl Seen {
     fn add(&mut self, n: u64, tag: u64) {
         self.count += 1;
         let room = self.count * 2 + 1024;
-        let place = usize::try_from(n - 1).ok().filter(|&place| place < room);
+        let place = self.place_of(n).filter(|&place| place < room);
         let Some(place) = place else {
             self.far.insert(n, tag);
             return;
@@ -148,8 +156,12 @@ impl Seen {
         }
     }
 
+    fn place_of(&self, n: u64) -> Option<usize> {
+        usize::try_from(n.checked_sub(self.unknown + 1)?).ok()
+    }
+
     fn tag_of(&self, n: u64) -> Option<u64> {
-        let near = usize::try_from(n - 1).ok().and_then(|place| self.near.get(place).copied());
+        let near = self.place_of(n).and_then(|place| self.near.get(place).copied());
         near.filter(|&tag| tag != UNSEEN).or_else(|| self.far.get(&n).copied())
     }
 }

@@ -3,7 +3,7 @@
 
 use std::fmt::Debug;
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Seek, Write};
 use std::path::Path;
 
 use crate::regular;
@@ -13,6 +13,9 @@ pub trait Disk: Debug + Send + Sync {
     /// Opens a log for appending; makes it when it is not there, and only then if `fresh`.
     fn append(&self, path: &Path, fresh: bool) -> io::Result<Box<dyn LogFile>>;
     fn read(&self, path: &Path) -> io::Result<Box<dyn Read + Send>>;
+
+    /// The same from an offset on.
+    fn read_from(&self, path: &Path, offset: u64) -> io::Result<Box<dyn Read + Send>>;
     /// Reads up to `len` bytes from `offset` on.
     fn read_at(&self, path: &Path, offset: u64, len: usize) -> io::Result<Vec<u8>>;
     /// Gives a file its final name: whole, or not at all.
@@ -46,6 +49,12 @@ impl Disk for OsDisk {
 
     fn read(&self, path: &Path) -> io::Result<Box<dyn Read + Send>> {
         Ok(Box::new(regular::open(path)?))
+    }
+
+    fn read_from(&self, path: &Path, offset: u64) -> io::Result<Box<dyn Read + Send>> {
+        let mut file = regular::open(path)?;
+        file.seek(io::SeekFrom::Start(offset))?;
+        Ok(Box::new(file))
     }
 
     fn read_at(&self, path: &Path, offset: u64, len: usize) -> io::Result<Vec<u8>> {

@@ -1,10 +1,10 @@
 //! The ids of a log: which are taken, where their lines stand, and which is the next.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasher, RandomState};
 
 use antiphon_model::Place;
 
+use crate::checkpoint::{ENTRY_BYTES, entry, tag};
 use crate::disk::Disk;
 use crate::{Damage, Log};
 
@@ -21,12 +21,87 @@ pub(crate) struct Ids {
     last_own: u64,
     /// Where the lines of ids stand that were given one after the other: by their number, from 1.
     counted: Vec<Place>,
-    hasher: RandomState,
-    /// By hash of any other id. A log may hold a million; the ids stay on disk.
+    /// By tag of any other id. A log may hold a million; the ids stay on disk.
     others: HashMap<u64, Place>,
+    /// The ids up to a checkpoint.
+    earlier: IdTable,
+}
+
+/// Where the lines of ids stand, by tag: entries in the order of their tags, as a checkpoint has
+/// them.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct IdTable(Vec<u8>);
+
+impl IdTable {
+    pub(crate) fn of_bytes(bytes: Vec<u8>) -> Option<Self> {
+        bytes.len().is_multiple_of(ENTRY_BYTES).then_some(Self(bytes))
+    }
+
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    fn of(mut entries: Vec<(u64, Place)>) -> Self {
+        // Of two lines with one id the later one counts, and it comes last here.
+        entries.sort_by_key(|(tag, _)| *tag);
+        Self(entries.iter().flat_map(|(tag, place)| entry(*tag, *place)).collect())
+    }
+
+    fn len(&self) -> usize {
+        self.0.len() / ENTRY_BYTES
+    }
+
+    fn get(&self, at: usize) -> Option<(u64, Place)> {
+        let bytes = self.0.get(at * ENTRY_BYTES..(at + 1) * ENTRY_BYTES)?;
+        let (tag, rest) = bytes.split_first_chunk()?;
+        let (offset, rest) = rest.split_first_chunk()?;
+        let (len, rest) = rest.split_first_chunk()?;
+        let (stream, _) = rest.split_first_chunk()?;
+        let offset = u64::from_le_bytes(*offset);
+        let (len, stream) = (u32::from_le_bytes(*len), u32::from_le_bytes(*stream));
+        Some((u64::from_le_bytes(*tag), Place { offset, len, stream }))
+    }
+
+    /// The last entry with a tag.
+    fn find(&self, wanted: u64) -> Option<Place> {
+        let (mut from, mut to) = (0, self.len());
+        while from < to {
+            let middle = from + (to - from) / 2;
+            match self.get(middle) {
+                Some((tag, _)) if tag <= wanted => from = middle + 1,
+                _ => to = middle,
+            }
+        }
+        let (tag, place) = self.get(from.checked_sub(1)?)?;
+        (tag == wanted).then_some(place)
+    }
 }
 
 impl Ids {
+    /// Those of a checkpoint.
+    pub(crate) fn after(last: u64, last_own: u64, earlier: IdTable) -> Self {
+        Self { last, last_own, earlier, ..Self::default() }
+    }
+
+    /// Takes in those of the lines behind a checkpoint.
+    pub(crate) fn extend(&mut self, later: Self) {
+        self.last = self.last.max(later.last);
+        self.last_own = self.last_own.max(later.last_own);
+        let counted = (1_u64..).zip(later.counted);
+        self.others.extend(counted.map(|(number, place)| (tag(&event_id(number)), place)));
+        self.others.extend(later.others);
+    }
+
+    /// All of them, for a checkpoint; and the highest numbers.
+    pub(crate) fn table(&self) -> (u64, u64, IdTable) {
+        let earlier = (0..self.earlier.len()).filter_map(|at| self.earlier.get(at));
+        let counted = (1_u64..).zip(&self.counted);
+        let counted = counted.map(|(number, &place)| (tag(&event_id(number)), place));
+        let others = self.others.iter().map(|(&tag, &place)| (tag, place));
+        let entries = earlier.chain(counted).chain(others).collect();
+        (self.last, self.last_own, IdTable::of(entries))
+    }
+
     /// Keeps an id from being given to another event.
     pub(crate) fn reserve(&mut self, id: &str) {
         self.last = self.last.max(number_of(id, EVENT).unwrap_or_default());
@@ -43,21 +118,24 @@ impl Ids {
         match position.and_then(|position| self.counted.get_mut(position)) {
             Some(known) => *known = place,
             None => {
-                self.others.insert(self.hasher.hash_one(id), place);
+                self.others.insert(tag(id), place);
             }
         }
     }
 
-    /// Where the line with that id stands, if it can be one: the hashes are equal.
+    /// Where the line with that id stands, if it can be one: the tags are equal.
     pub(crate) fn find(&self, id: &str) -> Option<Place> {
         let counted = position(id).and_then(|position| self.counted.get(position));
-        counted.or_else(|| self.others.get(&self.hasher.hash_one(id))).copied()
+        counted.copied().or_else(|| {
+            let tag = tag(id);
+            self.others.get(&tag).copied().or_else(|| self.earlier.find(tag))
+        })
     }
 
     /// A new id for an event. It counts as taken even if its line is never finished.
     pub(crate) fn take(&mut self) -> String {
         self.last += 1;
-        format!("{EVENT}{:03}", self.last)
+        event_id(self.last)
     }
 
     /// The same for a line of the journal's own.
@@ -84,6 +162,10 @@ impl Ids {
             self.last_own += 1;
         }
     }
+}
+
+fn event_id(number: u64) -> String {
+    format!("{EVENT}{number:03}")
 }
 
 /// Where an id stands among those that count, if it is written as we write it.

@@ -9,6 +9,7 @@
 mod ahead;
 mod bodies;
 mod chain;
+mod checkpoint;
 mod clock;
 mod damage;
 mod disk;

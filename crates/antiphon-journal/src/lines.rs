@@ -73,6 +73,19 @@ impl<R: Read> Lines<R> {
         }
     }
 
+    /// The next line, if all of it has been read already: nothing is waited for.
+    pub fn line_at_hand(&mut self) -> Option<RawLine<'_>> {
+        let unsearched = self.buffer.get(self.searched..self.end).unwrap_or_default();
+        let found = memchr::memchr(b'\n', unsearched);
+        match found {
+            Some(found) => Some(self.give(self.searched + found, true)),
+            None => {
+                self.searched = self.end;
+                None
+            }
+        }
+    }
+
     /// Where the lines given out so far end.
     pub(crate) fn offset(&self) -> u64 {
         self.offset

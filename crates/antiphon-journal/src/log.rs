@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use antiphon_model::{Activity, Event, Line, Session};
 
 use crate::ahead;
+use crate::checkpoint::{Checkpoint, Header};
 use crate::damage::Damage;
 use crate::disk::Disk;
 use crate::error::Error;
@@ -126,6 +127,16 @@ impl Log {
         name.into()
     }
 
+    /// Where a checkpoint is kept.
+    pub(crate) fn checkpoint_path(&self) -> PathBuf {
+        if self.is_folder {
+            return self.place.join("checkpoint");
+        }
+        let mut name = self.place.as_os_str().to_owned();
+        name.push(".checkpoint");
+        name.into()
+    }
+
     /// The path of the next segment. It counts from now on.
     pub(crate) fn add_segment(&mut self) -> PathBuf {
         let next = self.numbers.last().map_or(1, |last| last + 1);
@@ -195,6 +206,23 @@ impl Log {
         Ok((fold.session, summary))
     }
 
+    /// Reads what stands behind a checkpoint, in the last segment.
+    pub(crate) fn read_after(
+        &self,
+        checkpoint: &Checkpoint,
+        disk: &dyn Disk,
+        sink: &mut dyn Sink,
+    ) -> Result<Summary, Error> {
+        let Header { stream, offset, lines, .. } = checkpoint.header;
+        let head = checkpoint.head().unwrap_or(Head { n: 0, hash: Hash::GENESIS });
+        let mut reading = Reading { scanner: Scanner::after(head, stream), ..Reading::default() };
+        let path = self.segment(stream);
+        let source = disk.read_from(&path, offset).map_err(|source| Error::open(&path, source))?;
+        let rest = Lines::starting_at(source, offset, lines);
+        reading.lines_of(rest, sink).map_err(|source| Error::read(&path, source))?;
+        Ok(reading.summary())
+    }
+
     pub(crate) fn read_from(&self, disk: &dyn Disk, sink: &mut dyn Sink) -> Result<Summary, Error> {
         let mut reading = Reading::default();
         for (index, path) in (0..).zip(self.segments()) {
@@ -229,7 +257,15 @@ struct Reading {
 
 impl Reading {
     fn segment(&mut self, source: impl io::Read + Send, sink: &mut dyn Sink) -> io::Result<()> {
-        self.last_segment_bytes = ahead::read(source, &mut |line| {
+        self.lines_of(Lines::new(source), sink)
+    }
+
+    fn lines_of(
+        &mut self,
+        lines: Lines<impl io::Read + Send>,
+        sink: &mut dyn Sink,
+    ) -> io::Result<()> {
+        self.last_segment_bytes = ahead::read(lines, &mut |line| {
             self.scanner.line(line, sink);
             self.lines += 1;
             self.unterminated = !line.terminated;

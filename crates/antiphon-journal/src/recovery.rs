@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use antiphon_model::{Event, EventKind, Line, Severity, json};
 
+use crate::checkpoint::{Checkpoint, Header};
 use crate::disk::Disk;
 use crate::ids::Ids;
 use crate::{Damage, DamageKind, Error, Log, Seal, Sink, Summary};
@@ -25,6 +26,10 @@ pub(crate) struct Recovery {
     listed: BTreeSet<(u64, u64)>,
     /// From where to where one counts what it does not list.
     counted: Vec<Range<(u64, u64)>>,
+    /// The checkpoint behind which it was read.
+    pub(crate) checkpoint: Option<Header>,
+    /// How many lines the last segment has, and how long the last of them is.
+    pub(crate) last_line: (u64, u32),
     /// Where an event was changed after it was written, until it comes.
     changed_at: Option<(u32, u64)>,
 }
@@ -35,6 +40,9 @@ const LISTED_MAX: usize = 100;
 
 impl Recovery {
     pub(crate) fn of(log: &Log, disk: &dyn Disk) -> Result<(Self, Summary), Error> {
+        if let Some(found) = Self::after_checkpoint(log, disk) {
+            return Ok(found);
+        }
         let mut found = Self::default();
         let summary = log.read_from(disk, &mut found)?;
         let Self { damage, listed, counted, ids, .. } = &mut found;
@@ -46,6 +54,26 @@ impl Recovery {
             ids.burn(log, disk, stub);
         }
         Ok((found, summary))
+    }
+
+    /// What is behind the log's checkpoint, with what the checkpoint says of the rest; nothing, if
+    /// there is none, or if something is amiss there: then all of the log has to be seen.
+    fn after_checkpoint(log: &Log, disk: &dyn Disk) -> Option<(Self, Summary)> {
+        let checkpoint = Checkpoint::read(log, disk)?;
+        let mut found = Self::default();
+        let summary = log.read_after(&checkpoint, disk, &mut found).ok()?;
+        if !found.damage.is_empty() || !summary.terminated || summary.unsealed > 0 {
+            return None;
+        }
+        let Checkpoint { header, ids } = checkpoint;
+        let mut all = Ids::after(header.last, header.last_own, ids);
+        all.extend(found.ids);
+        found.ids = all;
+        found.agents.extend(header.agents.iter().cloned());
+        found.session_id = found.session_id.or_else(|| header.session_id.clone());
+        found.format = found.format.max(header.format);
+        found.checkpoint = Some(header);
+        Some((found, summary))
     }
 
     /// The members of the line that records what was found; `None` if all is well.
@@ -85,6 +113,7 @@ impl Recovery {
 
 impl Sink for Recovery {
     fn event(&mut self, event: &Event<'_>, line: &Line<'_>, _: Option<&Seal>) {
+        self.last_line = (line.number, line.place.len);
         let is_changed = self.changed_at == Some((line.place.stream, line.place.offset));
         if let Some(id) = &event.message_id {
             self.ids.add(id, line.place);

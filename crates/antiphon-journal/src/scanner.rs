@@ -38,6 +38,11 @@ pub(crate) struct Scanner {
 }
 
 impl Scanner {
+    /// One that goes on behind a line of a segment.
+    pub(crate) fn after(head: Head, stream: u32) -> Self {
+        Self { chain: Chain::after(head), stream, ..Self::default() }
+    }
+
     pub(crate) fn head(&self) -> Option<Head> {
         (self.chain.n() > 0).then(|| Head { n: self.chain.n(), hash: self.chain.hash() })
     }

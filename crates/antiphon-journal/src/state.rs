@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use antiphon_model::{Place, json};
 
+use crate::checkpoint::{Checkpoint, GROWN_BYTES_MIN, GROWN_PART, Header};
 use crate::disk::{Disk, LogFile};
 use crate::ids::Ids;
 use crate::recovery::Recovery;
@@ -54,13 +55,39 @@ pub(crate) struct State {
     /// The segment and the offset where this writer began.
     pub(crate) inherited_upto: (u32, u64),
     pub(crate) disk: Arc<dyn Disk>,
+    /// What a checkpoint would say of the end of the log; nothing, where none may be written.
+    end: Option<End>,
+    format: Option<u64>,
     options: Options,
+}
+
+/// The end of a log in which nothing was found amiss.
+#[derive(Debug, Clone, Copy)]
+struct End {
+    /// How many lines the segment has, and how long the last of them is.
+    lines: u64,
+    last_len: u32,
+    /// How long the segment was at its last checkpoint.
+    checkpointed: u64,
+}
+
+impl End {
+    fn of(found: &Recovery, summary: &Summary, options: &Options) -> Option<Self> {
+        let is_clean = found.damage.is_empty() && summary.terminated && summary.unsealed == 0;
+        let (lines, last_len) = match (&found.checkpoint, found.last_line) {
+            (Some(header), (0, _)) => (header.lines, header.last_len),
+            (_, last_line) => last_line,
+        };
+        let checkpointed = found.checkpoint.as_ref().map_or(0, |header| header.offset);
+        (options.keeps_checkpoint && is_clean).then_some(Self { lines, last_len, checkpointed })
+    }
 }
 
 impl State {
     /// The state of a writer that goes on where `log` ends, and says there what it found.
     pub(crate) fn after(log: Log, found: Recovery, summary: &Summary, options: Options) -> Self {
         let recovered = found.event(&log);
+        let end = End::of(&found, summary, &options);
         let head = summary.head.unwrap_or(Head { n: 0, hash: Hash::GENESIS });
         let mut state = Self {
             path: log.last_segment().unwrap_or_default(),
@@ -81,6 +108,8 @@ impl State {
             inherited: Inherited::Unknown,
             inherited_upto: (log.count().saturating_sub(1), summary.last_segment_bytes),
             disk: Arc::clone(&options.disk),
+            end,
+            format: found.format,
             log,
             options,
         };
@@ -188,6 +217,7 @@ impl State {
 
     /// After a new segment took over: says so in the log. A failure here loses nothing.
     pub(crate) fn note_takeover(&mut self, rewritten: usize, failure: &str) {
+        self.end = None;
         let mut members = format!(
             "\"event_type\":\"recovered\",\"count\":0,\"rewritten\":{rewritten},\"reason\":"
         );
@@ -233,6 +263,10 @@ impl State {
             self.hash = seal.hash;
             let line = line.get(start..).unwrap_or_default();
             let len = u32::try_from(line.len() - 1).unwrap_or(u32::MAX);
+            if let Some(end) = &mut self.end {
+                end.lines += 1;
+                end.last_len = len;
+            }
             let stream = self.log.count().saturating_sub(1);
             self.ids.add(id, Place { offset, len, stream });
             if self.keeps_unsynced {
@@ -258,7 +292,11 @@ impl State {
         match failure {
             // A line that lacks only its newline is whole to every reader, and must count as
             // written. The next one brings the newline.
-            Some(source) if done + 1 < bytes.len() => Err(Error::write(&self.path, source)),
+            Some(source) if done + 1 < bytes.len() => {
+                // Half a line stands there now.
+                self.end = None;
+                Err(Error::write(&self.path, source))
+            }
             Some(_) | None => Ok(()),
         }
     }
@@ -285,6 +323,7 @@ impl State {
             (Err(source), None) => return Err(Error::open(&path, source)),
         };
         if fresh {
+            self.end = self.end.map(|_| End { lines: 0, last_len: 0, checkpointed: 0 });
             self.log = log;
             self.segment_bytes = 0;
             self.tail_is_torn = false;
@@ -322,6 +361,31 @@ impl State {
             true => Ok(true),
             false => Err(Error::Conflict { id: id.to_owned() }),
         }
+    }
+
+    /// Leaves a checkpoint, if the log has grown enough since the last one.
+    pub(crate) fn write_checkpoint(&self) {
+        let Some(End { lines, last_len, checkpointed }) = self.end else { return };
+        let grown = self.segment_bytes.saturating_sub(checkpointed);
+        let is_due = grown >= GROWN_BYTES_MIN && grown >= self.segment_bytes / GROWN_PART;
+        if !is_due || self.tail_is_torn || self.unsynced.suspect.is_some() {
+            return;
+        }
+        let (last, last_own, ids) = self.ids.table();
+        let header = Header {
+            stream: self.log.count().saturating_sub(1),
+            offset: self.segment_bytes,
+            lines,
+            last_len,
+            session_id: self.session_id.clone(),
+            format: self.format.max(Some(FORMAT)),
+            last,
+            last_own,
+            agents: self.agents.clone(),
+            ..Header::default()
+        };
+        let head = Head { n: self.n, hash: self.hash };
+        Checkpoint::new(header, head, ids).write(&self.log, &*self.disk);
     }
 
     fn new_session_id(&self) -> String {

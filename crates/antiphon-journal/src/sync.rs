@@ -239,12 +239,17 @@ impl Shared {
         self.changed.notify_all();
         let told = state.write_gap();
         if self.level == Level::Os {
+            state.write_checkpoint();
             return told;
         }
         // Twice: a segment that takes over begins with a line of its own.
         let (state, first) = self.sync(state);
         let second = first.and_then(|()| self.sync(state).1);
-        told.and(second.map_err(Error::into_sync))
+        let closed = told.and(second.map_err(Error::into_sync));
+        if closed.is_ok() {
+            self.lock().write_checkpoint();
+        }
+        closed
     }
 }
 

@@ -26,6 +26,8 @@ pub struct Options {
     pub session_id: Option<String>,
     /// A segment that has grown to this many bytes is followed by another.
     pub segment_bytes_max: u64,
+    /// Whether a checkpoint is left beside a long log, so that it opens at once the next time.
+    pub keeps_checkpoint: bool,
     pub clock: Arc<dyn Clock>,
     pub disk: Arc<dyn Disk>,
 }
@@ -38,6 +40,7 @@ impl Default for Options {
             program: "antiphon".to_owned(),
             session_id: None,
             segment_bytes_max: u64::MAX,
+            keeps_checkpoint: false,
             clock: Arc::new(SystemClock),
             disk: Arc::new(OsDisk),
         }

@@ -43,6 +43,10 @@ impl Disk for Faulty {
         Ok(Box::new(FaultyFile(self.0)))
     }
 
+    fn read_from(&self, path: &Path, offset: u64) -> io::Result<Box<dyn io::Read + Send>> {
+        OsDisk.read_from(path, offset)
+    }
+
     fn read(&self, path: &Path) -> io::Result<Box<dyn io::Read + Send>> {
         OsDisk.read(path)
     }

@@ -237,6 +237,10 @@ impl Disk for FaultyDisk {
         Ok(Box::new(FaultyFile { disk: self.clone(), id, file, sync_failed }))
     }
 
+    fn read_from(&self, path: &Path, offset: u64) -> io::Result<Box<dyn Read + Send>> {
+        OsDisk.read_from(path, offset)
+    }
+
     fn read(&self, path: &Path) -> io::Result<Box<dyn Read + Send>> {
         OsDisk.read(path)
     }

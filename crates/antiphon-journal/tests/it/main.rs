@@ -7,6 +7,7 @@
     reason = "a test says what it expects by failing"
 )]
 
+mod checkpoint;
 mod concurrency;
 mod damage;
 mod faults;

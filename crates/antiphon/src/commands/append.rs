@@ -1,17 +1,19 @@
 //! `antiphon append`: events in from any language.
 
-use std::io::{self, Write};
+use std::io;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::Duration;
 
-use antiphon_journal::{Ack, Draft, Lines, Options, Writer};
+use antiphon_journal::{Ack, Draft, Lines, Options, RawLine, Writer};
 
 use crate::cli;
 use crate::failure::Outcome;
-use crate::terminal::{complain, escape_line};
+use crate::terminal::{self, complain, escape_line};
 
 /// As many events as have arrived share one wait for the disk, up to this many.
 const BATCH_MAX: usize = 256;
+/// So many batches may wait to be written.
+const BATCHES_MAX: usize = 4;
 
 pub(crate) fn run(args: &cli::Append) -> anyhow::Result<Outcome> {
     let options = Options {
@@ -22,19 +24,22 @@ pub(crate) fn run(args: &cli::Append) -> anyhow::Result<Outcome> {
         },
         wait: Duration::from_secs(args.wait),
         program: "antiphon append".to_owned(),
+        keeps_checkpoint: true,
         ..Options::default()
     };
     let writer = Writer::open(&args.session, options)?;
     let incoming = read_stdin();
     let mut outcome = Outcome::Done;
-    while let Some(batch) = next_batch(&incoming) {
-        let batch = batch.into_iter().collect::<Result<Vec<_>, _>>()?;
-        let drafts: Vec<Draft> = batch.iter().filter_map(|line| line.draft.clone().ok()).collect();
+    for batch in incoming {
+        let (mut drafts, mut lines) = (Vec::new(), Vec::new());
+        for Incoming { number, draft } in batch? {
+            lines.push((number, draft.map(|draft| drafts.push(draft))));
+        }
         let mut acks = writer.append_batch(&drafts)?.into_iter();
-        let mut failure = None;
-        for line in batch {
-            let answer = match line.draft {
-                Ok(_) => match acks.next() {
+        let (mut failure, mut answers) = (None, String::new());
+        for (number, draft) in lines {
+            let answer = match draft {
+                Ok(()) => match acks.next() {
                     Some(Ok(ack)) => Ok(ack),
                     Some(Err(error)) if error.is_about_the_event() => Err(error.to_string()),
                     // Nothing behind it was written: what is not acknowledged may be sent again.
@@ -47,11 +52,12 @@ pub(crate) fn run(args: &cli::Append) -> anyhow::Result<Outcome> {
                 Err(reason) => Err(reason),
             };
             if let Err(reason) = &answer {
-                complain(&format!("line {}: {reason}", line.number));
+                complain(&format!("line {number}: {reason}"));
                 outcome = Outcome::BadInput;
             }
-            acknowledge(answer.as_ref().ok())?;
+            add_answer(&mut answers, answer.as_ref().ok());
         }
+        terminal::document(&answers)?;
         if let Some(failure) = failure {
             return Err(failure.into());
         }
@@ -66,27 +72,28 @@ struct Incoming {
     draft: Result<Draft, String>,
 }
 
-/// Reads and parses on a thread of its own, so that writing can see what has arrived.
-fn read_stdin() -> Receiver<io::Result<Incoming>> {
-    let (sender, receiver) = sync_channel(BATCH_MAX);
+/// Reads and parses on a thread of its own: what has arrived is handed over together, so that it
+/// shares a wait for the disk, and one answer.
+fn read_stdin() -> Receiver<io::Result<Vec<Incoming>>> {
+    let (sender, receiver) = sync_channel(BATCHES_MAX);
     std::thread::spawn(move || {
         let mut lines = Lines::new(io::stdin().lock());
         loop {
-            let next = match lines.next_line() {
+            let mut batch = Vec::new();
+            match lines.next_line() {
+                Ok(Some(line)) => batch.extend(incoming(&line)),
                 Ok(None) => return,
-                Err(error) => Err(error),
-                Ok(Some(line)) if line.len > line.bytes.len() as u64 => Ok(Incoming {
-                    number: line.number,
-                    draft: Err(format!("{} bytes are too long for a line", line.len)),
-                }),
-                Ok(Some(line)) if line.bytes.trim_ascii().is_empty() => continue,
-                Ok(Some(line)) => {
-                    let draft = Draft::from_bytes(line.bytes).map_err(|error| error.to_string());
-                    Ok(Incoming { number: line.number, draft })
+                Err(error) => {
+                    let _ = sender.send(Err(error));
+                    return;
                 }
-            };
-            let is_last = next.is_err();
-            if sender.send(next).is_err() || is_last {
+            }
+            while batch.len() < BATCH_MAX
+                && let Some(line) = lines.line_at_hand()
+            {
+                batch.extend(incoming(&line));
+            }
+            if sender.send(Ok(batch)).is_err() {
                 return;
             }
         }
@@ -94,18 +101,21 @@ fn read_stdin() -> Receiver<io::Result<Incoming>> {
     receiver
 }
 
-/// Waits for an event, and takes along what else is there.
-fn next_batch(incoming: &Receiver<io::Result<Incoming>>) -> Option<Vec<io::Result<Incoming>>> {
-    let mut batch = vec![incoming.recv().ok()?];
-    batch.extend(incoming.try_iter().take(BATCH_MAX - 1));
-    Some(batch)
+/// What a line holds; nothing, if it is blank.
+fn incoming(line: &RawLine<'_>) -> Option<Incoming> {
+    let draft = match line.bytes.trim_ascii() {
+        [] if line.len > line.bytes.len() as u64 => {
+            Err(format!("{} bytes are too long for a line", line.len))
+        }
+        [] => return None,
+        _ => Draft::from_bytes(line.bytes).map_err(|error| error.to_string()),
+    };
+    Some(Incoming { number: line.number, draft })
 }
 
-/// The id, or `!` in its place: one line per event, at once.
-fn acknowledge(ack: Option<&Ack>) -> anyhow::Result<()> {
+/// The id, or `!` in its place: one line per event.
+fn add_answer(answers: &mut String, ack: Option<&Ack>) {
     let id = ack.map_or("!", |ack| ack.message_id.as_str());
-    let mut out = io::stdout().lock();
-    out.write_all(format!("{}\n", escape_line(id)).as_bytes())?;
-    out.flush()?;
-    Ok(())
+    answers.push_str(&escape_line(id));
+    answers.push('\n');
 }
