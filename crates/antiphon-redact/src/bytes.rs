@@ -16,6 +16,10 @@ pub(crate) enum Set {
     Base64,
     /// Base64 for addresses: `-`, `_` and `=`.
     Url64,
+    /// Base64 of both kinds, and parts of it joined.
+    Any64,
+    /// The same, with the escapes of addresses: `%2B`.
+    Escaped,
 }
 
 impl Set {
@@ -29,6 +33,8 @@ impl Set {
             Self::Dotted => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'),
             Self::Base64 => byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'='),
             Self::Url64 => byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'='),
+            Self::Any64 => Self::Base64.has(byte) || matches!(byte, b'-' | b'_'),
+            Self::Escaped => Self::Any64.has(byte) || byte == b'%',
         }
     }
 

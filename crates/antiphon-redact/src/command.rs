@@ -1,8 +1,8 @@
 //! Passwords in the arguments of commands: `mysql -p…`, `sshpass -p …`, `redis-cli -a …`.
 
-use crate::context::{Value, literal};
 use crate::placeholder;
 use crate::rule::{Verdict, Window};
+use crate::value::{Value, literal};
 
 /// How far behind the command its password may stand.
 const COMMAND_BYTES_MAX: usize = 400;
@@ -23,7 +23,7 @@ fn taken(keyword: &str) -> Taken {
         "redis-cli" => (" -a", false, true),
         "ldapsearch" => (" -w", false, true),
         // A line of a server's settings.
-        "requirepass" | "masterauth" => ("", false, true),
+        "requirepass" | "masterauth" | "bindpw" | "rootpw" | "rcon_password" => ("", false, true),
         _ => (" -p", false, true),
     };
     Taken { option, is_glued, is_apart }
@@ -61,6 +61,6 @@ fn is_password(value: &Value<'_>) -> bool {
     let is_number = value.text.bytes().all(|byte| byte.is_ascii_digit() || byte == b':');
     value.text.len() >= 6
         && !is_number
-        && !placeholder::is_value(value.text)
+        && !placeholder::is_value(value.text, true)
         && placeholder::is_random(value.text, true)
 }

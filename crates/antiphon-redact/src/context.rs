@@ -2,10 +2,8 @@
 
 use crate::bytes::{Set, is_basic};
 use crate::rule::{Verdict, Window};
+use crate::value::{Left, VALUE_BYTES_MAX, Value, after_name, literal};
 use crate::{name, placeholder};
-
-/// No value that a person or a program assigns is longer.
-const VALUE_BYTES_MAX: usize = 2048;
 
 /// `password = "…"`, in the forms of JSON, YAML, shells, headers, XML, options and code.
 pub(crate) fn assigned(window: &Window<'_>) -> Verdict {
@@ -18,9 +16,13 @@ pub(crate) fn assigned(window: &Window<'_>) -> Verdict {
     }
     let before = Set::Dashed.run_back(window.before);
     let rest = rest.get(suffix.len()..).unwrap_or_default();
-    let Some(value) = value(rest, before.starts_with("--")) else { return Verdict::No };
-    let secret = name::secret(&format!("{before}{keyword}{suffix}"));
-    match secret.is_some_and(|secret| is_secret(value.text, secret, value.is_quoted)) {
+    let line = window.before.rsplit('\n').next().unwrap_or_default();
+    let lead = line.get(..line.len().saturating_sub(before.len())).unwrap_or_default();
+    let name = format!("{before}{keyword}{suffix}");
+    let left = Left { lead, name: &name };
+    let Some(value) = after_name(rest, &left) else { return Verdict::No };
+    let secret = name::secret(&name);
+    match secret.is_some_and(|secret| is_secret(value.text, secret, value.is_quoted())) {
         true => window.secret(value.text),
         false => Verdict::No,
     }
@@ -31,74 +33,9 @@ pub(crate) fn is_secret(value: &str, name: name::Secret, is_quoted: bool) -> boo
     (name.least_length..=VALUE_BYTES_MAX).contains(&value.len())
         && !value.contains(char::is_whitespace)
         && (name.may_be_uuid || !placeholder::is_uuid(value))
-        && !placeholder::is_value(value)
-        && placeholder::is_random(value, is_quoted)
-}
-
-pub(crate) struct Value<'t> {
-    pub(crate) text: &'t str,
-    pub(crate) is_quoted: bool,
-}
-
-/// The value that follows a name.
-fn value(rest: &str, is_option: bool) -> Option<Value<'_>> {
-    let mut after = rest;
-    let mut is_closed = false;
-    while let Some(next) = strip_any(after, &["\\\"", "\"", "'", "`", "]"]) {
-        after = next;
-        is_closed = true;
-    }
-    let trimmed = after.trim_start_matches([' ', '\t']);
-    let assigned = strip_any(trimmed, &[":=", "=>", "==", "="])
-        .or_else(|| trimmed.strip_prefix(':').map(without_type));
-    if let Some(assigned) = assigned {
-        return literal(assigned.trim_start_matches([' ', '\t']));
-    }
-    if let Some(text) = after.strip_prefix('>') {
-        let end = text.find('<')?;
-        return Some(Value { text: text.get(..end)?, is_quoted: true });
-    }
-    // `("X-Api-Key", "…")`, `.password("…")`, `--password …`
-    if let Some(listed) = after.strip_prefix(',').filter(|_| is_closed) {
-        return literal(listed.trim_start()).filter(|value| value.is_quoted);
-    }
-    if let Some(passed) = after.strip_prefix('(') {
-        return literal(passed).filter(|value| value.is_quoted);
-    }
-    let has_space = is_option && trimmed.len() < after.len();
-    if has_space { literal(trimmed).map(|value| Value { is_quoted: true, ..value }) } else { None }
-}
-
-fn strip_any<'t>(text: &'t str, starts: &[&str]) -> Option<&'t str> {
-    starts.iter().find_map(|start| text.strip_prefix(start))
-}
-
-/// What follows `: str =`, or the same text where no type stands.
-fn without_type(after: &str) -> &str {
-    let trimmed = after.trim_start();
-    let of_type = |c: char| c.is_ascii_alphabetic() || "&'<>[] ".contains(c);
-    let end = trimmed.find(|c| !of_type(c)).unwrap_or(trimmed.len());
-    let (written, rest) = trimmed.split_at(end.min(24));
-    let is_type = written.trim().to_ascii_lowercase().contains("str");
-    rest.strip_prefix('=').filter(|_| is_type).unwrap_or(after)
-}
-
-/// A string in quotes, or a word.
-pub(crate) fn literal(text: &str) -> Option<Value<'_>> {
-    for quote in ["\\\"", "\"", "'", "`"] {
-        if let Some(inner) = text.strip_prefix(quote) {
-            let near = inner.floor_char_boundary(inner.len().min(VALUE_BYTES_MAX + 4));
-            let end = inner.get(..near)?.find(quote)?;
-            return Some(Value { text: inner.get(..end)?, is_quoted: true });
-        }
-    }
-    let ends = |c: char| c.is_whitespace() || "\"'`,;&<>(){}|\\".contains(c);
-    let near = text.floor_char_boundary(text.len().min(VALUE_BYTES_MAX + 4));
-    let text = text.get(..near)?;
-    let end = text.find(ends).unwrap_or(text.len());
-    // A call, a type with arguments: code.
-    let is_code = text.get(end..)?.starts_with(['(', '<', '{']);
-    (!is_code).then_some(Value { text: text.get(..end)?, is_quoted: false })
+        && !placeholder::is_value(value, is_quoted)
+        && (placeholder::is_random(value, is_quoted)
+            || name.is_password && placeholder::is_chosen(value, is_quoted))
 }
 
 /// `scheme://user:password@host`.
@@ -109,7 +46,7 @@ pub(crate) fn url_password(window: &Window<'_>) -> Verdict {
     let Some((user_info, _)) = authority.rsplit_once('@') else { return Verdict::No };
     let Some((_, password)) = user_info.split_once(':') else { return Verdict::No };
     let is_scheme = window.before.ends_with(|c: char| c.is_ascii_alphanumeric());
-    if !is_scheme || password.len() < 4 || placeholder::is_value(password) {
+    if !is_scheme || password.len() < 4 || placeholder::is_value(password, true) {
         return Verdict::No;
     }
     window.secret(password)
@@ -152,7 +89,7 @@ fn credentials(window: &Window<'_>, text: &str) -> Verdict {
     let of_token = |byte: u8| Set::Dotted.has(byte) || Set::Base64.has(byte) || byte == b'~';
     let end = text.bytes().position(|byte| !of_token(byte)).unwrap_or(text.len());
     let run = text.get(..end).unwrap_or_default();
-    if run.len() < 16 || placeholder::is_value(run) || !placeholder::is_random(run, true) {
+    if run.len() < 16 || placeholder::is_value(run, true) || !placeholder::is_random(run, true) {
         return Verdict::No;
     }
     window.secret(run)
@@ -160,7 +97,7 @@ fn credentials(window: &Window<'_>, text: &str) -> Verdict {
 
 /// `"auth": "…"` in Docker's configuration: `user:password` in base64.
 pub(crate) fn docker_auth(window: &Window<'_>) -> Verdict {
-    match value(window.rest(), false) {
+    match after_name(window.rest(), &Left { lead: "x", name: "" }) {
         Some(value) if value.text.len() >= 12 && is_basic(value.text) => window.secret(value.text),
         _ => Verdict::No,
     }
@@ -174,7 +111,8 @@ pub(crate) fn netrc(window: &Window<'_>) -> Verdict {
     let word = rest.split_whitespace().next().unwrap_or_default();
     let is_alone = line.trim().is_empty() && word.len() == rest.len();
     let is_plain = word.bytes().all(|byte| byte.is_ascii_alphabetic());
-    if word.len() < 6 || placeholder::is_value(word) || !(has_login || is_alone && !is_plain) {
+    if word.len() < 6 || placeholder::is_value(word, true) || !(has_login || is_alone && !is_plain)
+    {
         return Verdict::No;
     }
     window.secret(word)
@@ -193,7 +131,10 @@ pub(crate) fn azure_key(window: &Window<'_>) -> Verdict {
 pub(crate) fn aws_secret(window: &Window<'_>) -> Verdict {
     // `aws configure set aws_secret_access_key …` has nothing but a space between the two.
     let spaced = || window.rest().strip_prefix(' ').and_then(literal);
-    let Some(value) = value(window.rest(), false).or_else(spaced) else { return Verdict::No };
+    let Some(value) = after_name(window.rest(), &Left { lead: "x", name: "" }).or_else(spaced)
+    else {
+        return Verdict::No;
+    };
     let run = Set::Base64.run(value.text);
     if run.len() != value.text.len()
         || !(38..=44).contains(&run.len())
@@ -204,14 +145,11 @@ pub(crate) fn aws_secret(window: &Window<'_>) -> Verdict {
     window.secret(run)
 }
 
-/// `pat….…`, or an older key, soon behind Airtable's name.
+/// `key…` soon behind Airtable's name.
 pub(crate) fn airtable(window: &Window<'_>) -> Verdict {
     let is_key = |run: &&str| {
-        let rest = run.strip_prefix("pat").or_else(|| run.strip_prefix("key")).unwrap_or_default();
-        let (id, secret) = rest.split_once('.').unwrap_or((rest, ""));
-        let is_hex = secret.len() == 64 && Set::Hex.run(secret).len() == 64;
-        let is_length = id.len() == 14 && (is_hex || run.starts_with("key"));
-        is_length && Set::Alnum.run(id).len() == 14 && !placeholder::is_token(run)
+        let id = run.strip_prefix("key").unwrap_or_default();
+        id.len() == 14 && Set::Alnum.run(id).len() == 14 && !placeholder::is_token(run)
     };
     nearby(window, Set::Dotted).find(is_key).map_or(Verdict::No, |run| window.secret(run))
 }
@@ -271,7 +209,7 @@ pub(crate) fn pgpass(window: &Window<'_>) -> Verdict {
     };
     let is_named = |field: Option<&str>| field.is_some_and(|field| !field.is_empty());
     let password = password.unwrap_or_default();
-    let is_secret = password.len() >= 6 && !placeholder::is_value(password);
+    let is_secret = password.len() >= 6 && !placeholder::is_value(password, true);
     match has_host && is_named(database) && is_named(user) && is_secret {
         true => window.secret(password),
         false => Verdict::No,
@@ -280,7 +218,7 @@ pub(crate) fn pgpass(window: &Window<'_>) -> Verdict {
 
 /// `smtp.login("name", "password")`.
 pub(crate) fn login_call(window: &Window<'_>) -> Verdict {
-    let quoted = |text| literal(text).filter(|value: &Value<'_>| value.is_quoted);
+    let quoted = |text| literal(text).filter(Value::is_quoted);
     let second = quoted(window.rest()).and_then(|user| {
         let behind = window.rest().split_once(user.text)?.1.get(1..)?;
         quoted(behind.trim_start().strip_prefix(',')?.trim_start())
@@ -293,7 +231,7 @@ pub(crate) fn login_call(window: &Window<'_>) -> Verdict {
 
 /// What stands where only a password can.
 pub(crate) fn is_password(text: &str) -> bool {
-    text.len() >= 8 && !placeholder::is_value(text) && placeholder::is_random(text, true)
+    text.len() >= 8 && !placeholder::is_value(text, true) && placeholder::is_random(text, true)
 }
 
 /// A UUID that is assigned to a name with Heroku's in it.
@@ -331,7 +269,7 @@ pub(crate) fn curl_user(window: &Window<'_>) -> Verdict {
     if user.is_empty() || password.len() < 6 || is_number(password) || password.contains('/') {
         return Verdict::No;
     }
-    if placeholder::is_value(password) || !window.before.contains("curl") {
+    if placeholder::is_value(password, true) || !window.before.contains("curl") {
         return Verdict::No;
     }
     window.secret(password)
@@ -348,4 +286,29 @@ pub(crate) fn webhook(window: &Window<'_>) -> Verdict {
         return Verdict::No;
     }
     window.secret(path)
+}
+
+/// A webhook of Teams: ids, joined by `@` and slashes.
+pub(crate) fn teams_webhook(window: &Window<'_>) -> Verdict {
+    let of_path = |byte: u8| Set::Dashed.has(byte) || matches!(byte, b'/' | b'@');
+    let rest = window.rest();
+    let end = rest.bytes().position(|byte| !of_path(byte)).unwrap_or(rest.len());
+    let path = rest.get(..end).unwrap_or_default();
+    match path.len() >= 64 && !placeholder::is_token(path) {
+        true => window.secret(path),
+        false => Verdict::No,
+    }
+}
+
+/// A webhook of Zapier or Make: a number, and a few characters.
+pub(crate) fn zapier_webhook(window: &Window<'_>) -> Verdict {
+    let of_path = |byte: u8| Set::Alnum.has(byte) || byte == b'/';
+    let rest = window.rest();
+    let end = rest.bytes().position(|byte| !of_path(byte)).unwrap_or(rest.len());
+    let path = rest.get(..end).unwrap_or_default().trim_end_matches('/');
+    let has_digit = path.bytes().any(|byte| byte.is_ascii_digit());
+    match path.len() >= 12 && has_digit && !placeholder::is_token(path) {
+        true => window.secret(path),
+        false => Verdict::No,
+    }
 }

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use crate::context::literal;
 use crate::placeholder;
 use crate::rule::{Verdict, Window};
+use crate::value::literal;
 
 /// No id of a session is shorter.
 const VALUE_BYTES_MIN: usize = 16;
@@ -44,7 +44,7 @@ pub(crate) fn secret_part(pairs: &str) -> Option<Range<usize>> {
         let start = at + name.len() + 1;
         if value.len() >= VALUE_BYTES_MIN
             && !value.contains(char::is_whitespace)
-            && !placeholder::is_value(value)
+            && !placeholder::is_value(value, true)
             && placeholder::is_random(value, true)
         {
             let first = part.map_or(start, |part| part.start);

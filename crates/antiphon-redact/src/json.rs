@@ -10,7 +10,7 @@ use std::ops::Range;
 use crate::bytes::{Set, is_basic};
 use crate::keywords::KEYWORDS;
 use crate::redactor::{Finding, Redactor};
-use crate::{context, cookie, name};
+use crate::{context, cookie, name, pair};
 
 /// Seals and ciphertexts that an agent needs as they are to go on.
 const LEFT_ALONE: &[&str] =
@@ -32,6 +32,8 @@ fn find_at_depth(redactor: &Redactor, raw: &str, depth: usize, found: &mut Vec<F
     let mut quick = Quick::new(redactor, raw);
     // With whether its name may tell of its value.
     let mut key: Option<(Cow<'_, str>, bool)> = None;
+    // What the member before said to be the name of the next one's value.
+    let mut given: Option<String> = None;
     let mut at = 0;
     while let Some(open) = find_from(raw, at, b'"') {
         let end = end_of_string(raw, open + 1);
@@ -53,6 +55,12 @@ fn find_at_depth(redactor: &Redactor, raw: &str, depth: usize, found: &mut Vec<F
         let name = key.take().filter(|_| is_member);
         let is_named = name.as_ref().is_some_and(|(name, may)| tells_of_value(name, *may));
         let name = name.as_ref().map(|(name, _)| &**name);
+        let given_before = given.take();
+        if !is_plain && name.is_some_and(pair::is_name) {
+            given = Some(Decoded::of(raw, inner.clone()).text.into_owned());
+        }
+        let paired = given_before.as_deref().filter(|_| name.is_some_and(pair::is_value));
+        let (name, is_named) = (paired.or(name), is_named || paired.is_some());
         if is_plain && !is_named || name.is_some_and(|name| is_left_alone(name, raw, &inner)) {
             continue;
         }

@@ -20,9 +20,16 @@ pub(crate) const NAME_BYTES_MAX: usize = 40;
 #[derive(Debug)]
 pub(crate) struct Keywords {
     automaton: Option<AhoCorasick>,
-    /// By the number of the keyword: the rules, each with its own keyword, the longest first.
-    rules: Vec<Vec<(&'static Rule, &'static str)>>,
+    /// By the number of the keyword: the rules, those with the longest keywords first.
+    rules: Vec<Vec<Called>>,
     pub(crate) longest: usize,
+}
+
+/// A rule that a keyword calls, and the length of the rule's own keyword, which begins it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Called {
+    pub(crate) rule: &'static Rule,
+    pub(crate) length: usize,
 }
 
 /// A keyword in a text.
@@ -30,16 +37,17 @@ pub(crate) struct Keywords {
 pub(crate) struct Hit<'k> {
     pub(crate) at: usize,
     /// None for a marker, and for what is no keyword.
-    pub(crate) rules: &'k [(&'static Rule, &'static str)],
+    pub(crate) rules: &'k [Called],
 }
 
 pub(crate) static KEYWORDS: LazyLock<Keywords> = LazyLock::new(Keywords::new);
 
 impl Keywords {
     fn new() -> Self {
-        let all =
-            || rules::all().flat_map(|rule| rule.keywords.iter().map(move |&word| (rule, word)));
-        let mut words: Vec<&str> = all().map(|(_, word)| word).collect();
+        let all: Vec<(&'static Rule, String)> = rules::all()
+            .flat_map(|rule| rule.spellings().into_iter().map(move |word| (rule, word)))
+            .collect();
+        let mut words: Vec<&str> = all.iter().map(|(_, word)| word.as_str()).collect();
         words.push(MARKER);
         words.extend(DECOYS);
         words.sort_unstable();
@@ -47,8 +55,10 @@ impl Keywords {
         // The longest keyword of a place is found: it calls the rules of those that it begins with.
         let called = |word: &&str| {
             let is_called = |own: &str| word.starts_with(own) && !DECOYS.contains(word);
-            let mut rules: Vec<_> = all().filter(|(_, own)| is_called(own)).collect();
-            rules.sort_by_key(|(_, own)| std::cmp::Reverse(own.len()));
+            let own = all.iter().filter(|(_, own)| is_called(own));
+            let mut rules: Vec<Called> =
+                own.map(|(rule, own)| Called { rule, length: own.len() }).collect();
+            rules.sort_by_key(|called| std::cmp::Reverse(called.length));
             rules
         };
         let rules = words.iter().map(called).collect();

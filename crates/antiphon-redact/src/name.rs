@@ -2,41 +2,86 @@
 
 use crate::bytes::Set;
 
-/// What a name must hold, and how long its value must be at least: people choose passwords,
-/// programs choose the rest.
+/// What a name must hold, without what joins its words, and how long its value must be at least:
+/// people choose passwords, programs choose the rest.
 const STEMS: &[(&str, usize)] = &[
     ("password", 8),
     ("passwd", 8),
     ("passphrase", 8),
     ("pwd", 8),
+    ("dbpass", 8),
+    ("dbpw", 8),
     ("secret", 12),
     ("token", 12),
-    ("api_key", 12),
-    ("api-key", 12),
     ("apikey", 12),
-    ("access_key", 16),
     ("accesskey", 16),
-    ("private_key", 16),
-    ("privatekey", 16),
-    ("auth_key", 16),
-    ("auth-key", 16),
+    ("accountkey", 16),
+    ("adminkey", 16),
+    ("appkey", 16),
+    ("applicationkey", 16),
     ("authkey", 16),
-    ("app_key", 16),
-    ("application_key", 16),
-    ("subscription-key", 16),
-    ("subscription_key", 16),
-    ("subscriptionkey", 16),
-    ("signing_key", 16),
-    ("signingkey", 16),
-    ("encryption_key", 16),
+    ("consumerkey", 16),
+    ("deploykey", 16),
     ("encryptionkey", 16),
-    ("master_key", 16),
+    ("fernetkey", 16),
+    ("hmackey", 16),
+    ("licensekey", 16),
     ("masterkey", 16),
+    ("privatekey", 16),
+    ("sessionkey", 16),
+    ("signingkey", 16),
+    ("subscriptionkey", 16),
+    ("writekey", 16),
     ("credential", 12),
+    ("credentials", 12),
+];
+
+/// The same as the rules look for them, word by word, in any spelling.
+pub(crate) const KEYWORDS: &[&str] = &[
+    "password",
+    "passwd",
+    "passphrase",
+    "pwd",
+    "dbpass",
+    "dbpw",
+    "secret",
+    "secret key",
+    "token",
+    "api key",
+    "api token",
+    "access key",
+    "access token",
+    "account key",
+    "admin key",
+    "app key",
+    "application key",
+    "auth key",
+    "auth token",
+    "consumer key",
+    "deploy key",
+    "encryption key",
+    "fernet key",
+    "hmac key",
+    "license key",
+    "master key",
+    "private key",
+    "session key",
+    "signing key",
+    "subscription key",
+    "write key",
+    "credential",
+    "credentials",
+];
+
+/// Words that are names only as a whole, with what follows them, so that fewer words begin with
+/// them.
+pub(crate) const WORD_KEYWORDS: &[&str] = &[
+    "_pass", "_PASS", "Pass=", "Pass:", "Pass\"", "pass=", "pass:", "pass\"", "_PAT=", "_PAT:",
+    "_PAT\"", "pw=", "pw:", "pw\"", "PW=", "PW:", "PW\"", "AUTH=", "AUTH:", "AUTH\"", "AUTH ",
 ];
 
 /// The same, where they are a whole word: `DB_PASS` and not `bypass`, `GITHUB_PAT` and not `PATH`.
-const WORDS: &[(&str, usize)] = &[("pass", 8), ("pat", 20)];
+const WORDS: &[(&str, usize)] = &[("pass", 8), ("pw", 8), ("pat", 20), ("auth", 16)];
 
 /// What may follow in the name without making it another thing: `token_count` is no token.
 const SUFFIXES: &[&str] = &[
@@ -75,31 +120,75 @@ const PUBLIC: &[&str] = &[
     "pagination",
 ];
 
+/// Tokens that are ids of what is asked for.
+const NO_UUIDS: &[&str] = &[
+    "request",
+    "cancel",
+    "cancellation",
+    "idempotency",
+    "correlation",
+    "device",
+    "client",
+    "sync",
+];
+
 /// What the name of a secret says of its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Secret {
     pub(crate) least_length: usize,
     /// Some services give out UUIDs as keys; under most names they are ids.
     pub(crate) may_be_uuid: bool,
+    /// People make passwords of words.
+    pub(crate) is_password: bool,
 }
 
 /// What a name says of its value, if it is a secret's name.
 pub(crate) fn secret(name: &str) -> Option<Secret> {
-    let lower = name.to_ascii_lowercase();
-    let least_length = least_length(name, &lower)?;
-    let sure = ["secret", "password", "access_token", "accesstoken", "auth_token", "authtoken"];
-    let is_key = lower.contains("api_key") || lower.contains("apikey") || lower.contains("api-key");
-    let is_variable = name.ends_with("_TOKEN");
+    let plain = Plain::of(name);
+    let least_length = least_length(name, &plain)?;
+    let lower = plain.lower.as_str();
+    let sure = ["secret", "password", "accesstoken", "authtoken", "apikey"];
     let is_sure = sure.iter().any(|stem| lower.contains(stem));
-    Some(Secret { least_length, may_be_uuid: is_key || is_variable || is_sure })
+    let is_password = ["pass", "pwd", "pw"].iter().any(|stem| lower.contains(stem));
+    Some(Secret { least_length, may_be_uuid: is_sure || is_service_token(name), is_password })
 }
 
-fn least_length(name: &str, lower: &str) -> Option<usize> {
+/// `SNYK_TOKEN`, and not `token` or `request_token`.
+fn is_service_token(name: &str) -> bool {
+    let Some(before) = name.len().checked_sub("_token".len()) else { return false };
+    let (service, token) = name.split_at_checked(before).unwrap_or_default();
+    let word = Set::Alnum.run_back(service);
+    let is_id = NO_UUIDS.iter().any(|id| word.eq_ignore_ascii_case(id));
+    matches!(token, "_TOKEN" | "_token") && !word.is_empty() && !is_id
+}
+
+/// A name without what joins its words.
+struct Plain {
+    lower: String,
+    /// Where each character stands in the name.
+    places: Vec<usize>,
+}
+
+impl Plain {
+    fn of(name: &str) -> Self {
+        let kept = name.bytes().enumerate().filter(|(_, byte)| !is_joint(*byte));
+        let (places, bytes): (Vec<usize>, Vec<u8>) = kept.unzip();
+        let lower = String::from_utf8_lossy(&bytes).to_ascii_lowercase();
+        Self { lower, places }
+    }
+}
+
+fn is_joint(byte: u8) -> bool {
+    matches!(byte, b'_' | b'-' | b' ')
+}
+
+fn least_length(name: &str, plain: &Plain) -> Option<usize> {
     let part = |stem: &str| {
-        let (before, after) = lower.split_at(lower.rfind(stem)?);
-        let after = after.get(stem.len()..).unwrap_or_default();
-        let before = name.get(..before.len()).unwrap_or_default();
-        (is_suffix(after) && !is_public(before)).then_some(before.len())
+        let at = plain.lower.rfind(stem)?;
+        let after = plain.lower.get(at + stem.len()..).unwrap_or_default();
+        let place = plain.places.get(at).copied()?;
+        let before = name.get(..place).unwrap_or_default();
+        (is_suffix(after) && !is_public(before)).then_some(place)
     };
     let begins_word = |at: usize| {
         let before = name.as_bytes().get(..at).and_then(<[u8]>::last);
@@ -116,7 +205,7 @@ fn least_length(name: &str, lower: &str) -> Option<usize> {
 /// Whether a name may end like this. Asked first, because `tokens` is on every line of a log.
 pub(crate) fn is_suffix(after: &str) -> bool {
     let after = after.trim_end_matches(|c: char| c.is_ascii_digit());
-    let plain = || after.bytes().filter(|byte| !matches!(byte, b'_' | b'-'));
+    let plain = || after.bytes().filter(|byte| !is_joint(*byte));
     SUFFIXES.iter().any(|suffix| plain().map(|byte| byte.to_ascii_lowercase()).eq(suffix.bytes()))
 }
 
@@ -180,6 +269,16 @@ mod tests {
             "DB_PASS",
             "smtpPass",
             "GITHUB_PAT",
+            "X-RapidAPI-Key",
+            "API_Key",
+            "FERNET_KEY",
+            "SEGMENT_WRITE_KEY",
+            "NEW_RELIC_LICENSE_KEY",
+            "account_key",
+            "dbpass",
+            "DBPW",
+            "AUTH",
+            "API key",
         ] {
             assert!(secret(name).is_some(), "{name}");
         }
@@ -202,6 +301,10 @@ mod tests {
             "COMPASS",
             "PATH",
             "by_path",
+            "oauth",
+            "primary_key",
+            "spw",
+            "author",
         ] {
             assert_eq!(secret(name), None, "{name}");
         }

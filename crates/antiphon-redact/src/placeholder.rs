@@ -29,7 +29,7 @@ pub(crate) fn is_token(run: &str) -> bool {
 }
 
 /// How a reference begins to a value that stands elsewhere.
-const REFERENCES: &[&str] = &["<", "{", "\\", "env.", "process.", "os.", "self.", "this."];
+const REFERENCES: &[&str] = &["\\", "env.", "process.", "os.", "self.", "this."];
 
 /// What begins a path, a directive or a variable, and a password now and then.
 const SIGNS: &[&str] = &["$", "%", "@", "#", "/", "./", "~", "&", "*", "!"];
@@ -60,13 +60,19 @@ const NOT_VALUES: &[&str] = &[
 
 /// The same, and short enough to stand in a value by chance.
 const SHORT_NOT_VALUES: &[&str] = &[
-    "xxx", "your", "...", "…", "***", "dummy", "sample", "insert", "replace", "${", "{{", "$(",
-    "%s", "{}", "env[", "env(", "://", "::", "->", "[", "todo",
+    "xxx", "your", "...", "…", "***", "dummy", "sample", "insert", "replace", "${", "}}", "$(",
+    "{}", "env[", "env(", "://", "todo",
 ];
+
+/// Signs of code, which say nothing within quotes.
+const CODE: &[&str] = &["::", "->", "["];
 
 /// So many bits by which a value is longer as words say that it was made by chance, whatever signs
 /// are in it.
 const CERTAIN_BITS: i32 = 24;
+
+/// … and so many, where only a path is written like this.
+const PATH_BITS: i32 = 8;
 
 /// What docs write where a password goes.
 const WORDS: &[&str] = &[
@@ -93,7 +99,7 @@ const WORDS: &[&str] = &[
 ];
 
 /// A value that docs and code write where a secret would be.
-pub(crate) fn is_value(value: &str) -> bool {
+pub(crate) fn is_value(value: &str, is_quoted: bool) -> bool {
     let begins = |starts: &[&str]| starts.iter().any(|start| value.starts_with(start));
     if begins(REFERENCES)
         || is_variable(value)
@@ -103,14 +109,52 @@ pub(crate) fn is_value(value: &str) -> bool {
     {
         return true;
     }
-    (begins(SIGNS) || has_any(value, SHORT_NOT_VALUES)) && surplus_bits(value) < CERTAIN_BITS
+    let is_sign = begins(SIGNS) && !is_quoted || has_any(value, SHORT_NOT_VALUES);
+    let is_code = !is_quoted && has_any(value, CODE);
+    let is_path = begins(&["/", "./", "~/"]) && is_quoted;
+    // Whoever writes a path in quotes has named it; what chance has made is longer as words.
+    is_path && surplus_bits(value) < PATH_BITS
+        || (is_sign || is_code || is_template(value)) && surplus_bits(value) < CERTAIN_BITS
 }
 
-/// `$NAME`, `${NAME}`, `$(command)`, `%NAME%`.
+/// `<name>`, `{name}`, and what is filled in later.
+fn is_template(value: &str) -> bool {
+    let is_closed = |open, close| value.starts_with(open) && value.contains(close);
+    is_closed('<', '>') || is_closed('{', '}') || value.contains("%s") && value.len() < 16
+}
+
+/// Whether the parts of a value look chosen at random, without the signs between them: the parts of
+/// code are names.
+pub(crate) fn has_random_parts(value: &str) -> bool {
+    const BITS_MIN: i32 = 8;
+    let parts = value.replace(|c: char| !c.is_ascii_alphanumeric(), " ");
+    surplus_bits(parts.trim()) >= BITS_MIN
+}
+
+/// Whether a person may have chosen a password like this: letters, a digit, and a sign that no name
+/// has. Where it may be code, it must have letters of both kinds, and a sign that joins nothing.
+pub(crate) fn is_chosen(value: &str, is_quoted: bool) -> bool {
+    let has = |of: fn(u8) -> bool| value.bytes().any(of);
+    let is_mixed = has(|byte| byte.is_ascii_lowercase())
+        && has(|byte| byte.is_ascii_uppercase())
+        && has(|byte| b"!@#$%^".contains(&byte));
+    let of_password = |byte: u8| byte.is_ascii_alphanumeric() || b"!@#$%^&*?+=~-_.".contains(&byte);
+    has(|byte| byte.is_ascii_alphabetic())
+        && has(|byte| byte.is_ascii_digit())
+        && has(|byte| b"!@#$%^&*?+=~".contains(&byte))
+        && (is_quoted || is_mixed)
+        && value.bytes().all(of_password)
+        && entropy(value) >= 2.4
+}
+
+/// `$NAME`, `${NAME}`, `$(command)`, `%NAME%`, `%(name)s`.
 fn is_variable(value: &str) -> bool {
-    let Some(name) = value.strip_prefix(['$', '%']) else { return false };
-    let name = name.trim_end_matches('%');
-    name.starts_with(['{', '(']) || Set::Word.run(name).len() == name.len()
+    let is_name = |name: &str| Set::Word.run(name).len() == name.len();
+    if let Some(name) = value.strip_prefix('%') {
+        let is_filled = name.starts_with('(') && name.ends_with(")s");
+        return is_filled || name.strip_suffix('%').is_some_and(is_name);
+    }
+    value.strip_prefix('$').is_some_and(|name| name.starts_with(['{', '(']) || is_name(name))
 }
 
 fn has_any(text: &str, words: &[&str]) -> bool {
@@ -139,9 +183,12 @@ pub(crate) fn is_random(value: &str, is_quoted: bool) -> bool {
     let entropy_min = if value.len() < 16 { 2.4 } else { 2.9 };
     let bits_min = if is_quoted { 1 } else { 3 };
     let has_letters = value.bytes().any(|byte| byte.is_ascii_alphabetic());
+    // No name is that long and full of digits.
+    let digits = value.bytes().filter(u8::is_ascii_digit).count();
+    let is_long = value.len() >= 32 && digits >= 8 && Set::Alnum.run(value).len() == value.len();
     let is_hex_number = |hex: &str| hex.len() <= 16 && Set::Hex.run(hex).len() == hex.len();
     has_letters
         && !value.strip_prefix("0x").is_some_and(is_hex_number)
         && entropy(value) >= entropy_min
-        && (surplus_bits(value) >= bits_min || is_uuid(value))
+        && (surplus_bits(value) >= bits_min || is_long || is_uuid(value))
 }

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use crate::bytes::Set;
+use crate::spelling;
 
 /// A kind of secret.
 #[derive(Debug, Clone, Copy)]
@@ -23,6 +24,8 @@ pub(crate) enum Form {
     Shape(Reader),
     /// The keyword says that what stands near it is secret; if that is a token, its rule names it.
     Context(Reader),
+    /// A context whose keywords are names, in all ways in which names are written.
+    Named(Reader),
 }
 
 pub(crate) type Reader = fn(&Window<'_>) -> Verdict;
@@ -62,6 +65,26 @@ impl Rule {
         read: Reader,
     ) -> Self {
         Self { name, keywords, form: Form::Context(read) }
+    }
+
+    pub(crate) const fn named(
+        name: &'static str,
+        keywords: &'static [&'static str],
+        read: Reader,
+    ) -> Self {
+        Self { name, keywords, form: Form::Named(read) }
+    }
+
+    pub(crate) fn is_context(&self) -> bool {
+        matches!(self.form, Form::Context(_) | Form::Named(_))
+    }
+
+    /// The keywords as they are looked for.
+    pub(crate) fn spellings(&self) -> Vec<String> {
+        match self.form {
+            Form::Named(_) => self.keywords.iter().flat_map(|name| spelling::all(name)).collect(),
+            _ => self.keywords.iter().map(|&keyword| keyword.to_owned()).collect(),
+        }
     }
 }
 

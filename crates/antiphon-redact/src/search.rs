@@ -7,13 +7,15 @@
 use std::ops::Range;
 
 use crate::bytes::Set;
-use crate::keywords::{KEYWORDS, MARKER, NAME_BYTES_MAX, marker_end};
+use crate::key::{KEY_BYTES_MAX, TAIL_BYTES_MAX};
+use crate::keywords::{Called, KEYWORDS, MARKER, NAME_BYTES_MAX, marker_end};
 use crate::rule::{Form, Rule, Verdict, Window};
-use crate::token::PEM_BYTES_MAX;
-use crate::{placeholder, rules};
+use crate::{key, placeholder, rules};
 
 /// What a rule sees before its keyword: at least this, and a character more where it would be cut.
 const BEFORE: usize = 96;
+/// What is kept of what was told: what a rule sees, and a line of a key.
+const KEPT: usize = BEFORE + 4 + key::LINE_BYTES_MAX;
 /// What a rule sees from its keyword on.
 const AFTER: usize = 8 << 10;
 /// What must be there behind a keyword to be certain: a secret may hold another to its end.
@@ -33,6 +35,8 @@ pub(crate) struct Search {
     from: usize,
     /// What is before this was replaced or passed over.
     floor: usize,
+    /// A key was replaced up to here that may go on.
+    in_key: bool,
 }
 
 impl Search {
@@ -46,7 +50,11 @@ impl Search {
     /// Searches on, and says up to where the text is certain: nothing before will be replaced that
     /// is not in `found`.
     pub(crate) fn go_on(&mut self, text: &str, is_whole: bool, found: &mut Vec<Span>) -> usize {
-        while let Some(hit) = KEYWORDS.next(text, self.from) {
+        loop {
+            if self.in_key && !self.go_on_in_key(text, is_whole, found) {
+                return self.floor;
+            }
+            let Some(hit) = KEYWORDS.next(text, self.from) else { break };
             if !is_whole && !is_certain(text, hit.at, hit.rules) {
                 // A longer keyword may have begun before this one, and not be complete.
                 return self.wait_from(text, hit.at.saturating_sub(KEYWORDS.longest));
@@ -70,36 +78,51 @@ impl Search {
     /// Goes on from this place when there is more; gives what is certain until then.
     fn wait_from(&mut self, text: &str, place: usize) -> usize {
         self.from = self.from.max(text.floor_char_boundary(place));
-        self.floor.max(text.floor_char_boundary(self.from.saturating_sub(BEFORE)))
+        let certain = self.floor.max(text.floor_char_boundary(self.from.saturating_sub(BEFORE)));
+        let lines = text.get(self.floor..certain).unwrap_or_default();
+        self.floor + key::tail_start(lines)
+    }
+
+    /// Replaces what belongs to a key that is longer than what a rule sees. Gives whether the text
+    /// was enough to tell.
+    fn go_on_in_key(&mut self, text: &str, is_whole: bool, found: &mut Vec<Span>) -> bool {
+        while self.in_key {
+            let rest = text.get(self.from..).unwrap_or_default();
+            let (length, is_all) = key::continuation(rest);
+            if !is_whole && !is_all && rest.len() < KEY_BYTES_MAX {
+                return false;
+            }
+            self.in_key = !is_all && length > 0;
+            if length > 0 {
+                let range = self.from..self.from + length;
+                (self.from, self.floor) = (range.end, range.end);
+                found.push(Span { range, rule: rules::PRIVATE_KEY });
+            }
+        }
+        true
     }
 
     /// Forgets the text before `certain`, of which the caller keeps nothing but what a rule may
     /// look back to. Gives how many bytes may go.
     pub(crate) fn forget(&mut self, text: &str, certain: usize) -> usize {
-        let gone = text.floor_char_boundary(certain.saturating_sub(BEFORE + 4));
+        let gone = text.floor_char_boundary(certain.saturating_sub(KEPT));
         self.from = self.from.saturating_sub(gone);
         self.floor = self.floor.saturating_sub(gone);
         gone
     }
 
-    fn judge(
-        &self,
-        text: &str,
-        at: usize,
-        rules: &[(&'static Rule, &'static str)],
-        found: &mut Vec<Span>,
-    ) -> Verdict {
+    fn judge(&mut self, text: &str, at: usize, rules: &[Called], found: &mut Vec<Span>) -> Verdict {
         if let Some(end) = text.get(at..).and_then(marker_end) {
             return Verdict::Passed(at + end);
         }
-        for (rule, keyword) in rules {
-            let verdict = apply(rule, &window(text, self.floor, at, keyword, rule));
+        for &Called { rule, length } in rules {
+            let verdict = apply(rule, &window(text, self.floor, at, length, rule));
             let range = match verdict {
                 Verdict::No => continue,
                 Verdict::Passed(_) => return verdict,
                 Verdict::Secret(range) => range,
             };
-            let is_context = matches!(rule.form, Form::Context(_));
+            let is_context = rule.is_context();
             if range.start < self.floor || is_context && touches_marker(text, at, range.end) {
                 continue;
             }
@@ -108,6 +131,8 @@ impl Search {
                 add_tokens(text, at + 1, &mut span, found);
             }
             let range = span.range.clone();
+            // What a rule sees of a key has an end; a key has none.
+            self.in_key = span.rule == rules::PRIVATE_KEY && range.len() + 512 > KEY_BYTES_MAX;
             found.push(span);
             return Verdict::Secret(range);
         }
@@ -128,11 +153,11 @@ fn add_tokens(text: &str, mut from: usize, secret: &mut Span, found: &mut Vec<Sp
     let mut floor = from;
     while let Some(hit) = KEYWORDS.next(text, from).filter(|hit| hit.at < secret.range.end) {
         from = hit.at + 1;
-        for (rule, keyword) in hit.rules {
-            if let Form::Context(_) = rule.form {
+        for &Called { rule, length } in hit.rules {
+            if rule.is_context() {
                 continue;
             }
-            let Verdict::Secret(token) = apply(rule, &window(text, floor, hit.at, keyword, rule))
+            let Verdict::Secret(token) = apply(rule, &window(text, floor, hit.at, length, rule))
             else {
                 continue;
             };
@@ -152,7 +177,7 @@ fn add_tokens(text: &str, mut from: usize, secret: &mut Span, found: &mut Vec<Sp
 fn apply(rule: &Rule, window: &Window<'_>) -> Verdict {
     match rule.form {
         Form::Token { set, min, max } => token(window, set, min, max),
-        Form::Shape(read) | Form::Context(read) => read(window),
+        Form::Shape(read) | Form::Context(read) | Form::Named(read) => read(window),
     }
 }
 
@@ -161,7 +186,11 @@ fn token(window: &Window<'_>, set: Set, min: usize, max: usize) -> Verdict {
     if !window.begins_word() {
         return Verdict::No;
     }
-    let run = set.run(window.rest());
+    let mut run = set.run(window.rest());
+    if set == Set::Dotted {
+        // A sentence ends with a dot, and no token does.
+        run = run.trim_end_matches('.');
+    }
     let next = window.rest().as_bytes().get(run.len());
     let goes_on = set.is_of_words() && next.is_some_and(|&byte| Set::Word.has(byte));
     if run.len() < min || run.len() > max || goes_on {
@@ -174,39 +203,34 @@ fn token(window: &Window<'_>, set: Set, min: usize, max: usize) -> Verdict {
     }
 }
 
-fn window<'t>(
-    text: &'t str,
-    floor: usize,
-    at: usize,
-    keyword: &'static str,
-    rule: &Rule,
-) -> Window<'t> {
-    let start = floor.max(text.floor_char_boundary(at.saturating_sub(BEFORE)));
-    let reach = if rules::spans_lines(rule) { PEM_BYTES_MAX } else { AFTER };
+fn window<'t>(text: &'t str, floor: usize, at: usize, keyword: usize, rule: &Rule) -> Window<'t> {
+    let spans_lines = rules::spans_lines(rule);
+    let (back, reach) = if spans_lines { (TAIL_BYTES_MAX, KEY_BYTES_MAX) } else { (BEFORE, AFTER) };
+    let start = floor.max(text.floor_char_boundary(at.saturating_sub(back)));
     let end = text.floor_char_boundary((at + reach).min(text.len()));
     let mut after = text.get(at..end).unwrap_or_default();
-    if !rules::spans_lines(rule)
-        && let Some(line) = memchr::memchr(b'\n', after.as_bytes())
-    {
+    if !spans_lines && let Some(line) = memchr::memchr(b'\n', after.as_bytes()) {
         after = after.get(..line).unwrap_or_default();
     }
-    let keyword = after.get(..keyword.len()).unwrap_or_default();
+    let keyword = after.get(..keyword).unwrap_or_default();
     Window { before: text.get(start..at).unwrap_or_default(), after, keyword, at }
 }
 
 /// Whether more text cannot change what is said of this keyword.
-fn is_certain(text: &str, at: usize, rules: &[(&'static Rule, &'static str)]) -> bool {
+fn is_certain(text: &str, at: usize, rules: &[Called]) -> bool {
     let after = text.get(at..).unwrap_or_default();
     if rules.is_empty() {
         return after.len() > MARKER.len() + NAME_BYTES_MAX || marker_end(after).is_some();
     }
-    if rules.iter().any(|(rule, _)| rules::spans_lines(rule)) {
-        return after.len() > PEM_BYTES_MAX + 4 || crate::token::pem_end(after).is_some();
+    if rules.iter().any(|called| rules::spans_lines(called.rule)) {
+        return key::is_certain(after);
     }
     let near = after.as_bytes().get(..AFTER).unwrap_or(after.as_bytes());
+    let line = memchr::memchr(b'\n', near);
+    let near = line.and_then(|end| near.get(..end)).unwrap_or(near);
     // A key may begin in the line, and go on behind it.
-    match memchr::memmem::find(near, b"-----BEGIN") {
-        Some(_) => after.len() >= AFTER + PEM_BYTES_MAX + 8,
-        None => after.len() >= HORIZON || memchr::memchr(b'\n', near).is_some(),
+    match key::may_begin_in(near) {
+        true => after.len() >= AFTER + KEY_BYTES_MAX + 8,
+        false => after.len() >= HORIZON || line.is_some(),
     }
 }

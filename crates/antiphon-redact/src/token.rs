@@ -1,12 +1,12 @@
 //! Tokens whose form is more than a word and a run of characters.
 
 use crate::bytes::{Set, entropy};
-use crate::keywords::MARKER;
 use crate::placeholder;
+use crate::randomness::surplus_bits;
 use crate::rule::{Verdict, Window};
 
-/// What a private key may take, from its first line to its last.
-pub(crate) const PEM_BYTES_MAX: usize = 64 << 10;
+/// So many bits by which a run is longer as words say that no words are in it.
+const CERTAIN_BITS: i32 = 20;
 
 /// `sk-`, and a long run in it that no name has: class names in style sheets begin the same way.
 pub(crate) fn openai(window: &Window<'_>) -> Verdict {
@@ -18,7 +18,9 @@ pub(crate) fn openai(window: &Window<'_>) -> Verdict {
     let longest = run.split(['-', '_']).map(str::len).max().unwrap_or_default();
     // The services write this in the middle of their own.
     let is_signed = run.contains("T3BlbkFJ");
-    if digits < 2 && !is_signed || longest < 16 || placeholder::is_token(run) {
+    // Chance gives a key without digits now and then, but none that reads like words.
+    let is_random = digits >= 2 || is_signed || surplus_bits(run) >= CERTAIN_BITS;
+    if !is_random || longest < 16 || placeholder::is_token(run) {
         return Verdict::Passed(window.at + window.keyword.len() + run.len());
     }
     Verdict::Secret(window.at..window.at + window.keyword.len() + run.len())
@@ -126,10 +128,11 @@ pub(crate) fn azure_client_secret(window: &Window<'_>) -> Verdict {
     Verdict::Secret(window.at - head..window.at + window.keyword.len() + run)
 }
 
-/// `sdk-` and a UUID.
-pub(crate) fn launchdarkly(window: &Window<'_>) -> Verdict {
+/// A prefix and a UUID.
+pub(crate) fn with_uuid(window: &Window<'_>) -> Verdict {
     let uuid = window.rest().get(..36).unwrap_or_default();
-    match window.begins_word() && placeholder::is_uuid(uuid) && !placeholder::is_token(uuid) {
+    let begins = window.begins_word() && !window.before.ends_with(['-', '_', '/']);
+    match begins && placeholder::is_uuid(uuid) && !placeholder::is_token(uuid) {
         true => Verdict::Secret(window.at..window.at + window.keyword.len() + uuid.len()),
         false => Verdict::No,
     }
@@ -177,69 +180,5 @@ pub(crate) fn azure_signed(window: &Window<'_>) -> Verdict {
     match (80..=88).contains(&all) && !placeholder::is_token(head) {
         true => Verdict::Secret(window.at - head.len()..window.at - head.len() + all),
         false => Verdict::No,
-    }
-}
-
-/// A private key, in lines or with its line ends escaped, whole or cut off.
-pub(crate) fn private_key(window: &Window<'_>) -> Verdict {
-    let Some(header) = header_end(window.after) else { return Verdict::No };
-    let body = window.after.get(header..).unwrap_or_default();
-    if let Some(end) = pem_end(window.after)
-        && has_long_run(window.after.get(header..end).unwrap_or_default())
-    {
-        return Verdict::Secret(window.at..window.at + end);
-    }
-    let body_end = cut_off_body(body);
-    match has_long_run(body.get(..body_end).unwrap_or_default()) {
-        true => Verdict::Secret(window.at..window.at + header + body_end),
-        false => Verdict::No,
-    }
-}
-
-/// Where the first line ends, if it is a private key's.
-fn header_end(text: &str) -> Option<usize> {
-    let label = text.strip_prefix("-----BEGIN")?;
-    let end = label.find("-----")?;
-    let words = label.get(..end)?;
-    let of_label = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b' ';
-    let is_label = end < 40 && words.bytes().all(of_label) && words.contains("PRIVATE KEY");
-    is_label.then_some("-----BEGIN".len() + end + "-----".len())
-}
-
-/// Where the last line of the key ends that a text begins with.
-pub(crate) fn pem_end(text: &str) -> Option<usize> {
-    let near = text.floor_char_boundary(PEM_BYTES_MAX.min(text.len()));
-    let mut near = text.get(..near)?;
-    if let Some(marker) = near.find(MARKER) {
-        near = near.get(..marker)?;
-    }
-    let last = near.find("-----END")?;
-    let label = near.get(last + "-----END".len()..)?;
-    let end = label.find("-----")?;
-    let is_key = end < 40 && label.get(..end)?.contains("PRIVATE KEY");
-    is_key.then_some(last + "-----END".len() + end + "-----".len())
-}
-
-/// A line of a key: prose about keys has none.
-fn has_long_run(body: &str) -> bool {
-    body.split(|c: char| !c.is_ascii() || !Set::Base64.has(c as u8)).any(|run| run.len() >= 32)
-}
-
-/// How far a key without its last line goes: lines of base64, and what may stand between lines.
-fn cut_off_body(body: &str) -> usize {
-    let mut at = 0;
-    loop {
-        let rest = body.get(at..).unwrap_or_default();
-        let between = rest.trim_start_matches(|c: char| c.is_whitespace() || "+>|\"',".contains(c));
-        let between = between.strip_prefix("\\r").unwrap_or(between);
-        let between = between.strip_prefix("\\n").unwrap_or(between);
-        let line = Set::Base64.run(between).len();
-        if line < 16 && between.len() == rest.len() || line == 0 && !between.starts_with('\\') {
-            return at;
-        }
-        if line > 0 && line < 16 {
-            return at;
-        }
-        at += rest.len() - between.len() + line;
     }
 }

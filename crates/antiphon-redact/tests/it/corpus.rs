@@ -16,6 +16,10 @@ const SHAPES: &[(&str, &str)] = &[
     ("command", "$ run --with {} \\\n  --more\n"),
     ("header", "X-Something: {}\r\nHost: x\r\n"),
     ("tool output", "     1\tok\n     2\t'{}'\n     3\tok\n"),
+    ("address", "https://app.internal/v1/x?k={}&y=1"),
+    ("code", "const k = `{}`;"),
+    ("prose in quotes", "I set it to \"{}\".\nThen"),
+    ("diff", "+  {}\n"),
 ];
 
 /// What stands around a secret that is told by its context: a line of its own, here and there.

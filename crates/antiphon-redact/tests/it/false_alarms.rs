@@ -113,6 +113,49 @@ PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin BY_PATH=/dev/disk/by-path
 access_key: config.access_key, private_key: path.join(home, ".ssh", "id_ed25519")
 client.login(username, password); session.login("joe", "password")
 Authorization: Bearer $TOKEN, "Authorization": `Bearer ${token}`, bearer of good news
+re_export_name, re_exported_module_with_a_long_name, re_compile_the_regular_expressions_again
+pa-ss, pa-rt-of-a-name-that-is-as-long-as-a-key-of-voyage
+API-REFERENCE, API-REFERENCEANDMORE, API-DOCUMENTATIONFORBEGINNERS
+AUTH=none, AUTH=basic, NPM_AUTH=$NPM_TOKEN, SMTP_AUTH=plain-over-starttls
+he gave the password 'correct' and then the password 'battery-staple' to the clerk
+the password is required, the token is expired, the api key is invalid, the secret is out
+ENV PATH /usr/local/bin:/usr/bin
+ENV TOKENIZERS_PARALLELISM false
+ENV DJANGO_SECRET_KEY_FILE /run/secrets/django
+pattern.matches(path.join("patches", "patient")), sk_buff, sk_alloc_security, sk_prot_creator_of_the_socket
+rnd_seed, figo_ergo_sum, phx_router_helpers, live_view_session_in_the_application, jina_embeddings_v2
+api-550e8400-gateway, request-api-550e8400-e29b-41d4-a716-446655440000
+- name: LOG_LEVEL
+  value: debug
+- name: DB_PASSWORD
+  valueFrom: {secretKeyRef: {name: database-credentials, key: password}}
+- name: DB_PASSWORD_FILE
+  value: /run/secrets/db_password
+{"name": "password", "value": "", "type": "text"}, {"key": "token", "value": "{{token}}"}
+primary_key=True, foreign_key="users.id", sort_key: created_at, cache_key = f"user:{user_id}:profile"
+session_key = request.session.session_key, license_key: string, write_key(key, value)
+account_key = hashlib.sha256(name.encode()).hexdigest()
+password=hash_password(form.password.data), token=generate_token(user_id=1, expires_in=3600)
+if password == other.password and token != self.tokens[0]: raise ValueError("password", "token")
+password: string; token?: string | undefined; secret: Buffer.from(value, 'base64');
+"password": "required|string|min:8|confirmed", "password_confirmation": "same:password"
+GRANT ALL ON app.* TO 'app'@'%' IDENTIFIED BY 'password'; ALTER USER app PASSWORD 'changeme';
+-----BEGIN CERTIFICATE-----
+MIIDdzCCAl+gAwIBAgIEAgAAuTANBgkqhkiG9w0BAQUFADBaMQswCQYDVQQGEwJJRTESMBAGA1UEChMJ
+-----END CERTIFICATE-----
+a PEM file begins with -----BEGIN PRIVATE KEY----- and ends with -----END PRIVATE KEY-----
+github.com/pkg/errors v0.9.1 h1:FEBLx1zS214owpjy7qsBeixbURkuhQAwrK5UwLGTwt4=
+    resolved "https://registry.yarnpkg.com/abbrev/-/abbrev-1.1.1.tgz#f8f2c887ad10bf67f634f005b6987fed3179aac8"
+  integrity sha512-nne9/IiQ/hzIhY6pdDnbBtz7DjPTKrY00P/zvPSm5pOFkl6xuGrGnXn/VtTNNfNtAfZ9/1RtehkszU9qcTii0Q==
+checksum = "d468802bab17cbc0cc575e9b053f41e72aa36bfa6b7f55e3529ffa43161b97fa"
+git config --global credential.helper store && npm config set registry https://registry.npmjs.org/
+gh secret set API_KEY --body "$API_KEY" && setx API_KEY %API_KEY%
+password = input("Password: "); passwd = getpass.getpass(); pwd = os.getcwd()
+private_key = serialization.load_pem_private_key(data, password=None)
+TOKEN_URL = "https://login.microsoftonline.com/common/oauth2/v2.0/token"
+secret_key = app.config["SECRET_KEY"]; api_key = args.api_key or os.environ["API_KEY"]
+hooks.zapier.com/hooks/catch/, https://x.webhook.office.com/webhookb2/
+Private-Lines: 14 of them follow the public ones
 "#;
 
 #[test]

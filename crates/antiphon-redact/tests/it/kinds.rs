@@ -8,7 +8,7 @@
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Kind {
     pub(crate) name: &'static str,
-    form: &'static str,
+    pub(crate) form: &'static str,
     /// Whether the secret says by itself what it is, so that it may stand anywhere.
     pub(crate) is_token: bool,
 }
@@ -21,17 +21,22 @@ pub(crate) struct Instance {
 }
 
 impl Instance {
-    /// The parts of the secret of which eight characters in a row are in a text.
+    /// The parts of the secret of which some characters in a row are in a text: half a secret is
+    /// none that was found.
     pub(crate) fn leaked_in<'i>(&'i self, text: &str) -> Option<&'i str> {
         let long = self.parts.iter().filter(|part| part.len() >= 8);
-        // Of a long one the beginning, which is what a cut leaves, and some of the rest.
+        // Of a long one both ends, which are what a cut leaves, and some of the rest.
         let mut pieces = long.flat_map(|part| {
-            let ends = (8..=part.len()).filter(|end| *end < 140 || end % 16 == 0);
-            ends.map(|end| &part[end - 8..end])
+            let is_end = |end: usize| end < 140 || end + 40 > part.len();
+            let ends = (PIECE..=part.len()).filter(move |end| is_end(*end) || end % 16 == 0);
+            ends.filter_map(|end| part.get(end - PIECE..end))
         });
         pieces.find(|piece| text.contains(piece))
     }
 }
+
+/// So many characters in a row stand nowhere by chance.
+const PIECE: usize = 6;
 
 /// A generator with a fixed seed.
 #[derive(Debug)]
@@ -43,7 +48,7 @@ impl Chance {
         usize::try_from(self.0 >> 33).unwrap() % end
     }
 
-    fn text(&mut self, alphabet: &str, length: usize) -> String {
+    pub(crate) fn text(&mut self, alphabet: &str, length: usize) -> String {
         let alphabet = alphabet.as_bytes();
         (0..length).map(|_| char::from(alphabet[self.below(alphabet.len())])).collect()
     }
@@ -65,6 +70,13 @@ impl Kind {
             let part = match set.trim_start_matches('~') {
                 "uuid" => [8, 4, 4, 4, 12].map(|len| chance.text(HEX, len)).join("-"),
                 "basic" => base64(&format!("deploy:{}", chance.text(ALNUM, length))),
+                // What people choose who must have a digit and a sign in it.
+                "human" => {
+                    let words = ["Summer", "Winter", "Dragon", "Monkey", "Tiger"];
+                    let (word, sign) = (words[chance.below(5)], ["!", "@", "#"][chance.below(3)]);
+                    let (number, more) = (chance.text("0123456789", 4), chance.text(ALNUM, 4));
+                    format!("{word}{sign}{number}{more}")
+                }
                 "lines" => {
                     let lines = (0..length).map(|_| chance.text(BASE64, 64));
                     lines.collect::<Vec<_>>().join("\n")
@@ -119,6 +131,12 @@ fn alphabet(set: &str) -> &'static str {
         "b64" => BASE64,
         // What password managers add to letters and digits.
         "sym" => "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!@%^*-_=+?",
+        // What stands in a line of settings without quotes.
+        "env" => {
+            "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!@#%^*()-_=+[]{},.?/~"
+        }
+        "pct" => "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789%",
+        "AN" => "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz",
         "django" => "abcdefghijklmnopqrstuvwxyz0123456789!@#$%^&*(-_=+)",
         other => unreachable!("no alphabet {other}"),
     }
@@ -267,6 +285,57 @@ pub(crate) const TOKENS: &[Kind] = &[
     token("vault", "hvs.{url:90}"),
     token("xai", "xai-{an:80}"),
     token("yandex", "AQVN{url:35}"),
+    token("1password secret key", "A3-{upd:6}-{upd:6}-{upd:5}-{upd:5}-{upd:5}"),
+    token("airtable token", "pat{an:14}.{hex:64}"),
+    token("amazon mws", "amzn.mws.{uuid:1}"),
+    token("aws bedrock", "ABSKQmVkcm9ja0FQSUtleS{b64:110}"),
+    token("defined networking", "dnkey-{lod:26}-{lod:52}"),
+    token("easypost", "EZAK{an:54}"),
+    token("easypost test", "EZTK{an:54}"),
+    token("elevenlabs key", "sk_{hex:48}"),
+    token("figma oauth", "figo_{url:40}"),
+    token("flutterwave", "FLWSECK_TEST-{hex:32}-X"),
+    token("fly.io organisation", "fo1_{url:43}"),
+    token("gemini key", "AQ.Ab8{url:47}"),
+    token("gitlab agent", "glagent-{url:50}"),
+    token("gitlab feature flags", "glffct-{url:20}"),
+    token("gitlab pipeline trigger", "glptt-{hex:40}"),
+    token("gitlab routable", "glpat-{url:27}.01.{lod:9}"),
+    token("grafana cloud", "glc_eyJ{b64:80}"),
+    token("grafana, older", "eyJrIjoi{an:90}=="),
+    token("harness", "pat.{an:22}.{hex:24}.{an:20}"),
+    token("inngest", "signkey-prod-{hex:64}"),
+    token("intra 42", "s-s4t2ud-{hex:64}"),
+    token("jfrog key", "AKCp{an:69}"),
+    token("jfrog reference", "cmVmd{an:59}"),
+    token("jina", "jina_{url:60}"),
+    token("launchdarkly api", "api-{uuid:1}"),
+    token("lob", "live_{hex:35}"),
+    token("maxmind", "{an:6}_{an:29}_mmk"),
+    token("nvidia", "nvapi-{url:64}"),
+    token("octopus", "API-{upd:26}"),
+    token("openai key without digits", "sk-{AN:48}"),
+    token("openai project key, short", "sk-proj-{AN:40}"),
+    token("plaid access", "access-production-{uuid:1}"),
+    token("posthog", "phx_{an:47}"),
+    token("render", "rnd_{an:28}"),
+    token("resend", "re_{an:8}_{an:24}"),
+    token("scalingo", "tk-us-{url:48}"),
+    token("sentry organisation", "sntrys_eyJpYXQiO{an:100}=_{b64:43}"),
+    token("settlemint", "sm_pat_{an:16}"),
+    token("slack configuration", "xoxe.xoxp-1-{an:166}"),
+    token("slack cookie", "xoxd-{an:60}%2B{an:30}%2F{an:20}"),
+    token("square access", "EAAA{url:60}"),
+    token("supabase secret", "sb_secret_{url:22}_{url:8}"),
+    token(
+        "teams webhook",
+        "https://x.webhook.office.com/webhookb2/{uuid:1}@{uuid:1}/IncomingWebhook/{hex:32}/{uuid:1}",
+    ),
+    token("trigger.dev", "tr_prod_{an:24}"),
+    token("vercel blob", "vercel_blob_rw_{an:16}_{an:30}"),
+    token("voyage", "pa-{url:43}"),
+    token("wandb v1", "wandb_v1_{url:60}"),
+    token("zapier webhook", "https://hooks.zapier.com/hooks/catch/{dig:8}/{lod:7}/"),
 ];
 
 /// Secrets that only the text around them tells of.
@@ -387,6 +456,40 @@ pub(crate) const CONTEXTS: &[Kind] = &[
     context("xml attribute", "<add key=\"x\" password=\"{an:16}\" />"),
     context("yaml token", "  access_token: {url:40}"),
     context("zsh", "export OPENWEATHER_API_KEY='{hex:32}'"),
+    context("admin key", "ALGOLIA_ADMIN_KEY={hex:32}"),
+    context("auth variable", "REGISTRY_AUTH={an:32}"),
+    context("az login", "az login --service-principal -u app -p {an:24} --tenant t"),
+    context("basic auth in code", "requests.get(url, auth=('ci', '{an:20}'))"),
+    context("bindpw", "bindpw {an:16}"),
+    context("configuration in xml", "<add key=\"ApiKey\" value=\"{an:32}\"/>"),
+    context("django in .env", "SECRET_KEY={django:50}"),
+    context("django in yaml", "SECRET_KEY: {django:50}"),
+    context("dockerfile", "ENV API_KEY {an:32}"),
+    context("gh secret set", "gh secret set API_KEY --body \"{an:32}\""),
+    context("gh secret set -b", "gh secret set API_KEY -b{an:32}"),
+    context("git config", "git config --global gitlab.token {an:24}"),
+    context("header API-Key", "API-Key: {an:32}"),
+    context("header Access-Key", "Access-Key: {an:32}"),
+    context("header apikey", "curl -H 'APIKey: {an:32}' https://api.internal/"),
+    context("header X-API-Key", "curl -H 'X-API-Key: {an:32}' https://api.internal/"),
+    context("header X-API-Key in code", "headers={'X-API-Key': '{an:32}'}"),
+    context("header X-RapidAPI-Key", "X-RapidAPI-Key: {hex:10}msh{hex:15}p1{hex:6}jsn{hex:12}"),
+    context("kubernetes env", "        - name: DB_PASSWORD\n          value: {an:16}"),
+    context("kubernetes env in quotes", "- name: DB_PASSWORD\n  value: \"{sym:16}\""),
+    context("npm config set", "npm config set //registry.npmjs.org/:_authToken {an:36}"),
+    context("pair in json", "{\"name\":\"DB_PASSWORD\",\"value\":\"{an:16}\"}"),
+    context(
+        "pair in json, in lines",
+        "{\n  \"name\": \"DB_PASSWORD\",\n  \"value\": \"{an:16}\"\n}",
+    ),
+    context("password chosen by a person", "DB_PASSWORD={human:1}"),
+    context("password chosen by a person, json", "\"password\": \"{human:1}\""),
+    context("password in .env", "DB_PASSWORD={env:16}"),
+    context("password in quotes", "DB_PASSWORD=\"{env:16}\""),
+    context("password in yaml", "  password: {env:20}"),
+    context("setx", "setx API_KEY {an:32}"),
+    context("sql identified by", "CREATE USER app@'%' IDENTIFIED BY '{an:16}';"),
+    context("sql password", "ALTER USER app WITH PASSWORD '{sym:16}';"),
 ];
 
 pub(crate) fn all() -> impl Iterator<Item = &'static Kind> {

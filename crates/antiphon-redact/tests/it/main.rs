@@ -10,4 +10,6 @@ mod corpus;
 mod false_alarms;
 mod kinds;
 mod left_alone;
+mod named;
+mod private_keys;
 mod properties;

@@ -4,17 +4,8 @@ use super::Example;
 
 pub(super) const EXAMPLES: &[Example] = &[
     Example {
-        rule: "airtable-token",
-        found: &[
-            "airtable: ",
-            "pat",
-            "qR2BU7oWiReckZ",
-            ".",
-            "cbf91007264fd531",
-            "b8c2629e72ca0b56",
-            "8b55cdbb4f6c42c0",
-            "267f207507da3609",
-        ],
+        rule: "airtable-key",
+        found: &["airtable: ", "key", "zMdant8nXiWqsu"],
         not_found: "airtable has patterns, and keys such as keyboard",
     },
     Example {
@@ -169,8 +160,37 @@ pub(super) const EXAMPLES: &[Example] = &[
         not_found: "https://hooks.slack.com/services/T000/B000/XXXXXXXXXXXXXXXXXXXXXXXX",
     },
     Example {
+        rule: "sql-password",
+        found: &["IDENTIFIED BY '", "iYKne1WJnLn03ovX", "'"],
+        not_found: "the password 'battery-staple', IDENTIFIED BY 'password'",
+    },
+    Example {
+        rule: "teams-webhook",
+        found: &[
+            "https://x.webhook.office.com/webhookb2/",
+            "d93fb42c",
+            "-1b0c-",
+            "4c7e",
+            "-9d21-",
+            "199b364f73bb",
+            "@",
+            "387d0805",
+            "-5e6f-4a7b-8c9d-",
+            "89ab054c2402",
+            "/IncomingWebhook/",
+            "6cdea5b9a2145128",
+            "edfed863bd39f917",
+        ],
+        not_found: "https://x.webhook.office.com/webhookb2/",
+    },
+    Example {
         rule: "url-password",
         found: &["postgres://joe", ":", "THfJ4sXZYzbSVM", "@db.host:5432/x"],
         not_found: "postgres://user:password@host, https://host:8080/@scope, https://joe:$PASS@host",
+    },
+    Example {
+        rule: "zapier-webhook",
+        found: &["https://hooks.zapier.com/hooks/catch/", "11615280", "/", "99vh0w1"],
+        not_found: "https://hooks.zapier.com/hooks/catch/",
     },
 ];

@@ -20,9 +20,40 @@ pub(super) const EXAMPLES: &[Example] = &[
         not_found: "AGE-SECRET-KEY-1 begins each",
     },
     Example {
+        rule: "airtable-token",
+        found: &[
+            "key = ",
+            "pat",
+            "OhbVrpoiVgRV5I",
+            ".",
+            "2d1026706d7e805d",
+            "a846a32c3bb81e3c",
+            "29b62179273c8eb5",
+            "bb682575ec87a171",
+        ],
+        not_found: "patterns.match(path), patched",
+    },
+    Example {
         rule: "alibaba-access-key-id",
         found: &["LTAI", "Y0mG1ylvuhfJXqIE", "nome"],
         not_found: "LTAI is how they begin",
+    },
+    Example {
+        rule: "amazon-mws-token",
+        found: &[
+            "amzn",
+            ".mws.",
+            "cb2c083e",
+            "-",
+            "b8cb",
+            "-",
+            "37f0",
+            "-",
+            "a72e",
+            "-",
+            "9d34119f3374",
+        ],
+        not_found: "amzn.mws.example",
     },
     Example {
         rule: "anthropic-key",
@@ -50,6 +81,19 @@ pub(super) const EXAMPLES: &[Example] = &[
         rule: "aws-access-key-id",
         found: &["AKIA", "D5ZZZZG6ZDMEN4KH"],
         not_found: "AKIAIOSFODNN7EXAMPLE",
+    },
+    Example {
+        rule: "aws-bedrock-key",
+        found: &[
+            "ABSK",
+            "QmVkcm9ja0FQSUtleS",
+            "J38aRUhR4IWrXPvhsBkDa9",
+            "U4UqGWlG6g3Ot1OGMmjxWk",
+            "I9X7H6aMuFbh7x41Ztpdp4",
+            "K8ffUF0eWIXiiQE8JkqH3M",
+            "B9n7IWUSmTtzQPxC5HChpo",
+        ],
+        not_found: "ABSKQmVkcm9ja0FQSUtleS and more",
     },
     Example {
         rule: "azure-client-secret",
@@ -135,6 +179,20 @@ pub(super) const EXAMPLES: &[Example] = &[
         not_found: "dapi-gateway and rapidapi",
     },
     Example {
+        rule: "defined-networking-key",
+        found: &[
+            "dn",
+            "key-",
+            "evb9ooaedoecve6pr5n8i4p40m",
+            "-",
+            "gg1w103dgdzvg",
+            "pmm82i1lr3pe2",
+            "9gd8afpk054nz",
+            "dkyayq3s195jm",
+        ],
+        not_found: "dnkey-file",
+    },
+    Example {
         rule: "digitalocean-token",
         found: &[
             "dop_v1_",
@@ -212,6 +270,16 @@ pub(super) const EXAMPLES: &[Example] = &[
         not_found: "e2b_sandbox",
     },
     Example {
+        rule: "easypost-key",
+        found: &["EZ", "AK", "sn9dLVIdVuddLEG62H", "kd9Gf2leMeR3pzh84K", "pLMcNfAQLKHu7qnQTu"],
+        not_found: "EZAKIEL",
+    },
+    Example {
+        rule: "elevenlabs-key",
+        found: &["sk", "_", "78c49ea20e32684b", "27b95e9093483348", "96a68f812d810a48"],
+        not_found: "sk_buff, sk_alloc_security_for_the_socket",
+    },
+    Example {
         rule: "facebook-token",
         found: &[
             "EAA",
@@ -262,6 +330,11 @@ pub(super) const EXAMPLES: &[Example] = &[
         rule: "fireworks-key",
         found: &["fw_", "SgYWGB3c5pjdrDkf", "AIfAalRM"],
         not_found: "fw_version and fw_load_the_firmware_image",
+    },
+    Example {
+        rule: "flutterwave-key",
+        found: &["FLW", "SECK_TEST-", "5ed03241b4d419b1", "b673bd4755d05ad7", "-X"],
+        not_found: "FLWSECK_TEST-KEY",
     },
     Example {
         rule: "flyio-token",
@@ -351,6 +424,19 @@ pub(super) const EXAMPLES: &[Example] = &[
         rule: "groq-key",
         found: &["gsk_", "fdVFnyJ8DnvyX7Fb", "QBq1QZAczcEe18dr", "nXe7OwyswPcrXVUv", "9sua"],
         not_found: "gsk_name_of_a_thing",
+    },
+    Example {
+        rule: "harness-token",
+        found: &[
+            "pa",
+            "t.",
+            "rkYSgy3c2Eom06Dwt0Y3oo",
+            ".",
+            "06ca828bca0385813dbad3c6",
+            ".",
+            "qcTBaH7ZIRU8VVQmxBe8",
+        ],
+        not_found: "pat.match(path.join(a, b))",
     },
     Example {
         rule: "heroku-key",

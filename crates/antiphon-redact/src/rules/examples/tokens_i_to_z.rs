@@ -9,6 +9,63 @@ pub(super) const EXAMPLES: &[Example] = &[
         not_found: "ico-file, favico-1",
     },
     Example {
+        rule: "inngest-key",
+        found: &[
+            "sign",
+            "key-prod-",
+            "aa399dac946dc59c",
+            "0996daeee6f529a2",
+            "79764017f2ed6cfc",
+            "7403d75e173e4eae",
+        ],
+        not_found: "signkey-prod-name",
+    },
+    Example {
+        rule: "intra-secret",
+        found: &[
+            "s-s4",
+            "t2ud-",
+            "de5fe878f78e2978",
+            "aa2447c462ddaed1",
+            "6dc0cf0b9cd7f78d",
+            "f0cac5e40c02d4e5",
+        ],
+        not_found: "s-s4t2ud-secret",
+    },
+    Example {
+        rule: "jfrog-key",
+        found: &[
+            "AK",
+            "Cp",
+            "dqyunDuvW4yrW81Aq1fEbVI",
+            "d8woPeX9PcWb8pm1bNjpiEQ",
+            "hK8nDSqXxkMM9VThX0k9tgL",
+        ],
+        not_found: "AKCptain",
+    },
+    Example {
+        rule: "jfrog-reference-token",
+        found: &[
+            "cm",
+            "Vmd",
+            "b7tKR69yz8TmeLS1OpgS",
+            "Xt2RMZhYKYcwIBQxeGPv",
+            "a2A0FgB9xO51DTjBlUH",
+        ],
+        not_found: "cmVmdA==",
+    },
+    Example {
+        rule: "jina-key",
+        found: &[
+            "jina",
+            "_",
+            "9PrNZ6IXEDB0ULru2p17",
+            "fr4CpWDKNQyvbF2ulFnw",
+            "Zqvr4MS4rJaH8mfpUAFJ",
+        ],
+        not_found: "jina_embeddings_v2_base_en",
+    },
+    Example {
         rule: "jwt",
         found: &[
             "eyJ",
@@ -45,6 +102,11 @@ pub(super) const EXAMPLES: &[Example] = &[
         not_found: "lin_api_key",
     },
     Example {
+        rule: "lob-key",
+        found: &["live", "_", "7ffe0297c79b", "fbdabe898736", "a3566f89369"],
+        not_found: "live_view, live_reload",
+    },
+    Example {
         rule: "logfire-token",
         found: &["pylf_", "v1_us_", "x4rS6scD9QYok70g", "NLCSi6RDSXDfHJug", "rjPUZLF2bI0"],
         not_found: "pylf_v1_x",
@@ -73,6 +135,11 @@ pub(super) const EXAMPLES: &[Example] = &[
             "nOblov",
         ],
         not_found: "sk.eyJ alone",
+    },
+    Example {
+        rule: "maxmind-key",
+        found: &["oxltaT", "_", "IircdJsS8iO3WFg", "3aKsEECvl9dq83", "_mmk"],
+        not_found: "the_mmk",
     },
     Example {
         rule: "neon-key",
@@ -109,6 +176,28 @@ pub(super) const EXAMPLES: &[Example] = &[
         rule: "nuget-key",
         found: &["oy2", "37kthxj4svs6zyhx", "skhvupcwhqgbudh9", "65y5s9g3g62"],
         not_found: "oy2 and toy2",
+    },
+    Example {
+        rule: "nvidia-key",
+        found: &[
+            "nv",
+            "api-",
+            "Eh0ezFeKORdjjZK8",
+            "tfphJWAMMYNoXHyC",
+            "6Ct3LBtKNdN9Vg8W",
+            "nOnqQfkplJekaACS",
+        ],
+        not_found: "nvapi-headers",
+    },
+    Example {
+        rule: "octopus-key",
+        found: &["AP", "I-", "4SCOSS3EOQM1H", "8OJRJEDKTS2H3"],
+        not_found: "API-REFERENCE, API-DOCUMENTATIONFORBEGINNERS",
+    },
+    Example {
+        rule: "onepassword-secret-key",
+        found: &["A", "3-", "TZR685", "-", "2FC1UQ", "-", "BFOBR", "-", "CL472", "-", "RL15F"],
+        not_found: "A3-FORMAT-PAPERS-SHEET",
     },
     Example {
         rule: "onepassword-token",
@@ -165,9 +254,31 @@ pub(super) const EXAMPLES: &[Example] = &[
         not_found: "pcsk_x",
     },
     Example {
+        rule: "plaid-token",
+        found: &[
+            "access",
+            "-production-",
+            "cebd4d3f",
+            "-",
+            "d81b",
+            "-",
+            "6ee7",
+            "-",
+            "b3bb",
+            "-",
+            "1c863e2601a7",
+        ],
+        not_found: "access-production-database",
+    },
+    Example {
         rule: "planetscale-token",
         found: &["pscale_tkn_", "VdsQKTCT08IrtR97", "of6Hakr7q3XnkX8v", "n6zwOqz84Q8"],
         not_found: "pscale_tkn_id",
+    },
+    Example {
+        rule: "posthog-key",
+        found: &["ph", "x_", "EwAvuQg2kvASFsQ8", "z0WJcDfuquhXz3G0", "aQ3IDAdmHxNWFOC"],
+        not_found: "phx_router",
     },
     Example {
         rule: "postman-key",
@@ -238,14 +349,29 @@ pub(super) const EXAMPLES: &[Example] = &[
         not_found: "rdme_x",
     },
     Example {
+        rule: "render-key",
+        found: &["rn", "d_", "WdnrJi7sC4SFhb", "OMZpTktJaJAfo1"],
+        not_found: "rnd_seed",
+    },
+    Example {
         rule: "replicate-token",
         found: &["r8_", "Q8gso6zEcaA40CUp", "HQtEbjrOXAaXq84C", "UMNXR"],
         not_found: "r8_x",
     },
     Example {
+        rule: "resend-key",
+        found: &["re", "_", "6hD8hP1j", "_", "F7TsGTrA1EEp", "DJjym6MGV4i3"],
+        not_found: "re_export_name, re_compiled_the_expression",
+    },
+    Example {
         rule: "rubygems-key",
         found: &["rubygems_", "d7753eda83d7c58d", "fe0d5a0cf318656b", "3e6f0bade65c3b18"],
         not_found: "rubygems_version",
+    },
+    Example {
+        rule: "scalingo-token",
+        found: &["tk", "-us-", "erXY2Av7YGr0asUt", "1LLQF3jCIEwvJWIy", "D7u3mSpKyo2XAcuV"],
+        not_found: "tk-us-east-1",
     },
     Example {
         rule: "sendgrid-key",
@@ -286,6 +412,11 @@ pub(super) const EXAMPLES: &[Example] = &[
         not_found: "sntrys_x",
     },
     Example {
+        rule: "settlemint-token",
+        found: &["sm", "_pat_", "ET6ZyyQY0PjF9ciG"],
+        not_found: "sm_pat_tern",
+    },
+    Example {
         rule: "shippo-token",
         found: &["shippo_", "live_", "ee7d68bdab89313a", "a81f675e6943044e", "ccb50d2e"],
         not_found: "shippo_live_x",
@@ -309,6 +440,17 @@ pub(super) const EXAMPLES: &[Example] = &[
         rule: "sourcegraph-token",
         found: &["sgp_", "f9ebdd25b001a3ff", "416d4a3baf69dad8", "199bfca8"],
         not_found: "sgp_x",
+    },
+    Example {
+        rule: "square-access-token",
+        found: &[
+            "EA",
+            "AA",
+            "9Lv3g32CgH6DaUjA3Pje",
+            "EYqvNSzPf2v2R2Iy9uOT",
+            "4WF3IcNepOR6soVfBgWO",
+        ],
+        not_found: "EAAAAAAA",
     },
     Example {
         rule: "square-token",
@@ -355,6 +497,11 @@ pub(super) const EXAMPLES: &[Example] = &[
         not_found: "x.atlasv1.y",
     },
     Example {
+        rule: "trigger-key",
+        found: &["tr", "_prod_", "T3gCkSt5bcuY", "dswxBjpHAKRY"],
+        not_found: "tr_prod_environment",
+    },
+    Example {
         rule: "twilio-key",
         found: &["SK", "fe8110102c995f1a", "bef543b5dfce8a98"],
         not_found: "SKIP, TASK and SKU0123",
@@ -376,6 +523,34 @@ pub(super) const EXAMPLES: &[Example] = &[
             "TAEVo9rNYa",
         ],
         not_found: "hvs.x",
+    },
+    Example {
+        rule: "vercel-blob-token",
+        found: &[
+            "vercel",
+            "_blob_rw_",
+            "lklfN3yNRpF6LjoD",
+            "_",
+            "OqDqQa5ZD5sRIke",
+            "C8wLtO9BSqD2tmy",
+        ],
+        not_found: "vercel_blob_rw_token",
+    },
+    Example {
+        rule: "voyage-key",
+        found: &["p", "a-", "2EgpyKwKsSsb1Qz", "raK3RXVd6MVF155", "sXZoMZwoOmNqR"],
+        not_found: "pa-ss, pa-rt-of-a-name-that-is-as-long-as-such-a-key",
+    },
+    Example {
+        rule: "wandb-key",
+        found: &[
+            "wandb",
+            "_v1_",
+            "WUXQR1iOg5OPctYCcLxU",
+            "if6suVAlmiYI4xHG6r1k",
+            "q608E9ZsV3vZhD9ejW9o",
+        ],
+        not_found: "wandb_v1_migration",
     },
     Example {
         rule: "xai-key",

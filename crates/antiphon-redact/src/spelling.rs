@@ -1,0 +1,58 @@
+//! The ways in which a name is written: `api_key`, `apiKey`, `X-API-Key`, `API key`.
+
+type Style = fn(&str) -> String;
+
+/// How the first word is written, and how the others are.
+const STYLES: &[[Style; 2]] = &[
+    [lower, lower],
+    [lower, title],
+    [title, lower],
+    [title, title],
+    [upper, lower],
+    [upper, title],
+    [upper, upper],
+];
+
+/// All spellings of a name that is given as words with spaces between them.
+pub(crate) fn all(name: &str) -> Vec<String> {
+    let words: Vec<&str> = name.split(' ').collect();
+    let mut spelt = Vec::new();
+    for between in ["_", "-", " ", ""] {
+        for [first, next] in STYLES {
+            let style = |at: usize| if at == 0 { first } else { next };
+            let parts: Vec<String> =
+                words.iter().enumerate().map(|(at, word)| (style(at))(word)).collect();
+            spelt.push(parts.join(between));
+        }
+    }
+    spelt.sort_unstable();
+    spelt.dedup();
+    spelt
+}
+
+fn lower(word: &str) -> String {
+    word.to_owned()
+}
+
+fn upper(word: &str) -> String {
+    word.to_ascii_uppercase()
+}
+
+fn title(word: &str) -> String {
+    let (first, rest) = word.split_at(word.len().min(1));
+    format!("{}{rest}", first.to_ascii_uppercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_written_in_many_ways() {
+        let spelt = all("api key");
+        for way in ["api_key", "apiKey", "API-Key", "API_Key", "APIKey", "Api-Key", "API key"] {
+            assert!(spelt.iter().any(|own| own == way), "{way}");
+        }
+        assert_eq!(all("token"), ["TOKEN", "Token", "token"]);
+    }
+}
