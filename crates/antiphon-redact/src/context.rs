@@ -2,7 +2,7 @@
 
 use crate::bytes::{Set, is_basic};
 use crate::rule::{Verdict, Window};
-use crate::value::{Left, VALUE_BYTES_MAX, Value, after_name, literal};
+use crate::value::{Left, VALUE_BYTES_MAX, Value, after_name, is_prose, literal};
 use crate::{name, placeholder};
 
 /// `password = "…"`, in the forms of JSON, YAML, shells, headers, XML, options and code.
@@ -11,17 +11,17 @@ pub(crate) fn assigned(window: &Window<'_>) -> Verdict {
     let keyword = window.keyword.trim_end_matches([':', '=', '"', ' ']);
     let rest = window.after.get(keyword.len()..).unwrap_or_default();
     let suffix = Set::Dashed.run(rest);
-    if suffix.len() > 32 || !name::is_suffix(suffix) {
+    if suffix.len() > 32 || !suffix.is_empty() && !name::is_suffix(suffix) {
+        return Verdict::No;
+    }
+    let rest = rest.get(suffix.len()..).unwrap_or_default();
+    if is_prose(rest) {
         return Verdict::No;
     }
     let before = Set::Dashed.run_back(window.before);
-    let rest = rest.get(suffix.len()..).unwrap_or_default();
-    let line = window.before.rsplit('\n').next().unwrap_or_default();
-    let lead = line.get(..line.len().saturating_sub(before.len())).unwrap_or_default();
-    let name = format!("{before}{keyword}{suffix}");
-    let left = Left { lead, name: &name };
+    let left = Left { before: window.before, name: [before, keyword, suffix] };
     let Some(value) = after_name(rest, &left) else { return Verdict::No };
-    let secret = name::secret(&name);
+    let secret = name::secret(&left.name.concat());
     match secret.is_some_and(|secret| is_secret(value.text, secret, value.is_quoted())) {
         true => window.secret(value.text),
         false => Verdict::No,
@@ -33,9 +33,9 @@ pub(crate) fn is_secret(value: &str, name: name::Secret, is_quoted: bool) -> boo
     (name.least_length..=VALUE_BYTES_MAX).contains(&value.len())
         && !value.contains(char::is_whitespace)
         && (name.may_be_uuid || !placeholder::is_uuid(value))
-        && !placeholder::is_value(value, is_quoted)
         && (placeholder::is_random(value, is_quoted)
             || name.is_password && placeholder::is_chosen(value, is_quoted))
+        && !placeholder::is_value(value, is_quoted)
 }
 
 /// `scheme://user:password@host`.
@@ -97,7 +97,7 @@ fn credentials(window: &Window<'_>, text: &str) -> Verdict {
 
 /// `"auth": "…"` in Docker's configuration: `user:password` in base64.
 pub(crate) fn docker_auth(window: &Window<'_>) -> Verdict {
-    match after_name(window.rest(), &Left { lead: "x", name: "" }) {
+    match after_name(window.rest(), &Left { before: "x", name: [""; 3] }) {
         Some(value) if value.text.len() >= 12 && is_basic(value.text) => window.secret(value.text),
         _ => Verdict::No,
     }
@@ -107,12 +107,15 @@ pub(crate) fn docker_auth(window: &Window<'_>) -> Verdict {
 pub(crate) fn netrc(window: &Window<'_>) -> Verdict {
     let line = window.before.rsplit('\n').next().unwrap_or_default();
     let has_login = line.contains("login ");
+    if !has_login && !line.trim().is_empty() {
+        return Verdict::No;
+    }
     let rest = window.rest().trim_end();
     let word = rest.split_whitespace().next().unwrap_or_default();
-    let is_alone = line.trim().is_empty() && word.len() == rest.len();
+    let is_alone = word.len() == rest.len();
     let is_plain = word.bytes().all(|byte| byte.is_ascii_alphabetic());
-    if word.len() < 6 || placeholder::is_value(word, true) || !(has_login || is_alone && !is_plain)
-    {
+    let is_given = has_login || is_alone && !is_plain;
+    if !is_given || word.len() < 6 || placeholder::is_value(word, true) {
         return Verdict::No;
     }
     window.secret(word)
@@ -131,7 +134,8 @@ pub(crate) fn azure_key(window: &Window<'_>) -> Verdict {
 pub(crate) fn aws_secret(window: &Window<'_>) -> Verdict {
     // `aws configure set aws_secret_access_key …` has nothing but a space between the two.
     let spaced = || window.rest().strip_prefix(' ').and_then(literal);
-    let Some(value) = after_name(window.rest(), &Left { lead: "x", name: "" }).or_else(spaced)
+    let Some(value) =
+        after_name(window.rest(), &Left { before: "x", name: [""; 3] }).or_else(spaced)
     else {
         return Verdict::No;
     };
@@ -266,7 +270,12 @@ pub(crate) fn curl_user(window: &Window<'_>) -> Verdict {
     let Some(given) = literal(window.rest().trim_start()) else { return Verdict::No };
     let Some((user, password)) = given.text.split_once(':') else { return Verdict::No };
     let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    if user.is_empty() || password.len() < 6 || is_number(password) || password.contains('/') {
+    if user.is_empty()
+        || user.contains('=')
+        || password.len() < 6
+        || is_number(password)
+        || password.contains('/')
+    {
         return Verdict::No;
     }
     if placeholder::is_value(password, true) || !window.before.contains("curl") {

@@ -1,5 +1,6 @@
 //! The keywords of all rules, found in one pass.
 
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
@@ -52,14 +53,17 @@ impl Keywords {
         words.extend(DECOYS);
         words.sort_unstable();
         words.dedup();
+        let mut own: BTreeMap<&str, Vec<&'static Rule>> = BTreeMap::new();
+        for (rule, word) in &all {
+            own.entry(word).or_default().push(rule);
+        }
         // The longest keyword of a place is found: it calls the rules of those that it begins with.
         let called = |word: &&str| {
-            let is_called = |own: &str| word.starts_with(own) && !DECOYS.contains(word);
-            let own = all.iter().filter(|(_, own)| is_called(own));
-            let mut rules: Vec<Called> =
-                own.map(|(rule, own)| Called { rule, length: own.len() }).collect();
-            rules.sort_by_key(|called| std::cmp::Reverse(called.length));
+            let lengths = (1..=word.len()).rev().filter(|_| !DECOYS.contains(word));
+            let rules = lengths.filter_map(|length| Some((length, own.get(word.get(..length)?)?)));
             rules
+                .flat_map(|(length, rules)| rules.iter().map(move |rule| Called { rule, length }))
+                .collect()
         };
         let rules = words.iter().map(called).collect();
         let longest = words.iter().map(|word| word.len()).max().unwrap_or_default();

@@ -45,18 +45,14 @@ pub(crate) const KEYWORDS: &[&str] = &[
     "dbpass",
     "dbpw",
     "secret",
-    "secret key",
     "token",
     "api key",
-    "api token",
     "access key",
-    "access token",
     "account key",
     "admin key",
     "app key",
     "application key",
     "auth key",
-    "auth token",
     "consumer key",
     "deploy key",
     "encryption key",
@@ -76,8 +72,31 @@ pub(crate) const KEYWORDS: &[&str] = &[
 /// Words that are names only as a whole, with what follows them, so that fewer words begin with
 /// them.
 pub(crate) const WORD_KEYWORDS: &[&str] = &[
-    "_pass", "_PASS", "Pass=", "Pass:", "Pass\"", "pass=", "pass:", "pass\"", "_PAT=", "_PAT:",
-    "_PAT\"", "pw=", "pw:", "pw\"", "PW=", "PW:", "PW\"", "AUTH=", "AUTH:", "AUTH\"", "AUTH ",
+    "_pass",
+    "_PASS",
+    "Pass=",
+    "Pass:",
+    "Pass\"",
+    "pass=",
+    "pass:",
+    "pass\"",
+    "_PAT=",
+    "_PAT:",
+    "_PAT\"",
+    "pw=",
+    "pw:",
+    "pw\"",
+    "PW=",
+    "PW:",
+    "PW\"",
+    "AUTH=",
+    "AUTH:",
+    "AUTH\"",
+    "AUTH ",
+    "secret key",
+    "Secret key",
+    "Secret Key",
+    "SECRET KEY",
 ];
 
 /// The same, where they are a whole word: `DB_PASS` and not `bypass`, `GITHUB_PAT` and not `PATH`.
@@ -183,12 +202,13 @@ fn is_joint(byte: u8) -> bool {
 }
 
 fn least_length(name: &str, plain: &Plain) -> Option<usize> {
+    let lower = plain.lower.trim_end_matches(|c: char| c.is_ascii_digit());
+    let bases = || SUFFIXES.iter().filter_map(|suffix| lower.strip_suffix(suffix));
     let part = |stem: &str| {
-        let at = plain.lower.rfind(stem)?;
-        let after = plain.lower.get(at + stem.len()..).unwrap_or_default();
+        let at = bases().find_map(|base| base.strip_suffix(stem))?.len();
         let place = plain.places.get(at).copied()?;
         let before = name.get(..place).unwrap_or_default();
-        (is_suffix(after) && !is_public(before)).then_some(place)
+        (!is_public(before)).then_some(place)
     };
     let begins_word = |at: usize| {
         let before = name.as_bytes().get(..at).and_then(<[u8]>::last);

@@ -83,7 +83,9 @@ impl Rule {
     pub(crate) fn spellings(&self) -> Vec<String> {
         match self.form {
             Form::Named(_) => self.keywords.iter().flat_map(|name| spelling::all(name)).collect(),
-            _ => self.keywords.iter().map(|&keyword| keyword.to_owned()).collect(),
+            Form::Token { .. } | Form::Shape(_) | Form::Context(_) => {
+                self.keywords.iter().map(|&keyword| keyword.to_owned()).collect()
+            }
         }
     }
 }

@@ -2,23 +2,21 @@
 
 type Style = fn(&str) -> String;
 
-/// How the first word is written, and how the others are.
-const STYLES: &[[Style; 2]] = &[
-    [lower, lower],
-    [lower, title],
-    [title, lower],
-    [title, title],
-    [upper, lower],
-    [upper, title],
-    [upper, upper],
+/// What joins words, and how the first of them is written and how the others are: nobody writes
+/// `Api_key` or `APIkey`.
+const STYLES: &[(&str, &[[Style; 2]])] = &[
+    ("_", &[[lower, lower], [title, title], [upper, title], [upper, upper]]),
+    ("-", &[[lower, lower], [title, lower], [title, title], [upper, title], [upper, upper]]),
+    (" ", &[[lower, lower], [title, lower], [title, title], [upper, lower], [upper, title]]),
+    ("", &[[lower, lower], [lower, title], [title, title], [upper, title], [upper, upper]]),
 ];
 
 /// All spellings of a name that is given as words with spaces between them.
 pub(crate) fn all(name: &str) -> Vec<String> {
     let words: Vec<&str> = name.split(' ').collect();
     let mut spelt = Vec::new();
-    for between in ["_", "-", " ", ""] {
-        for [first, next] in STYLES {
+    for (between, styles) in STYLES {
+        for [first, next] in *styles {
             let style = |at: usize| if at == 0 { first } else { next };
             let parts: Vec<String> =
                 words.iter().enumerate().map(|(at, word)| (style(at))(word)).collect();

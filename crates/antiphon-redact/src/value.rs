@@ -1,6 +1,7 @@
 //! The value that a name is given: in JSON, YAML, shells, headers, XML, options, commands and code.
 
 use crate::bytes::Set;
+use crate::keywords::MARKER;
 use crate::placeholder;
 
 /// No value that a person or a program assigns is longer.
@@ -31,42 +32,44 @@ impl Value<'_> {
     }
 }
 
-/// What stands before a value: the rest of the line, and the name.
+/// What stands before a value: the parts of its name, and what stands before that.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Left<'t> {
-    pub(crate) lead: &'t str,
-    pub(crate) name: &'t str,
+    pub(crate) before: &'t str,
+    pub(crate) name: [&'t str; 3],
 }
 
 impl Left<'_> {
+    /// What stands before the name on its line.
+    fn lead(&self) -> &str {
+        let [first, ..] = self.name;
+        let line = self.before.rsplit('\n').next().unwrap_or_default();
+        line.get(..line.len().saturating_sub(first.len())).unwrap_or_default()
+    }
+
     /// Whether the name begins its line, but for what a shell, a list or a listing writes there.
     fn begins_line(&self) -> bool {
-        let lead = self.lead.trim();
+        let lead = self.lead().trim();
         let is_word = matches!(lead, "export" | "set" | "ENV" | "ARG" | "declare -x" | "$ export");
-        is_word
-            || lead.bytes().all(|byte| byte.is_ascii_digit() || b"-+>$#:/*|".contains(&byte))
-            || lead.trim_end_matches('→').bytes().all(|byte| byte.is_ascii_digit())
+        let lead = lead.trim_end_matches('→');
+        is_word || lead.bytes().all(|byte| byte.is_ascii_digit() || b"-+>$#:/*|".contains(&byte))
+    }
+
+    /// `--password`.
+    fn is_option(&self) -> bool {
+        self.name.first().is_some_and(|name| name.starts_with("--"))
     }
 
     /// `NAME=value`, as files of variables have it, and hardly any code.
     fn is_variable(&self) -> bool {
-        !self.name.bytes().any(|byte| byte.is_ascii_lowercase())
+        !self.name.iter().any(|part| part.bytes().any(|byte| byte.is_ascii_lowercase()))
     }
 
     /// A command or an instruction that takes a name and its value as two words.
     fn is_setter(&self) -> bool {
-        const SETTERS: &[&str] = &[
-            "ENV ",
-            "setx ",
-            "secret set ",
-            "secrets set ",
-            "variable set ",
-            "config set ",
-            "configure set ",
-            "git config ",
-            "env add ",
-        ];
-        SETTERS.iter().any(|setter| self.lead.contains(setter))
+        const SETTERS: &[&str] = &["ENV ", "setx ", " set ", "git config ", " env add "];
+        let lead = self.lead();
+        SETTERS.iter().any(|setter| lead.contains(setter))
     }
 }
 
@@ -103,17 +106,29 @@ pub(crate) fn after_name<'t>(rest: &'t str, left: &Left<'_>) -> Option<Value<'t>
     if trimmed.len() == after.len() {
         return None;
     }
-    if left.name.starts_with("--") {
+    if left.is_option() {
         return literal(trimmed).map(Value::as_value);
     }
-    if left.is_setter() {
-        let options = ["--body=", "--body ", "--value=", "--value ", "-b ", "-b"];
-        let given = strip_any(trimmed, &options).unwrap_or(trimmed);
-        return literal(given.trim_start()).map(Value::as_value);
-    }
     // `the password is …`
-    let said = strip_any(trimmed, &["is ", "is: "])?.trim_start();
-    literal(said).filter(|value| value.text.bytes().any(|byte| byte.is_ascii_digit()))
+    if let Some(said) = strip_any(trimmed, &["is ", "is: "]) {
+        let has_digit = |value: &Value<'_>| value.text.bytes().any(|byte| byte.is_ascii_digit());
+        return literal(said.trim_start()).filter(has_digit);
+    }
+    if !left.is_setter() {
+        return None;
+    }
+    let options = ["--body=", "--body ", "--value=", "--value ", "-b ", "-b"];
+    let given = strip_any(trimmed, &options).unwrap_or(trimmed);
+    literal(given.trim_start()).map(Value::as_value)
+}
+
+/// Whether what follows a name can be no value: most names in prose are followed by a short word,
+/// and no more is asked then.
+pub(crate) fn is_prose(rest: &str) -> bool {
+    let Some(text) = rest.strip_prefix(' ') else { return false };
+    let word = text.bytes().take(8).take_while(u8::is_ascii_alphabetic).count();
+    let is_short = text.as_bytes().get(word).is_none_or(|byte| b" ,.\n".contains(byte));
+    (1..8).contains(&word) && is_short && !text.starts_with("is ")
 }
 
 pub(crate) fn strip_any<'t>(text: &'t str, starts: &[&str]) -> Option<&'t str> {
@@ -192,6 +207,10 @@ fn in_line(text: &str, is_variable: bool) -> Option<Value<'_>> {
     let end = end.min(escape.unwrap_or(end));
     let is_all = text.get(end..)?.trim().is_empty();
     let mut value = text.get(..end)?;
+    // What was replaced in it was the secret. What is left must not be judged anew.
+    if value.contains(MARKER) {
+        return None;
+    }
     if !is_all {
         value = value.trim_end_matches(['&', ';', ',']);
     }

@@ -43,8 +43,11 @@ fn assert_gone(name: &str, text: &str, body: &[String]) {
     }
 }
 
-/// What tools write before a line, by its number.
-fn listings() -> Vec<(&'static str, fn(usize) -> String, &'static str)> {
+/// A name, what stands before a line by its number, and what stands behind.
+type Listing = (&'static str, fn(usize) -> String, &'static str);
+
+/// What tools write around a line.
+fn listings() -> Vec<Listing> {
     vec![
         ("as it is", |_| String::new(), ""),
         ("cat -n", |n| format!("{n:6}\t"), ""),
