@@ -204,7 +204,7 @@ pub(crate) fn pgpass(window: &Window<'_>) -> Verdict {
     let host = window.before.rsplit(char::is_whitespace).next().unwrap_or_default();
     let has_host = window.keyword.starts_with('*') || !host.is_empty() && !host.contains('/');
     let rest = window.rest().split(char::is_whitespace).next().unwrap_or_default();
-    let rest = rest.split(['"', '\'', '\\']).next().unwrap_or_default();
+    let rest = rest.split(['"', '\'', '`', '\\']).next().unwrap_or_default();
     let mut fields = rest.splitn(3, ':');
     let (database, user, password) = match window.keyword.starts_with('*') {
         // `*:*:*:` may stand for any of the three.

@@ -119,7 +119,7 @@ pub(crate) fn after_name<'t>(rest: &'t str, left: &Left<'_>) -> Option<Value<'t>
     }
     let options = ["--body=", "--body ", "--value=", "--value ", "-b ", "-b"];
     let given = strip_any(trimmed, &options).unwrap_or(trimmed);
-    literal(given.trim_start()).map(Value::as_value)
+    in_line(given.trim_start(), true)
 }
 
 /// Whether what follows a name can be no value: most names in prose are followed by a short word,

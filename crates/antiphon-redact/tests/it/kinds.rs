@@ -463,6 +463,7 @@ pub(crate) const CONTEXTS: &[Kind] = &[
     context("bindpw", "bindpw {an:16}"),
     context("configuration in xml", "<add key=\"ApiKey\" value=\"{an:32}\"/>"),
     context("django in .env", "SECRET_KEY={django:50}"),
+    context("django in a dockerfile", "ENV SECRET_KEY {django:50}"),
     context("django in yaml", "SECRET_KEY: {django:50}"),
     context("dockerfile", "ENV API_KEY {an:32}"),
     context("gh secret set", "gh secret set API_KEY --body \"{an:32}\""),
