@@ -1,8 +1,8 @@
 //! Private keys of all programs: whole, cut off at either end, and as tools list files.
 //!
 //! A key is the one secret that has lines. Of a whole one everything goes between its first and its
-//! last line. Where either is missing, lines of base64 are the key, whatever a listing writes before
-//! them: numbers, file names, signs of a diff, of a comment, of a string.
+//! last line. Where either is missing, lines of base64 are the key, whatever a listing writes
+//! before them: numbers, file names, signs of a diff, of a comment, of a string.
 
 use crate::bytes::Set;
 use crate::keywords::MARKER;
