@@ -16,7 +16,7 @@ pub struct MultiAgentSession {
     #[serde(flatten)]
     pub session: Session<MultiAgentSessionSummary>,
     pub collaboration: Collaboration,
-    /// At least one by the standard, but documents without any have been published.
+    /// The standard requires at least one, but documents without any have been published.
     #[serde(default)]
     pub sub_sessions: Vec<SubAgentSession>,
     /// May be empty.
@@ -26,7 +26,7 @@ pub struct MultiAgentSession {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Collaboration {
-    /// `single` is the session of one agent, written in this form.
+    /// `single` is a session of one agent, written in this form.
     #[cfg_attr(
         feature = "schema",
         schemars(extend("anyOf" = crate::schema::words(&["multi_agent", "single"])))
@@ -38,7 +38,7 @@ pub struct Collaboration {
     )]
     pub pattern: String,
     pub orchestrator: AgentIdentifier,
-    /// All but the orchestrator.
+    /// All except the orchestrator.
     pub participants: Vec<AgentIdentifier>,
     #[serde(flatten)]
     pub extra: BTreeMap<String, Value>,
@@ -48,7 +48,7 @@ pub struct Collaboration {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AgentIdentifier {
     pub agent_id: String,
-    /// `architect`, `developer`, `reviewer`, or what a team calls its roles.
+    /// `architect`, `developer`, `reviewer`, or a team's own name for a role.
     pub agent_type: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub instance_id: Option<String>,
@@ -88,7 +88,7 @@ pub struct SubAgentSession {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Task {
-    /// Of a reviewer, the id of the review.
+    /// For a reviewer, the id of the review.
     pub task_id: String,
     pub description: String,
     #[cfg_attr(
@@ -100,7 +100,7 @@ pub struct Task {
     pub extra: BTreeMap<String, Value>,
 }
 
-/// What one agent told another.
+/// What one agent said to another.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AgentMessage {
@@ -126,8 +126,8 @@ pub struct AgentMessage {
     pub extra: BTreeMap<String, Value>,
 }
 
-/// The summary of a session of one agent, and what several add to it. A session of one agent that
-/// is written in this form has none of the additions.
+/// The summary of a session of one agent, and what is added for several. A session of one agent
+/// that is written in this form has none of the additions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MultiAgentSessionSummary {
@@ -147,7 +147,7 @@ pub struct MultiAgentSessionSummary {
     pub final_verdict: Option<String>,
 }
 
-/// By role as in the standard, or as a list, which has room for every team.
+/// By role, as in the standard, or as a list, for teams of any kind.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]

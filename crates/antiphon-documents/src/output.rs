@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// By its members: they name no kind. The first that fits is taken.
+/// Identified by its members, which do not name a kind. The first that fits is used.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
@@ -150,7 +150,7 @@ pub struct Location {
     pub extra: BTreeMap<String, Value>,
 }
 
-/// The first three members are the standard's, the others those of its later form.
+/// The first three members are from the standard, the others from its later form.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(
     feature = "schema",

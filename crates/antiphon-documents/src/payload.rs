@@ -69,7 +69,7 @@ payload! {
         priority: String,
         #[cfg_attr(feature = "schema", schemars(extend("format" = "date-time")))]
         deadline: String,
-        /// 3 if it is not there.
+        /// 3 if absent.
         max_iterations: u64,
     }
 

@@ -15,7 +15,7 @@ use crate::{DeveloperOutput, MultiAgentSession, ReviewerOutput, Session};
 /// The words that a standard lists for a member. Another word is no error, so they stand beside a
 /// branch that allows all: an editor offers them, and a validator lets others pass.
 pub(crate) fn words(listed: &[&str]) -> Value {
-    json!([{ "enum": listed }, { "description": "any other word" }])
+    json!([{ "enum": listed }, { "description": "any other value" }])
 }
 
 /// One of these members must be there.
@@ -42,7 +42,7 @@ pub fn std_008() -> String {
     define::<Abort>(&mut generator);
     define::<Acknowledgment>(&mut generator);
     let schema = generator.into_root_schema_for::<MultiAgentSession>();
-    text(schema, "STD-008", "The session of several agents; all of STD-001, and more")
+    text(schema, "STD-008", "The session of several agents: everything in STD-001, and more")
 }
 
 fn define<T: JsonSchema>(generator: &mut SchemaGenerator) {

@@ -9,7 +9,7 @@ use serde_json::{Number, Value};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Session<S = SessionSummary> {
-    /// By convention the name of the file: date, number, task.
+    /// By convention, the name of the file: date, number, task.
     pub session_id: String,
     pub task_title: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -21,7 +21,7 @@ pub struct Session<S = SessionSummary> {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(extend("format" = "date-time")))]
     pub updated_at: Option<String>,
-    /// Not there while the session goes on.
+    /// Absent while the session is running.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(extend("format" = "date-time")))]
     pub completed_at: Option<String>,
@@ -47,14 +47,14 @@ pub struct Session<S = SessionSummary> {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AgentInfo {
     pub model_id: String,
-    /// The day of the list of capabilities that held.
+    /// The date of the list of capabilities that applied.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub capability_snapshot: Option<String>,
     #[serde(flatten)]
     pub extra: BTreeMap<String, Value>,
 }
 
-/// What the session says of itself as a whole.
+/// What the session says about itself as a whole.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionSummary {
@@ -81,7 +81,7 @@ pub struct ToolCall {
         schemars(extend("anyOf" = crate::schema::words(&["perception", "action", "interaction", "planning", "task_management"])))
     )]
     pub tool_category: Option<String>,
-    /// Calls stand in their order; when they were made is not always known.
+    /// Calls are listed in order; when they were made is not always known.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(extend("format" = "date-time")))]
     pub started_at: Option<String>,
@@ -134,18 +134,18 @@ pub struct CallOutput {
     pub extra: BTreeMap<String, Value>,
 }
 
-/// What the tool gave back: what it likes, and a line for people.
+/// The tool's result: any members, and a line for people.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CallResult {
-    /// Short, as "Read 736 lines".
+    /// Short, such as "Read 736 lines".
     #[serde(skip_serializing_if = "Option::is_none")]
     pub display: Option<String>,
     #[serde(flatten)]
     pub extra: BTreeMap<String, Value>,
 }
 
-/// What a call added to what the agent knew.
+/// What a call added to the agent's context.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ContextContribution {
@@ -162,15 +162,15 @@ pub struct ContextContribution {
     pub extra: BTreeMap<String, Value>,
 }
 
-/// What is known of the agent that a call started.
+/// What is known about the agent that a call started.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SubagentInfo {
     pub subagent_type: String,
-    /// The sub-session that records it; STD-008 alone has those.
+    /// The sub-session that records it (STD-008 only).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sub_session_id: Option<String>,
-    /// How many calls it made, as it was reported.
+    /// How many calls it made, as reported.
     pub tool_uses: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens_used: Option<u64>,
@@ -189,7 +189,7 @@ pub struct ToolCount {
     pub extra: BTreeMap<String, Value>,
 }
 
-/// A reading of a run of calls, made afterwards.
+/// An interpretation of a sequence of calls, made afterwards.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PhaseAnnotation {
@@ -233,7 +233,7 @@ pub struct ToolCallRange {
     pub extra: BTreeMap<String, Value>,
 }
 
-/// A thing that was known and used.
+/// Something that was known and used.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ContextReference {
@@ -243,7 +243,7 @@ pub struct ContextReference {
         schemars(extend("anyOf" = crate::schema::words(&["claude_md", "rule", "standard", "skill", "spec", "file", "user_message", "tool_result", "capability"])))
     )]
     pub kind: String,
-    /// The path of a file, or where else it came from.
+    /// The path of a file, or another source.
     pub source: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(

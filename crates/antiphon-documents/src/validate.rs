@@ -124,7 +124,7 @@ impl Report {
         let (valid, untold) = (!findings.has_error, findings.untold);
         if untold > 0 {
             findings.kept.truncate(FINDINGS_MAX - 1);
-            let message = format!("{} more findings are not told", untold + 1);
+            let message = format!("{} more findings are not listed", untold + 1);
             findings.warning(Code::TooMany, "", message);
         }
         let mut findings = findings.kept;
@@ -194,9 +194,9 @@ pub fn validate(text: &str, file_name: Option<&str>, held_to: Rules) -> Report {
     let Some(standard) = Standard::of(&value) else {
         let why = match value.is_object() {
             true => "it has neither `session_id` nor `tool_calls`",
-            false => "that would be an object",
+            false => "it is not an object",
         };
-        let message = format!("JSON, but no session document: {why}");
+        let message = format!("JSON, but not a session document: {why}");
         findings.error(Code::NotADocument, "", message);
         return Report::new(None, findings);
     };
@@ -230,14 +230,14 @@ pub fn validate(text: &str, file_name: Option<&str>, held_to: Rules) -> Report {
 pub fn validate_bytes(bytes: &[u8], file_name: Option<&str>, held_to: Rules) -> Report {
     let mut findings = Findings::default();
     if bytes.len() > BYTES_MAX {
-        let message = format!("more than {} MiB: no session document", BYTES_MAX >> 20);
+        let message = format!("larger than {} MiB: not a session document", BYTES_MAX >> 20);
         findings.error(Code::TooLarge, "", message);
         return Report::new(None, findings);
     }
     match std::str::from_utf8(bytes) {
         Ok(text) => validate(text, file_name, held_to),
         Err(error) => {
-            let message = format!("not UTF-8 from byte {} on", error.valid_up_to());
+            let message = format!("not valid UTF-8 from byte {} on", error.valid_up_to());
             findings.error(Code::NotUtf8, "", message);
             Report::new(None, findings)
         }

@@ -18,7 +18,7 @@ use crate::{Format, Kept, Sink, Stream};
 pub(crate) const FORMAT: Format = Format {
     name: "aider",
     what: "Aider chat histories",
-    versions: "0.86, by the program's source",
+    versions: "0.86, from the program's source code",
     detect,
     kept: Some(Kept {
         variable: "",
@@ -149,7 +149,7 @@ impl<'a> History<'a> {
         message_of.usage = Some(usage(&record.object));
         message_of.cost_usd = record.object.cost("cost");
         match at {
-            Some(at) => self.script.twin(record, at, "the tokens of the answer above", sink),
+            Some(at) => self.script.twin(record, at, "token counts of the answer above", sink),
             None => {
                 self.script.push(record, None, EventKind::Message(message));
             }

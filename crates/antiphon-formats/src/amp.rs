@@ -16,7 +16,7 @@ use crate::{Format, Kept, Lines, Sink, Stream, anthropic, spread};
 pub(crate) const FORMAT: Format = Format {
     name: "amp",
     what: "Amp threads",
-    versions: "2025 and 2026, by public readers",
+    versions: "2025 and 2026, from public readers",
     detect,
     kept: Some(Kept {
         variable: "",

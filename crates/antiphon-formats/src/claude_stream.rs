@@ -23,8 +23,8 @@ use tally::Tally;
 
 pub(crate) const FORMAT: Format = Format {
     name: "claude-stream",
-    what: "what `claude --output-format stream-json` prints",
-    versions: "2.0 to 2.1, by its published types",
+    what: "output of `claude --output-format stream-json`",
+    versions: "2.0 to 2.1, from its published types",
     detect,
     read,
     ..crate::ONE_FILE
@@ -133,7 +133,7 @@ impl<'a> Run<'a> {
                 message_id: uuid.to_owned(),
                 line: record.line.number,
                 place: record.line.place,
-                reason: "the same line stands further up",
+                reason: "duplicate of an earlier line",
             });
         }
         if self.agents.insert(MAIN) {
@@ -254,7 +254,7 @@ impl<'a> Run<'a> {
                 message_id: self.script.id_at(at).unwrap_or_default().to_owned(),
                 line: record.line.number,
                 place: record.line.place,
-                reason: "a part of a message that says nothing but its tokens, again",
+                reason: "repeated usage-only part of a message",
             });
         }
     }
@@ -386,7 +386,7 @@ impl<'a> Run<'a> {
                 message_id: id.to_owned(),
                 line: record.line.number,
                 place: record.line.place,
-                reason: "a piece of a message that comes whole",
+                reason: "piece of a message that is also recorded whole",
             });
         }
         self.script.finish(sink);

@@ -21,7 +21,7 @@ use crate::{Format, Kept, Lines, Sink, Stream, spread};
 pub(crate) const FORMAT: Format = Format {
     name: "cline",
     what: "Cline, Roo Code and Kilo Code tasks",
-    versions: "Cline 3, Roo Code 3 and Kilo Code 4, by public files and source",
+    versions: "Cline 3, Roo Code 3 and Kilo Code 4, from public files and source code",
     detect,
     beside: &["ui_messages.json", "task_metadata.json", "history_item.json"],
     belongs,

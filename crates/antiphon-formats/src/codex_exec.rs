@@ -17,8 +17,8 @@ use crate::{Format, Sink, Stream};
 
 pub(crate) const FORMAT: Format = Format {
     name: "codex-exec",
-    what: "what `codex exec --json` prints",
-    versions: "0.50 to 0.146, by the program's source",
+    what: "output of `codex exec --json`",
+    versions: "0.50 to 0.146, from the program's source code",
     detect,
     read,
     ..crate::ONE_FILE

@@ -16,7 +16,7 @@ use crate::{Format, Sink, Stream};
 pub(crate) const FORMAT: Format = Format {
     name: "codex-tui",
     what: "the event log of the Codex terminal interface",
-    versions: "August 2025; its calls and tokens were not seen",
+    versions: "August 2025; calls and tokens not observed",
     detect,
     read,
     ..crate::ONE_FILE
@@ -167,7 +167,7 @@ impl<'a> Log<'a> {
         });
         self.pieces = others;
         for piece in known {
-            let reason = "a piece of a message that follows whole";
+            let reason = "piece of a message that follows whole";
             self.script.twin(&piece.record, at, reason, sink);
         }
     }
@@ -230,7 +230,7 @@ impl<'a> Log<'a> {
             message.usage = Some(usage);
         }
         match known {
-            Some(at) => self.script.twin(record, at, "the tokens of the answer above", sink),
+            Some(at) => self.script.twin(record, at, "token counts of the answer above", sink),
             None => {
                 let mut message = blank(MAIN, Role::Assistant);
                 message.model = self.model.clone();

@@ -244,7 +244,7 @@ impl<'a> Run<'a> {
             self.note(call, event, agent, "name", None);
         }
         if let (Some(_), Some((earlier, _))) = (thought, before) {
-            self.script.twin(&earlier, event, "the message has what was thought", sink);
+            self.script.twin(&earlier, event, "reasoning already in the message", sink);
         }
         let output = data.number("outputTokens");
         self.tokens.said(&mut self.script, event, model, output);
@@ -279,7 +279,7 @@ impl<'a> Run<'a> {
             return self.script.twin(
                 record,
                 event,
-                "the message that calls has told the call",
+                "call already in the message that made it",
                 sink,
             );
         }

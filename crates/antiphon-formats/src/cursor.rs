@@ -19,7 +19,7 @@ use crate::{Format, Kept, Sink, Stream, anthropic};
 pub(crate) const FORMAT: Format = Format {
     name: "cursor",
     what: "Cursor agent transcripts, with sub-agents",
-    versions: "early 2026 as lines; as text by public readers",
+    versions: "early 2026 as JSON Lines; as text, from public readers",
     detect,
     belongs,
     kept: Some(Kept {

@@ -21,7 +21,7 @@ use crate::{Format, Kept, Lines, Sink, Stream, anthropic, spread};
 pub(crate) const FORMAT: Format = Format {
     name: "droid",
     what: "Factory Droid sessions",
-    versions: "2 of the session file",
+    versions: "session file version 2",
     detect,
     beside: &["{}.settings.json"],
     belongs: |stem, name, _| name.strip_suffix(".settings.json") == Some(stem),
@@ -96,7 +96,7 @@ impl<'a> Run<'a> {
         let object = &record.object;
         let known = object.id("id").and_then(|id| self.seen.get(id));
         if let Some((at, _)) = known.filter(|(_, text)| *text == record.line.text) {
-            return self.script.twin(record, *at, "the same entry again", sink);
+            return self.script.twin(record, *at, "duplicate of an earlier entry", sink);
         }
         let is_first = !self.has_begun;
         if is_first {

@@ -14,8 +14,8 @@ use crate::{Format, Sink, Stream};
 
 pub(crate) const FORMAT: Format = Format {
     name: "droid-stream",
-    what: "what `droid exec --output-format stream-json` prints",
-    versions: "0.81, by public samples",
+    what: "output of `droid exec --output-format stream-json`",
+    versions: "0.81, from public samples",
     detect,
     read,
     ..crate::ONE_FILE
@@ -182,7 +182,7 @@ impl<'a> Run<'a> {
             message.usage = usage.filter(|usage| !usage.is_zero());
         }
         if let Some((at, _)) = known {
-            self.script.twin(record, at, "the last answer, again", sink);
+            self.script.twin(record, at, "repeats the last answer", sink);
         }
         let (outcome, reason) = (Some(Cow::Borrowed("completed")), None);
         let ended = SessionEnded { outcome, reason, error: None, declared: None };

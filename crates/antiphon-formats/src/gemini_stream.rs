@@ -14,8 +14,8 @@ use crate::{Format, Sink, Stream};
 
 pub(crate) const FORMAT: Format = Format {
     name: "gemini-stream",
-    what: "what `gemini --output-format stream-json` prints",
-    versions: "0.61, by the program's source",
+    what: "output of `gemini --output-format stream-json`",
+    versions: "0.61, from the program's source code",
     detect,
     read,
     ..crate::ONE_FILE

@@ -12,8 +12,8 @@ use crate::{Format, Kept, Lines, Sink, Stream, spread};
 
 pub(crate) const FORMAT: Format = Format {
     name: "goose",
-    what: "Goose sessions, from files and from its database",
-    versions: "1.x, by public readers",
+    what: "Goose sessions, from files or its database",
+    versions: "1.x, from public readers",
     detect,
     kept: Some(Kept {
         variable: "XDG_DATA_HOME",

@@ -74,7 +74,7 @@ impl<'a> Run<'a> {
         let own = object.id("uuid");
         let known = own.and_then(|own| self.seen.get(own));
         if let Some((at, _)) = known.filter(|(_, text)| *text == record.line.text) {
-            self.script.twin(record, *at, "the same entry again", sink);
+            self.script.twin(record, *at, "duplicate of an earlier entry", sink);
             return;
         }
         let said = object.object("message").unwrap_or_default();
@@ -110,7 +110,7 @@ impl<'a> Run<'a> {
                     && message.tool_calls.is_empty()
                     && message.usage.is_none();
                 if let Some(at) = known.filter(|_| is_mute) {
-                    self.script.twin(record, at, "the call stands further up", sink);
+                    self.script.twin(record, at, "duplicate of an earlier call", sink);
                     continue;
                 }
                 let at = self.script.events.len();

@@ -19,7 +19,7 @@ use crate::{Format, Kept, Lines, Sink, Stream, spread};
 pub(crate) const FORMAT: Format = Format {
     name: "kimi",
     what: "Kimi Code and Kimi CLI sessions, with sub-agents",
-    versions: "1.4 of the wire file; older ones by the program's source",
+    versions: "wire file version 1.4; older ones from the program's source code",
     detect,
     belongs,
     kept: Some(Kept {

@@ -17,7 +17,7 @@ use crate::{Format, Lines, spans};
 pub(crate) const FORMAT: Format = Format {
     name: "langfuse",
     what: "Langfuse traces (exports and ingestion batches)",
-    versions: "exports of 2025 to 2026; ingestion events",
+    versions: "exports from 2025 to 2026; ingestion events",
     detect,
     lines: Some(lines),
     read: |streams, sink| spans::read("langfuse", streams, sink),

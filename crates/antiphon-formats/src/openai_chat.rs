@@ -14,7 +14,7 @@ use crate::{Format, Lines, Sink, Stream, chat};
 
 pub(crate) const FORMAT: Format = Format {
     name: "openai-chat",
-    what: "conversations as chat services take them (`messages`)",
+    what: "conversations in the format of chat APIs (`messages`)",
     versions: "messages with `tool_calls` or `function_call`",
     detect,
     lines: Some(lines),

@@ -16,7 +16,7 @@ use crate::{Format, Kept, Lines, Sink, Stream, spread};
 
 pub(crate) const FORMAT: Format = Format {
     name: "opencode",
-    what: "OpenCode sessions: exported, in its folders or its database, with sub-agents",
+    what: "OpenCode sessions, exported or from its folders or database, with sub-agents",
     versions: "0.3 to 1.3",
     detect,
     beside: &["ses"],

@@ -17,8 +17,8 @@ use crate::{Format, Sink, Stream};
 
 pub(crate) const FORMAT: Format = Format {
     name: "opencode-run",
-    what: "what `opencode run --format json` prints",
-    versions: "1.2, by the program's source",
+    what: "output of `opencode run --format json`",
+    versions: "1.2, from the program's source code",
     detect,
     read,
     ..crate::ONE_FILE

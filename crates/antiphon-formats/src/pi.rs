@@ -20,7 +20,7 @@ use crate::{Format, Sink, Stream};
 pub(crate) const FORMAT: Format = Format {
     name: "pi",
     what: "Pi sessions",
-    versions: "1 to 3 of the session file",
+    versions: "session file versions 1 to 3",
     detect,
     kept: Some(crate::Kept {
         variable: "",

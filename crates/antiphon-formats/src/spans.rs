@@ -210,7 +210,7 @@ fn again<'a>(first: &Span<'a>, record: &Record<'a>) -> Duplicate {
         message_id: first.id.to_string(),
         line: record.line.number,
         place: record.line.place,
-        reason: "the same span again",
+        reason: "duplicate of an earlier span",
     }
 }
 

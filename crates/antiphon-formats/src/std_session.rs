@@ -31,7 +31,7 @@ use crate::{Format, Sink, Stream};
 pub(crate) const FORMAT: Format = Format {
     name: "std-session",
     what: "session documents (STD-001, STD-008)",
-    versions: "0, 2.x and 3.0 of STD-001, 1.0 of STD-008",
+    versions: "STD-001 0, 2.x and 3.0; STD-008 1.0",
     detect,
     lines: Some(document::lines),
     read,

@@ -15,8 +15,8 @@ use crate::{Format, Sink, Stream};
 
 pub(crate) const FORMAT: Format = Format {
     name: "transcript",
-    what: "transcripts of agent sessions, as `record` writes them",
-    versions: "three spacings, with and without a footer",
+    what: "transcripts of agent sessions, as written by `record`",
+    versions: "three spacing variants, with and without a footer",
     detect: |head| head.iter().find(|line| !line.trim().is_empty()) == Some(&HEADER),
     lines: Some(write::lines),
     read,

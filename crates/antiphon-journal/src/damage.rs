@@ -123,20 +123,20 @@ impl Damage {
         let len = self.len;
         match &self.kind {
             DamageKind::TornTail => format!(
-                "torn tail: the last {len} bytes are the beginning of a line that was never \
+                "torn tail: the last {len} bytes are the start of a line that was never \
                  finished (or is being written now)"
             ),
-            DamageKind::Unterminated => "the last line is whole but has no newline".to_owned(),
+            DamageKind::Unterminated => "the last line is complete but has no newline".to_owned(),
             DamageKind::TornLine => {
-                format!("torn line: {len} bytes, the beginning of a line that was never finished")
+                format!("torn line: {len} bytes, the start of a line that was never finished")
             }
             DamageKind::Welded { whole: 1 } => {
-                "welded: several lines on one; one of them is whole".to_owned()
+                "welded: several lines joined into one; one of them is complete".to_owned()
             }
             DamageKind::Welded { whole } => {
-                format!("welded: several lines on one; {whole} of them are whole")
+                format!("welded: several lines joined into one; {whole} of them are complete")
             }
-            DamageKind::Nul => format!("{len} bytes that end in zeros, where a line should be"),
+            DamageKind::Nul => format!("{len} bytes ending in zeros where a line should be"),
             DamageKind::BadHash => {
                 "the line was changed after it was written: its hash does not match".to_owned()
             }
@@ -146,22 +146,23 @@ impl Damage {
                 let last = from + missing - 1;
                 format!("{missing} lines are missing here: n {from} to {last}")
             }
-            DamageKind::OutOfOrder { n } => format!("n {n} stands too late: lines were moved"),
-            DamageKind::Repeated { n } => format!("n {n} stands further up already"),
+            DamageKind::OutOfOrder { n } => format!("n {n} comes too late: lines were moved"),
+            DamageKind::Repeated { n } => format!("n {n} also occurs on an earlier line"),
             DamageKind::Forked { n } => {
-                format!("another line with n {n} stands further up: two writers went on from one")
+                format!(
+                    "another line with n {n} comes earlier: two writers continued from one line"
+                )
             }
             DamageKind::BrokenChain { wanted, found } => format!(
-                "the chain is broken: the line names {found} as the hash before it, which is \
+                "the chain is broken: the line gives {found} as the previous hash, but it is \
                  {wanted}"
             ),
             DamageKind::Unchained => {
-                "a line without a seal (n, prev, hash): another writer's".to_owned()
+                "a line without a seal (n, prev, hash), from another writer".to_owned()
             }
-            DamageKind::TooLong => format!(
-                "a line of {len} bytes; the longest that is read is {}",
-                crate::lines::LINE_BYTES_MAX
-            ),
+            DamageKind::TooLong => {
+                format!("a line of {len} bytes; the limit is {}", crate::lines::LINE_BYTES_MAX)
+            }
             DamageKind::Undecodable(problem) => problem.message.clone(),
         }
     }

@@ -32,10 +32,10 @@ pub enum DraftError {
     #[error("`{0}` needs `{1}`")]
     Missing(&'static str, &'static str),
     #[error(
-        "`transcript_edit` counts in `n`, which is the line's number here: use `context_edited`"
+        "`transcript_edit` uses `n`, which is the line number here: use `context_edited` instead"
     )]
     TranscriptEdit,
-    #[error("`session_started` of format {0}; this writer writes format {FORMAT}")]
+    #[error("`session_started` has format {0}, but this program writes format {FORMAT}")]
     NewerFormat(u64),
     #[error("a line of {0} bytes is too long; the limit is {LINE_BYTES_MAX}")]
     TooLong(usize),

@@ -63,7 +63,7 @@ pub fn leads_out(error: &io::Error) -> bool {
 
 /// A link leads out of the folder that it should stay in.
 #[derive(Debug, thiserror::Error)]
-#[error("a link that leads out of its folder")]
+#[error("a link pointing outside its folder")]
 struct LeadsOut;
 
 /// Where a path leads to, if that lies in the folder.

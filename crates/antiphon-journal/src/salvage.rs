@@ -40,7 +40,7 @@ pub fn salvage(log: &Log, path: &Path, options: Options) -> Result<Salvaged, Err
         let (lost, changed) = (copy.found.lost, copy.found.changed);
         let gap = format!(
             "{{\"event_type\":\"gap\",\"count\":{lost},\"changed\":{changed},\
-             \"reason\":\"salvaged: what could not be read in the damaged log\"}}"
+             \"reason\":\"salvaged: lines that could not be read in the damaged log\"}}"
         );
         copy.writer.append(&Draft::from_json(&gap)?)?;
     }

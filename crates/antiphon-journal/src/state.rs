@@ -223,7 +223,7 @@ impl State {
         );
         json::push_string(
             &mut members,
-            &format!("the segment before could not be synced: {failure}"),
+            &format!("the previous segment could not be synced: {failure}"),
         );
         let _ = self.write_own(&members);
     }

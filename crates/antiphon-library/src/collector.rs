@@ -101,11 +101,11 @@ pub enum CollectorError {
     Log(#[from] LogError),
     #[error(transparent)]
     Open(#[from] crate::Error),
-    #[error("a body of the log cannot be read")]
+    #[error("part of the log cannot be read")]
     Body(#[from] BodyError),
-    #[error("there is no span `{0}` in the task")]
+    #[error("the task has no span `{0}`")]
     NoSpan(String),
-    #[error("there is a span `{0}` in the task already")]
+    #[error("the task already has a span `{0}`")]
     SpanExists(String),
     #[error("there is no run `{0}`")]
     NoRun(String),

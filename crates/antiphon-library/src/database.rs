@@ -28,7 +28,7 @@ pub enum DatabaseError {
     Read { path: PathBuf, source: rusqlite::Error },
     #[error("cannot copy the database `{path}`")]
     Copy { path: PathBuf, source: std::io::Error },
-    #[error("`{path}` is a database without sessions of a known agent")]
+    #[error("`{path}` is a database that contains no sessions of a known agent")]
     Unknown { path: PathBuf },
     #[error("the database `{path}` contains no sessions")]
     Empty { path: PathBuf },
@@ -38,7 +38,7 @@ pub enum DatabaseError {
     Unread { path: PathBuf, agent: &'static str },
     #[error("a session in the database `{path}` is too long to read")]
     TooLong { path: PathBuf },
-    #[error("the database `{path}` changed while it was read")]
+    #[error("the database `{path}` changed while it was being read")]
     Changed { path: PathBuf },
 }
 
@@ -163,7 +163,7 @@ impl Database {
         let others: Vec<String> = self.sessions().skip(1).take(SHOWN).map(title).collect();
         let more = if count > SHOWN + 1 { " …" } else { "" };
         Some(format!(
-            "`{shown}` holds {count} sessions, and this is the newest; name another as \
+            "`{shown}` contains {count} sessions, and this is the newest; open another as \
              `{shown}/<id>`: {}{more}",
             others.join(", ")
         ))

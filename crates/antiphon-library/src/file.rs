@@ -51,10 +51,10 @@ impl Stopped {
     pub(crate) fn at(&self, stream: u32, text: &str, name: &str) -> Problem {
         let (code, message) = match self {
             Self::Packed(error) => {
-                ("packed", format!("`{name}` cannot be unpacked beyond this: {error}"))
+                ("packed", format!("`{name}` cannot be unpacked beyond this point: {error}"))
             }
             Self::TooLong { most } => {
-                ("too-long", format!("`{name}` {}; the rest is not read", too_long(*most)))
+                ("too-long", format!("`{name}` {}; the rest was not read", too_long(*most)))
             }
             Self::Unreadable(error) => ("unreadable", format!("cannot read `{name}`: {error}")),
         };
@@ -74,7 +74,7 @@ impl From<Stopped> for io::Error {
 }
 
 fn too_long(most: u64) -> String {
-    format!("has more than {} (allow more memory with `--max-memory`)", size(most))
+    format!("contains more than {} of data (raise the limit with `--max-memory`)", size(most))
 }
 
 fn too_large(what: &str) -> io::Error {

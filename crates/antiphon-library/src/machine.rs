@@ -118,21 +118,24 @@ pub fn troubles(environment: &Environment, store: &Store) -> Vec<Trouble> {
             let is_empty = file.metadata().is_ok_and(|it| it.len() == 0);
             match format_of(&file) {
                 Ok(format) if format.is_some_and(|it| it.name == folder.agent) || is_empty => {}
-                Ok(_) => add(file.display().to_string(), format!("no session of {}", folder.agent)),
+                Ok(_) => {
+                    let what = format!("not a valid {} session", folder.agent);
+                    add(file.display().to_string(), what);
+                }
                 Err(_) => add(file.display().to_string(), "cannot be read".to_owned()),
             }
         }
     }
     for row in store.known_rows().into_values().filter(|row| row.problems > 0) {
         let plural = if row.problems == 1 { "" } else { "s" };
-        let what = format!("{} problem{plural}; `antiphon show` tells", row.problems);
+        let what = format!("{} problem{plural}; see `antiphon show`", row.problems);
         add(row.session_id, what);
     }
     for left_out in store.damaged().into_values() {
         add(left_out.session, format!("damaged: {}", left_out.what));
     }
     if store.aside().is_file() {
-        let what = "a damaged catalogue, set aside; it was made again and can be deleted";
+        let what = "a damaged catalogue that was set aside and rebuilt; this file can be deleted";
         add(store.aside().display().to_string(), what.to_owned());
     }
     troubles

@@ -54,7 +54,7 @@ impl Memory {
         const STEP: u64 = 100 << 20;
         let needed = len.saturating_mul(3).div_ceil(STEP).saturating_mul(STEP) >> 20;
         format!(
-            "it is a document of {}, and to read it takes more than {} of memory; allow that with \
+            "reading this {} document needs more than {} of memory; allow it with \
              `--max-memory {needed}MB`",
             size(len),
             size(self.0)

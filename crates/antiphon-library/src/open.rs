@@ -94,7 +94,7 @@ fn open_for(path: &Path, only_usage: bool, tell: Option<Tell<'_>>) -> Result<Ope
     if path.exists() && !path.is_dir() {
         let unread = |source| Error::Read { path: path.to_owned(), source };
         if file::is_packed(path).map_err(unread)? {
-            let what = "it is packed, and its content is not a session in a known format";
+            let what = "it is compressed, and its content is not a session in a known format";
             return Err(unread(io::Error::other(what)));
         }
     }

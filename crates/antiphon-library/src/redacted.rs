@@ -137,7 +137,7 @@ impl Copy<'_> {
             let mut gap = Members::of_event("gap");
             gap.number("count", Some(self.lost.lost));
             gap.number("changed", Some(self.lost.changed));
-            gap.word("reason", "redacted: what could not be read in the damaged log");
+            gap.word("reason", "redacted: lines that could not be read in the damaged log");
             writeln!(self.out, "{}", gap.object())?;
         }
         self.out.flush()

@@ -57,7 +57,7 @@ pub struct SessionFolder {
 pub enum StoreError {
     #[error("no folder to keep sessions in: neither $ANTIPHON_HOME nor $HOME is set")]
     Homeless,
-    #[error("cannot write in `{path}`")]
+    #[error("cannot write to `{path}`")]
     Write { path: PathBuf, source: io::Error },
 }
 

@@ -156,7 +156,7 @@ impl Store {
                 Ok(Found { mut sessions, others, links }) => {
                     found.append(&mut sessions);
                     orphans.extend(others.into_iter().map(|path| (path, folder.agent)));
-                    let why = "a link to a folder elsewhere";
+                    let why = "a link to a folder outside the agent's folder";
                     skipped.extend(links.into_iter().map(|path| (path, why.to_owned())));
                 }
                 Err(error) => failed.push((folder.path.clone(), error)),

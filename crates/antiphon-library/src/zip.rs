@@ -133,7 +133,7 @@ fn compact(bytes: &mut Vec<u8>, from: usize) {
 impl Member<'_> {
     fn unpack(&self, most: u64, out: &mut Vec<u8>) -> (Option<u64>, Option<io::Error>) {
         if self.flags & ENCRYPTED != 0 {
-            return (None, Some(io::Error::other("a member is encrypted")));
+            return (None, Some(io::Error::other("an entry is encrypted")));
         }
         match self.method {
             STORED => {
@@ -151,7 +151,7 @@ impl Member<'_> {
                 Err(error) => (None, Some(error)),
             },
             other => {
-                let what = format!("a member is packed in a way that is not known ({other})");
+                let what = format!("an entry uses an unknown compression method ({other})");
                 (None, Some(io::Error::other(what)))
             }
         }

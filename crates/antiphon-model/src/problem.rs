@@ -30,9 +30,9 @@ pub enum Severity {
 pub enum ProblemKind {
     #[error("not JSON: {0}")]
     NotJson(String),
-    #[error("the last line breaks off: it is still being written, or it was cut")]
+    #[error("the last line is incomplete: still being written, or cut off")]
     Torn,
-    #[error("JSON, but no object")]
+    #[error("not a JSON object")]
     NotAnObject,
     #[error("a message without an agent")]
     NoAgent,
@@ -41,17 +41,19 @@ pub enum ProblemKind {
     #[error("`usage` has neither `input` nor `output`: its tokens are not counted")]
     UnknownUsage,
     #[error(
-        "the sub-agent `{agent}` has no file here: what it did is unknown, and its tokens are not \
-         counted{}", .tokens.map(|it| format!(" (it reported {it})")).unwrap_or_default()
+        "the file of sub-agent `{agent}` is missing: what it did is unknown, and its tokens are \
+         not counted{}", .tokens.map(|it| format!(" (it reported {it})")).unwrap_or_default()
     )]
     AbsentSubAgent { agent: String, tokens: Option<u64> },
-    #[error("the id `{0}` stands on an earlier line too; references mean the nearest one before")]
+    #[error(
+        "the id `{0}` also occurs on an earlier line; references point to the nearest earlier one"
+    )]
     DuplicateId(String),
-    #[error("several records stand on one line; each was read")]
+    #[error("several records are on one line; each was read")]
     SharedLine,
-    #[error("bytes that are not UTF-8")]
+    #[error("bytes that are not valid UTF-8")]
     NotUtf8,
-    #[error("the order of the streams goes round in a circle here; the file's own order is kept")]
+    #[error("the streams' order is circular here; the file's own order is kept")]
     Circle,
     #[error("the session is full: it holds at most 2^30 events")]
     Full,

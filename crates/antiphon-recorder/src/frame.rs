@@ -46,7 +46,7 @@ impl Loss {
 
 impl fmt::Display for Loss {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} lines ({} bytes) of the output", self.lines, self.bytes)
+        write!(f, "{} lines ({} bytes) of output", self.lines, self.bytes)
     }
 }
 

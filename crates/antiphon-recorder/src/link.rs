@@ -170,7 +170,7 @@ impl Link {
                 (done, moved) = (now, Instant::now());
             }
             if moved.elapsed() > STANDSTILL {
-                let why = "the recording was left behind: what it writes to does not answer";
+                let why = "the recording was abandoned: the disk it writes to does not respond";
                 warnings.push(why.to_owned());
                 return warnings;
             }

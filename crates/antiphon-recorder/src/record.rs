@@ -59,7 +59,7 @@ pub enum RecordError {
     Start { command: String, source: std::io::Error },
     #[error("cannot watch for signals")]
     Signals(#[source] std::io::Error),
-    #[error("cannot begin to record")]
+    #[error("cannot start recording")]
     Scribe(#[source] std::io::Error),
 }
 
@@ -104,7 +104,7 @@ fn finish(link: Link, queue: &Queue, exit: Exit, wait: bool) -> Vec<String> {
     let mut warnings = link.finish(exit, wait, patience);
     let lost = queue.lost_in_all();
     if !lost.is_none() {
-        warnings.push(format!("the recording is not complete: {lost} could not be kept"));
+        warnings.push(format!("the recording is incomplete: {lost} could not be saved"));
     }
     warnings
 }

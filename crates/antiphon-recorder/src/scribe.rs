@@ -113,7 +113,9 @@ impl Scribe {
                 Ok(Taken::Nothing) => self.flush(),
                 Ok(Taken::End) => break,
                 Err(error) => {
-                    self.warn(format!("what waited to be recorded cannot be read: {error}"));
+                    self.warn(format!(
+                        "output that was waiting to be recorded cannot be read: {error}"
+                    ));
                     break;
                 }
             }
@@ -216,7 +218,9 @@ impl Scribe {
                 Ok(file) => self.file = Some(file),
                 Err(error) => {
                     let folder = folder.display();
-                    self.warn(format!("no log of this session in `{folder}`: {error}"));
+                    self.warn(format!(
+                        "cannot create the log of this session in `{folder}`: {error}"
+                    ));
                 }
             }
         }
@@ -236,7 +240,7 @@ impl Scribe {
             && let Err(error) = file.write(text)
         {
             let path = file.path().display();
-            let warning = format!("the log of this session `{path}` stops short: {error}");
+            let warning = format!("the log of this session, `{path}`, is incomplete: {error}");
             self.warn(warning);
         }
     }
@@ -260,7 +264,7 @@ impl Scribe {
     fn warn_of_log(&mut self) {
         if let Some(failure) = self.log.failure.as_ref().filter(|_| !self.has_warned) {
             self.has_warned = true;
-            self.warn(format!("the recording is not complete: {failure}"));
+            self.warn(format!("the recording is incomplete: {failure}"));
         }
     }
 
@@ -273,7 +277,7 @@ impl Scribe {
         let unwritten = self.log.unwritten;
         if !unwritten.is_none() {
             self.log.gap(unwritten, "the log could not be written", now);
-            self.warn(format!("the recording is not complete: {unwritten} could not be written"));
+            self.warn(format!("the recording is incomplete: {unwritten} could not be written"));
         }
         let told = self.result.take();
         let verdict = verdict(exit, told.as_ref());

@@ -106,5 +106,5 @@ fn a_disk_that_is_full_is_told_with_what_is_missing() {
     assert!(took < Duration::from_secs(5), "{took:?}");
     assert_eq!(warnings.len(), 2, "{warnings:?}");
     assert!(warnings.iter().any(|it| it.contains("2 lines (8 bytes)")), "{warnings:?}");
-    assert!(warnings.iter().all(|it| it.contains("not complete")), "{warnings:?}");
+    assert!(warnings.iter().all(|it| it.contains("incomplete")), "{warnings:?}");
 }

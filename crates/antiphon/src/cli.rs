@@ -20,7 +20,7 @@ pub(crate) use view::*;
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
-    /// Memory that unpacking a file, or reading a document, may take: 1GB instead of 256MB
+    /// Memory limit for unpacking a file or reading a document (default: 256MB)
     #[arg(long, global = true, value_name = "SIZE", value_parser = size, hide = true)]
     pub(crate) max_memory: Option<u64>,
 }
@@ -38,25 +38,26 @@ fn size(text: &str) -> Result<u64, String> {
         _ => return Err("expected a size such as 512MB or 2GB".to_owned()),
     };
     let number: u64 = digits.parse().map_err(|_| "expected a size such as 512MB or 2GB")?;
-    number.checked_mul(1 << shift).ok_or_else(|| "that is more than there can be".to_owned())
+    number.checked_mul(1 << shift).ok_or_else(|| "the size is too large".to_owned())
 }
 
 const EXAMPLES: &str = "\
 Examples:
   antiphon demo                                      see what a session looks like
   antiphon record -- claude -p 'Fix it' --output-format stream-json --verbose
-  antiphon sync && antiphon search 'flaky test'      everything that your agents did
+  antiphon sync && antiphon search 'flaky test'      search your agents' sessions
   antiphon show latest                               one page about a session
   antiphon view dialog run.jsonl                     who said what, and who heard it
   antiphon view perspective run.jsonl --agent Jill   the session as Jill saw it
   my-program | antiphon append run.jsonl             record from any language
 
-A SESSION is the path of a log (or of a folder of its segments), or of a file that a known agent
-wrote (`antiphon formats`); or a session that is kept (`antiphon ls`): its id, the beginning of its
-id, or `latest`.
-To unpack a file or to read a document takes at most 256 MB of memory, or what `--max-memory SIZE`
-allows to any command.
-Exit codes: 0 done, 1 the answer is no, 2 usage, 3 done but some input was bad, 4 failed.";
+A SESSION is the path of a log, of a folder with a log's segments, or of a file written by a known
+agent (see `antiphon formats`); or the id of a kept session (see `antiphon ls`), the first few
+characters of its id, or `latest`.
+Unpacking a file or reading a document uses at most 256 MB of memory; every command accepts
+`--max-memory SIZE` to change the limit.
+Exit codes: 0 success, 1 negative result (such as nothing found or not valid), 2 usage error,
+3 success, but some input was bad, 4 failure.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -68,14 +69,14 @@ Examples:
   antiphon record -- claude -p 'Fix the test' --output-format stream-json --verbose
   antiphon record --role reviewer --issue 42 --logs-dir logs -- codex exec --json 'Review it'
 
-The command's output, input, signals and exit status pass through unchanged. The session is
-`latest` to every other command.")]
+The command's output, input, signals and exit status pass through unchanged. Other commands
+find the session as `latest`.")]
     Record(Record),
-    /// Copy new and changed sessions of every agent on this machine
+    /// Copy new and changed sessions from every agent on this machine
     Sync(Sync),
     /// List the kept sessions, most recently changed first
     Ls(Ls),
-    /// Search everything that was said and done in all kept sessions
+    /// Search everything said and done in all kept sessions
     #[command(after_help = "\
 All words must match; \"a phrase\" matches literally. Filters: tool:Bash file:src/x.rs agent:codex
 project:web role:user since:2026-03-01 until:2026-04-01 is:error. The newest matches come first.")]
@@ -92,15 +93,15 @@ project:web role:user since:2026-03-01 until:2026-04-01 is:error. The newest mat
     Export(Export),
     /// Add a phase or a note to a session
     Annotate(Annotate),
-    /// Name the last complete point and every call without a result
+    /// Show the last complete point and any calls without results
     Resume(Session),
     /// Append events, one JSON object per line of stdin
     Append(Append),
-    /// Check every line of a log, and the chain that they form
+    /// Check every line of a log and its chain of hashes
     Verify(Verify),
     /// Write a clean copy of a damaged log
     Salvage(Salvage),
-    /// Look for secrets in sessions, logs and any other text
+    /// Find secrets in sessions, logs and any other text
     Scan(Scan),
     /// Write a copy without secrets
     Redact(Redact),
@@ -118,12 +119,12 @@ project:web role:user since:2026-03-01 until:2026-04-01 is:error. The newest mat
     Reindex(Reindex),
     /// Copy an agent's sessions as they happen, using its hooks
     Install(Install),
-    /// What an agent's hook runs; it reads the hook's JSON, prints nothing and never fails
+    /// Run by an agent's hook: reads the hook's JSON, prints nothing, never fails
     Hook(Hook),
-    /// What `record` runs to lead the session of a command's terminal
+    /// Run by `record` to lead the session of a command's terminal
     #[command(hide = true)]
     Lead(Lead),
-    /// What `record` runs to write what a command prints
+    /// Run by `record` to write what a command prints
     #[command(hide = true)]
     Scribe(Scribe),
 }
@@ -139,7 +140,7 @@ pub(crate) struct Session {
 
 #[derive(Debug, Args)]
 pub(crate) struct Demo {
-    /// Where to write the picture, instead of a temporary folder
+    /// Where to write the picture (default: a temporary folder)
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 }

@@ -36,7 +36,7 @@ pub(crate) use record::duration;
 
 /// What to do about an empty store.
 const NOTHING_KEPT: &str =
-    "No session is kept yet: `antiphon sync` copies the sessions of your agents.";
+    "No sessions have been kept yet; `antiphon sync` copies your agents' sessions.";
 
 pub(crate) fn run(cli: Cli) -> anyhow::Result<Outcome> {
     if let Some(bytes) = cli.max_memory {

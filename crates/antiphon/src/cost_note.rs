@@ -8,20 +8,20 @@ pub(crate) fn cost_note(totals: &Totals) -> Option<String> {
     let declared = totals.declared()?;
     let dollars = |amount| format!("${amount:.4}");
     match totals.basis()? {
-        Basis::Declared => Some("as declared by the agent".to_owned()),
+        Basis::Declared => Some("as reported by the agent".to_owned()),
         Basis::Mixed => {
             let (priced, filled) = (dollars(totals.priced), dollars(totals.filled));
-            let both = format!("{priced} by prices, {filled} as declared by the agent");
+            let both = format!("{priced} by list price, {filled} as reported by the agent");
             // What is priced may be declared as well.
             let in_all = dollars(declared);
             Some(if in_all == filled {
                 both
             } else {
-                format!("{both}, which declares {in_all} in all")
+                format!("{both}, which reports {in_all} in total")
             })
         }
         Basis::Priced if dollars(declared) != dollars(totals.priced) => {
-            Some(format!("by prices; the agent declares {}", dollars(declared)))
+            Some(format!("by list price; the agent reports {} in total", dollars(declared)))
         }
         Basis::Priced => None,
     }

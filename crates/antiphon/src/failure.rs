@@ -131,8 +131,8 @@ pub(crate) fn report_left_out(left_out: &[antiphon_library::LeftOut]) -> Outcome
     }
     let count = crate::terminal::count(left_out.len(), "session");
     crate::terminal::complain(&format!(
-        "{count} damaged or unreadable: `antiphon sync` repairs what its agent still has, \
-         `antiphon doctor --deep` checks everything"
+        "{count} damaged or unreadable; `antiphon sync` repairs copies whose original files still \
+         exist, `antiphon doctor --deep` checks everything"
     ));
     Outcome::BadInput
 }

@@ -45,7 +45,9 @@ impl Opened {
             let first = inner.session.problems().first().map(|problem| problem.message.clone());
             let why = first.unwrap_or_else(|| "it contains no events".to_owned());
             let what = format!("`{shown}` is not a session in a known format: {why}");
-            return Err(UserError::failed(what).hint("`antiphon formats` lists them").into());
+            return Err(UserError::failed(what)
+                .hint("`antiphon formats` lists the known formats")
+                .into());
         }
         Ok(Self { inner, path: shown.to_string() })
     }
@@ -85,7 +87,7 @@ impl Opened {
                         .hint(format!("available agents: {names}"))
                 }
                 AgentNotFound::Ambiguous { ids } => {
-                    UserError::usage(format!("`{wanted}` names {} agents", ids.len()))
+                    UserError::usage(format!("`{wanted}` matches {} agents", ids.len()))
                         .hint(format!("use one of their ids: {}", ids.join(", ")))
                 }
             };
@@ -142,7 +144,7 @@ fn no_log(path: &Path, error: Error) -> anyhow::Error {
         && source.kind() == std::io::ErrorKind::NotFound
     {
         return UserError::failed(format!("there is no file `{}`", path.display()))
-            .hint("pass the path of a session; `antiphon demo` shows some")
+            .hint("pass the path of a session; `antiphon demo` shows examples")
             .into();
     }
     error.into()
@@ -183,20 +185,23 @@ fn located(named: &Path) -> anyhow::Result<Located> {
         Found::Several(sessions) => {
             let several = UserError::usage(format!("`{word}` matches {} sessions", sessions.len()));
             Err(several
-                .hint(format!("type more of one of these ids: {}", candidates(&sessions)))
+                .hint(format!(
+                    "type more characters of one of these ids: {}",
+                    candidates(&sessions)
+                ))
                 .into())
         }
         Found::Nothing if named.extension().is_some() => Ok(at(named)),
         Found::Nothing if word == "latest" => {
             let none = UserError::not_found("no sessions have been kept yet");
-            Err(none.hint("`antiphon sync` copies the sessions of your agents").into())
+            Err(none.hint("`antiphon sync` copies your agents' sessions").into())
         }
         // A thread is kept with the session that made it.
         Found::Nothing => match store.map(|store| store.find_parts(word)).as_deref() {
             Some([part]) => Ok(at(part)),
             Some([_, _, ..]) => {
                 let several = UserError::usage(format!("`{word}` matches several threads"));
-                Err(several.hint("type more of the id").into())
+                Err(several.hint("type more characters of the id").into())
             }
             Some([]) | None => {
                 let none = UserError::failed(format!("there is no file or session `{word}`"));

@@ -20,5 +20,5 @@ pub(crate) fn own(chosen: Option<&Path>) -> anyhow::Result<Option<Prices>> {
     let text = regular::read_text(&file)
         .with_context(|| format!("cannot read the price table `{}`", file.display()))?;
     let prices = Prices::parse(&text);
-    prices.map(Some).with_context(|| format!("`{}` is not a price table", file.display()))
+    prices.map(Some).with_context(|| format!("`{}` is not a valid price table", file.display()))
 }

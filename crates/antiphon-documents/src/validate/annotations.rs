@@ -16,7 +16,7 @@ pub(super) fn check(document: &Document<'_>, findings: &mut Findings) {
             && start.session == end.session
             && start.call > end.call
         {
-            let message = "the range ends before it starts: its last call stands before its first";
+            let message = "the range ends before it starts: its last call comes before its first";
             findings.error(Code::ReversedRange, range.path, message);
         }
     }

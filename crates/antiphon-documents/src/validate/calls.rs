@@ -36,10 +36,10 @@ fn order(session: &Part<'_>, findings: &mut Findings) {
         return;
     };
     let id = quoted(first.text("call_id").unwrap_or("?"));
-    let mut message = format!("{id} began before the call that stands before it");
+    let mut message = format!("{id} began before a call that is listed before it");
     if count > 1 {
         message = format!(
-            "{} began before one that stands before them, first {id}",
+            "{} began before a call that is listed before them; the first is {id}",
             counted(count, "call")
         );
     }

@@ -18,7 +18,8 @@ pub(super) fn check(document: &Document<'_>, findings: &mut Findings) {
     if summary.value.is_object() && document.is_multi_agent() {
         for key in ["agents", "tasks", "review_iterations"] {
             if summary.member(key).is_none() {
-                let message = format!("`{key}` is missing; a session of several agents has it");
+                let message =
+                    format!("`{key}` is missing; a session of several agents requires it");
                 findings.error(Code::MissingField, summary.path_of(key), message);
             }
         }
@@ -75,7 +76,7 @@ fn reported(document: &Document<'_>, findings: &mut Findings) {
         let counts = breakdown.iter().filter_map(|tool| tool.count("count"));
         let sum = counts.fold(0_u64, u64::saturating_add);
         if !breakdown.is_empty() && sum != reported {
-            let message = format!("{reported} calls reported, and {sum} by `tools_breakdown`");
+            let message = format!("{reported} calls reported, but {sum} in `tools_breakdown`");
             findings.warning(Code::CountDiffers, path, message);
         }
     }
@@ -101,7 +102,7 @@ fn of_agents(document: &Document<'_>, agents: &At<'_>, findings: &mut Findings) 
             continue;
         }
         let recorded = recorded.get(id).copied().unwrap_or_default();
-        let told = format!("{} recorded of {}", counted(recorded, "call"), quoted(id));
+        let told = format!("{} recorded for {}", counted(recorded, "call"), quoted(id));
         differs(&row, "tool_calls_count", recorded, &told, findings);
     }
 }
@@ -131,14 +132,14 @@ fn tasks(document: &Document<'_>, summary: &At<'_>, findings: &mut Findings) {
     };
     let recorded = TaskCounts::of(document.sub_sessions().map(|(_, sub)| sub.at.value));
     let numbers = [
-        ("total", recorded.total, "in all"),
-        ("completed", recorded.completed, "with success"),
-        ("failed", recorded.failed, "failed"),
+        ("total", recorded.total, "in total"),
+        ("completed", recorded.completed, "as successful"),
+        ("failed", recorded.failed, "as failed"),
     ];
     for (key, recorded, how) in numbers {
         let recorded = usize::try_from(recorded).unwrap_or(usize::MAX);
         let told = format!(
-            "{} recorded {how}, in sub-sessions that are no reviews",
+            "{} recorded {how}, in sub-sessions that are not reviews",
             counted(recorded, "task")
         );
         differs(&declared, key, recorded, &told, findings);

@@ -30,7 +30,7 @@ fn unique(items: &[At<'_>], key: &str, what: &str, findings: &mut Findings) {
             continue;
         };
         if let Some(first) = seen.get(id) {
-            let message = format!("{} is the id of {what} already, at {first}", quoted(id));
+            let message = format!("{} is already the id of {what}, at {first}", quoted(id));
             findings.error(Code::DuplicateId, item.path_of(key), message);
         } else {
             seen.insert(id, &item.path);

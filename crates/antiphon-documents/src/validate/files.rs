@@ -22,7 +22,7 @@ pub(super) fn check(document: &Document<'_>, findings: &mut Findings) {
             files.iter().copied().filter(|file| !written.have(&steady(file))).collect();
         if !unseen.is_empty() {
             let names = enumerated(unseen.into_iter());
-            let message = format!("declared, but written by no recorded call: {names}");
+            let message = format!("declared, but not written by any recorded call: {names}");
             findings.warning(Code::FilesDiffer, summary.path_of(key), message);
         }
         declared.extend(files);

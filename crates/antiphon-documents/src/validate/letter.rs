@@ -103,10 +103,11 @@ fn walk(at: &At<'_>, shape: &'static Shape, found: &mut Found) {
     if !is_right {
         let path = at.path.clone();
         if at.value.is_null() {
-            let message = format!("`null` where the standard has {expected}; leave the member out");
+            let message =
+                format!("`null` where the standard requires {expected}; omit the member instead");
             found.push(Code::WrongType, path, message);
         } else {
-            let message = format!("the standard has {expected} here");
+            let message = format!("the standard requires {expected} here");
             found.strictly(Code::WrongType, path, message);
         }
         return;
@@ -117,7 +118,8 @@ fn walk(at: &At<'_>, shape: &'static Shape, found: &mut Found) {
             let word = at.value.as_str().unwrap_or_default();
             if !words.listed.contains(&word) {
                 let listed = words.listed.join(", ");
-                let message = format!("{} is not a word of the standard: {listed}", quoted(word));
+                let message =
+                    format!("{} is not one of the standard's values: {listed}", quoted(word));
                 found.strictly(Code::UnknownWord, at.path.clone(), message);
             }
         }

@@ -14,7 +14,7 @@ use super::{Code, Findings, Standard};
 pub(super) fn check(document: &Document<'_>, findings: &mut Findings) {
     if document.is_multi_agent() && document.sessions.len() == 1 {
         let message =
-            "a session of several agents without any sub-session: what they did is not told";
+            "a session of several agents without any sub-session: what they did is not recorded";
         findings.warning(Code::NoSubSession, document.root.path_of("sub_sessions"), message);
     }
     let agents = document.agents();
@@ -60,7 +60,7 @@ fn recorded(document: &Document<'_>, call: &At<'_>, findings: &mut Findings) {
     let status = call.member("output").and_then(|output| output.text("status"));
     let starts_agent = call.text("tool_name").is_some_and(is_delegation);
     if starts_agent && status != Some("failed") && document.sessions.len() > 1 {
-        let message = "the call starts an agent, and names no sub-session that records it";
+        let message = "the call starts an agent but names no sub-session that records it";
         findings.warning(Code::NoSubSession, call.path.clone(), message);
     }
 }
@@ -90,7 +90,7 @@ fn names_back(
     if trigger(sub) != Some(place) && !is_within {
         let by = document.sessions.get(sub).and_then(|sub| sub.at.text("triggered_by_call_id"));
         let by = by.map_or_else(|| "no call".to_owned(), quoted);
-        let message = format!("{named} does not name this call back: it was triggered by {by}");
+        let message = format!("{named} does not refer back to this call: it was triggered by {by}");
         findings.error(Code::LinkNotReturned, path, message);
     }
 }
@@ -120,7 +120,8 @@ fn trigger_of(
     let back = call.member("subagent_info");
     let back = back.as_ref().and_then(|info| info.text("sub_session_id"));
     if !is_delegation(tool) {
-        let message = format!("{named} is a {} call; Task and Agent start agents", quoted(tool));
+        let message =
+            format!("{named} is a {} call; only Task and Agent start agents", quoted(tool));
         findings.error(Code::TriggerNotDelegation, path, message);
         return None;
     }
@@ -128,13 +129,16 @@ fn trigger_of(
         back if back == sub.id => {}
         _ if sub.id.is_some_and(|own| within.contains(&(own, id))) => {}
         Some(other) => {
-            let message =
-                format!("{named} does not name this sub-session back: it names {}", quoted(other));
+            let message = format!(
+                "{named} does not refer back to this sub-session: it names {}",
+                quoted(other)
+            );
             findings.error(Code::LinkNotReturned, path, message);
         }
         None => {
             let message = format!(
-                "{named} does not name this sub-session back: it has no `subagent_info.sub_session_id`"
+                "{named} does not refer back to this sub-session: \
+                 it has no `subagent_info.sub_session_id`"
             );
             findings.error(Code::LinkNotReturned, path, message);
         }
@@ -169,7 +173,7 @@ fn circles(document: &Document<'_>, findings: &mut Findings) {
                 break;
             };
             if passed.get(parent) == Some(&Some(start)) {
-                let message = "going up from parent to parent one comes back here";
+                let message = "its chain of parents is circular";
                 findings.error(Code::ParentCircle, sub.at.path_of("parent_session_id"), message);
             }
             place = parent;

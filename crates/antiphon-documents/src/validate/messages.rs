@@ -101,7 +101,7 @@ fn task(known: &BTreeSet<&str>, kind: &str, payload: &At<'_>, findings: &mut Fin
             && !known.contains(id)
         {
             let message = format!(
-                "there is no {what} {}: no sub-session has it, and no message gave it",
+                "there is no {what} {}: no sub-session has it, and no message assigned it",
                 quoted(id)
             );
             findings.warning(Code::UnknownTask, payload.path_of(key), message);
@@ -121,7 +121,7 @@ fn order(messages: &[At<'_>], findings: &mut Findings) {
     let mut last_number = None;
     for (number, message) in numbered {
         if last_number.replace(number) == Some(number) {
-            let what = format!("another message has the number {number} too");
+            let what = format!("another message also has the number {number}");
             findings.warning(Code::MessagesOutOfOrder, message.path_of("sequence_number"), what);
         }
         let Some(time) = message.time("timestamp") else {
@@ -137,7 +137,7 @@ fn order(messages: &[At<'_>], findings: &mut Findings) {
         let message = match early.len() {
             1 => format!("{id} is earlier than a message with a lower number"),
             many => format!(
-                "{} are earlier than one with a lower number, first {id}",
+                "{} are earlier than one with a lower number; the first is {id}",
                 counted(many, "message")
             ),
         };

@@ -35,14 +35,14 @@ pub(super) fn check(document: &Document<'_>, file_name: &str, findings: &mut Fin
     let (id, stem) = (quoted(id), quoted(stem));
     if is_short {
         let message = format!(
-            "{id} is only the beginning of the file's name {stem}; by the standard the id is all of it"
+            "{id} is only the beginning of the file's name {stem}; the standard requires all of it"
         );
         findings.warning(Code::ShortId, path, message);
     } else {
         findings.warning(
             Code::FileName,
             path,
-            format!("the id is {id}, and the file is called {stem}"),
+            format!("the id is {id}, but the file is called {stem}"),
         );
     }
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::at::{At, counted, quoted};
 use super::{Code, Findings};
 
-const HELP: &str = "`antiphon migrate` writes it anew";
+const HELP: &str = "`antiphon migrate` converts it";
 
 /// Members of the document that were given another name: that one, and the standard's.
 const NAMES: &[(&str, &str)] = &[("title", "task_title"), ("started_at", "created_at")];
@@ -65,12 +65,13 @@ fn phases(root: &At<'_>, findings: &mut Findings, explained: &mut BTreeSet<Strin
     }
     let told = counted(count, "phase");
     if root.member("tool_calls").is_some() {
-        let message = format!("{told} of version 2; `antiphon migrate` makes annotations of them");
+        let message =
+            format!("{told} of version 2; `antiphon migrate` converts them to annotations");
         findings.warning(Code::OldPhases, phases.path, message);
         return;
     }
     // The standard says that documents of version 2 remain valid.
-    let message = format!("{told} of version 2, and no `tool_calls` beside them; {HELP}");
+    let message = format!("{told} of version 2, but no `tool_calls`; {HELP}");
     findings.warning(Code::OldPhases, phases.path, message);
     explained.insert(root.path_of("tool_calls"));
 }
@@ -80,7 +81,7 @@ fn summary(root: &At<'_>, findings: &mut Findings, explained: &mut BTreeSet<Stri
         && summary.value.is_string()
     {
         let message =
-            format!("the summary is a text, where the standard has counts and files; {HELP}");
+            format!("the summary is a string; the standard requires counts and files; {HELP}");
         findings.error(Code::OldSummary, &summary.path, message);
         explained.insert(summary.path);
     }
@@ -96,11 +97,11 @@ fn range(annotation: &At<'_>, findings: &mut Findings, explained: &mut BTreeSet<
         Value::Object(members) if members.contains_key("start") && members.contains_key("end") => {
             "`start` and `end`".to_owned()
         }
-        Value::String(id) => format!("the text {}", quoted(id)),
+        Value::String(id) => format!("the string {}", quoted(id)),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => return,
     };
     let message =
-        format!("the range is {form}, in place of `start_call_id` and `end_call_id`; {HELP}");
+        format!("the range is {form} instead of `start_call_id` and `end_call_id`; {HELP}");
     findings.error(Code::OldRange, &range.path, message);
     explained.insert(range.path);
 }
@@ -110,7 +111,7 @@ fn result(call: &At<'_>, findings: &mut Findings, explained: &mut BTreeSet<Strin
         && result.value.is_string()
     {
         let message = format!(
-            "the result is a text; the standard has an object, with the text as its `display`; {HELP}"
+            "the result is a string; the standard requires an object with a `display`; {HELP}"
         );
         findings.error(Code::OldResult, &result.path, message);
         explained.insert(result.path);

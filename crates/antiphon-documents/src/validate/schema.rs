@@ -68,7 +68,7 @@ impl Schema {
             (keywords.get("minimum").and_then(Value::as_f64), at.value.as_f64())
             && number < minimum
         {
-            let message = format!("{} is {number}, and cannot be below {minimum}", name_of(at));
+            let message = format!("{} is {number}, but cannot be below {minimum}", name_of(at));
             findings.error(Code::OutOfRange, &at.path, message);
         }
         self.members(schema, at, findings);
@@ -171,13 +171,13 @@ fn wrong_type(at: &At<'_>, types: &Value, findings: &mut Findings) {
     let is = match at.value {
         Value::Null => "null",
         Value::Bool(_) => "true or false",
-        Value::Number(_) if types_want_whole(types) => "another number",
+        Value::Number(_) if types_want_whole(types) => "a fraction",
         Value::Number(_) => "a number",
-        Value::String(_) => "a text",
+        Value::String(_) => "a string",
         Value::Array(_) => "a list",
         Value::Object(_) => "an object",
     };
-    let message = format!("{} should be {}, and is {is}", name_of(at), wanted.join(" or "));
+    let message = format!("{} should be {}, but is {is}", name_of(at), wanted.join(" or "));
     findings.error(Code::WrongType, &at.path, message);
 }
 
@@ -187,7 +187,7 @@ fn types_want_whole(types: &Value) -> bool {
 
 fn in_words(type_name: &str) -> &str {
     match type_name {
-        "string" => "a text",
+        "string" => "a string",
         "number" => "a number",
         "integer" => "a whole number",
         "boolean" => "true or false",
@@ -214,7 +214,8 @@ fn word(words: &[Value], at: &At<'_>, findings: &mut Findings) {
     if words.iter().all(|word| word != text) {
         let words: Vec<_> = words.iter().filter_map(Value::as_str).collect();
         let (text, name) = (quoted(text), name_of(at));
-        let message = format!("{text} is not among the words for {name}: {}", words.join(", "));
+        let message =
+            format!("{text} is not one of the standard's values for {name}: {}", words.join(", "));
         findings.warning(Code::UnknownWord, &at.path, message);
     }
 }
@@ -228,11 +229,11 @@ fn time(at: &At<'_>, findings: &mut Findings) {
     match moment {
         Moment::Exact(_) => {}
         Moment::Vague(_) => {
-            let message = format!("{name} is {text}, without a time or a zone; taken as UTC");
+            let message = format!("{name} is {text}, without a time or a time zone; read as UTC");
             findings.warning(Code::VagueTime, &at.path, message);
         }
         Moment::Bad => {
-            let message = format!("{name} is {text}, which is no ISO 8601 time");
+            let message = format!("{name} is {text}, which is not an ISO 8601 time");
             findings.error(Code::BadTime, &at.path, message);
         }
     }

@@ -23,7 +23,8 @@ pub(super) fn parse(text: &str, findings: &mut Findings) -> Option<Value> {
         Ok(value) => {
             for (path, key) in repeated {
                 let key = quoted(&key);
-                let message = format!("the key {key} stands here more than once; the last counts");
+                let message =
+                    format!("the key {key} occurs here more than once; the last one is used");
                 findings.warning(Code::DuplicateKey, path, message);
             }
             Some(value)
@@ -39,14 +40,14 @@ fn not_json(text: &str, error: &serde_json::Error) -> Finding {
     let (line, byte) = (error.line(), error.column());
     let whole = error.to_string();
     let what = whole.strip_suffix(&format!(" at line {line} column {byte}")).unwrap_or(&whole);
-    let what = what.replace("EOF while parsing", "the text ends within");
+    let what = what.replace("EOF while parsing", "the text ends inside");
     let column = column_of(text, line, byte);
     let mut message = format!("not JSON: {what} at line {line}, column {column}");
     if text.trim().is_empty() {
         message.push_str("; the file is empty");
     } else if what.starts_with("expected `,` or") {
         // By far the most frequent cause in texts that people or models wrote.
-        message.push_str("; perhaps a quotation mark inside a text lacks its backslash");
+        message.push_str("; perhaps a quotation mark inside a string is not escaped");
     }
     Finding {
         severity: Severity::Error,

@@ -130,7 +130,7 @@ fn what_is_too_large_or_too_wrong_is_bounded() {
     assert_eq!((wrong.valid, wrong.findings.len()), (false, FINDINGS_MAX));
     let last = wrong.findings.last().unwrap();
     assert_eq!((last.severity, last.code), (Severity::Warning, Code::TooMany));
-    assert_eq!(last.message, "90009 more findings are not told");
+    assert_eq!(last.message, "90009 more findings are not listed");
 }
 
 #[test]

@@ -10,11 +10,9 @@ const ROUNDING_MS: i64 = 1000;
 pub(super) fn check(document: &Document<'_>, findings: &mut Findings) {
     let root = &document.root;
     if is_terminal(root.text("status")) && root.member("completed_at").is_none() {
-        let mut message = "the session has ended, and does not say when".to_owned();
+        let mut message = "the session has ended but does not say when".to_owned();
         if root.member("updated_at").is_some() {
-            message.push_str(
-                "; it has the `updated_at` of version 2, from which `antiphon migrate` takes it",
-            );
+            message.push_str("; `antiphon migrate` takes it from the `updated_at` of version 2");
         }
         findings.error(Code::MissingEnd, root.path_of("completed_at"), message);
     }
@@ -24,7 +22,7 @@ pub(super) fn check(document: &Document<'_>, findings: &mut Findings) {
     }
     for (_, sub) in document.sub_sessions() {
         if is_terminal(sub.at.text("status")) && sub.at.member("completed_at").is_none() {
-            let message = "the sub-session has ended, and does not say when";
+            let message = "the sub-session has ended but does not say when";
             findings.warning(Code::MissingEnd, sub.at.path_of("completed_at"), message);
         }
         interval(&sub.at, "started_at", "completed_at", findings);
@@ -36,7 +34,7 @@ pub(super) fn check(document: &Document<'_>, findings: &mut Findings) {
             && call.member("ended_at").is_none()
             && call.member("duration_ms").is_none()
         {
-            let message = "the call has ended, and says neither when nor how long it took";
+            let message = "the call has ended but says neither when nor how long it took";
             findings.warning(Code::MissingEnd, call.path_of("ended_at"), message);
         }
         let took = interval(call, "started_at", "ended_at", findings);
@@ -76,7 +74,7 @@ fn duration(at: &At<'_>, key: &str, took: Option<i64>, findings: &mut Findings) 
         && declared.saturating_sub(took).saturating_abs() > ROUNDING_MS
     {
         let (declared, took) = (in_words(declared), in_words(took));
-        let message = format!("`{key}` is {declared}, but from start to end it is {took}");
+        let message = format!("`{key}` is {declared}, but start to end is {took}");
         findings.warning(Code::DurationDiffers, path, message);
     }
 }

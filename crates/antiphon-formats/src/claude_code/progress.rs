@@ -14,7 +14,7 @@ use super::transcript::Transcript;
 use crate::line::{Object, Record};
 use crate::{Duplicate, Sink};
 
-const REPEATED: &str = "a sub-agent's line, told again in the agent that made it";
+const REPEATED: &str = "copy of a sub-agent's line in the file of its parent";
 
 /// A line that tells of a sub-agent.
 pub(super) struct Told<'a> {

@@ -116,7 +116,7 @@ impl<'a> Transcript<'a> {
                 message_id: uuid.to_owned(),
                 line: record.line.number,
                 place: record.line.place,
-                reason: "the same line stands further up, or in another file of the session",
+                reason: "duplicate of an earlier line, or of a line in another file of the session",
             });
             return;
         }
@@ -154,7 +154,7 @@ impl<'a> Transcript<'a> {
                         message_id: event.message_id.as_deref().unwrap_or_default().to_owned(),
                         line: record.line.number,
                         place: record.line.place,
-                        reason: "a part of a message that says nothing but its tokens, again",
+                        reason: "repeated usage-only part of a message",
                     });
                 }
             }

@@ -241,13 +241,13 @@ impl<'a> Tell<'a> {
             match requests.shown(place) {
                 Some((_, Some(answer))) => {
                     last = self.events.get(answer).copied().unwrap_or(last);
-                    twin(record, last, "the answer has what the request spent");
+                    twin(record, last, "usage already counted with the answer");
                 }
                 Some((request, None)) if request.has_spent() => {
                     script.push(record, None, EventKind::Message(request.message()));
                 }
                 _ if TOLD.contains(&kind) => {
-                    twin(record, last, "the screen shows what the conversation has");
+                    twin(record, last, "screen copy of the conversation");
                 }
                 _ => {
                     script.unknown(record, None, (Some(MAIN), kind));

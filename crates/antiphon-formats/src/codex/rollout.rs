@@ -159,7 +159,7 @@ impl<'a, 's> Rollout<'a, 's> {
             message_id: own.map_or_else(|| self.creation(), str::to_owned),
             line: entry.line(),
             place: entry.record.line.place,
-            reason: "a copy of the parent thread's line, at the head of a fork",
+            reason: "copy of the parent thread's line at the start of a fork",
         });
     }
 
@@ -186,7 +186,7 @@ impl<'a, 's> Rollout<'a, 's> {
         }
         let is_same = meta.id == entry.payload.id("id").or_else(|| entry.payload.id("session_id"));
         if is_same {
-            self.repeat(entry, meta.line, "the session's facts, written again");
+            self.repeat(entry, meta.line, "repeated session metadata");
         } else {
             self.unknown(entry);
         }
@@ -198,7 +198,7 @@ impl<'a, 's> Rollout<'a, 's> {
             Count::Nothing => self.unknown(entry),
             Count::Unchanged => {
                 let of = self.last_count;
-                let reason = "the totals are those of the count before";
+                let reason = "same totals as the previous count";
                 let (line, place) = (entry.line(), entry.record.line.place);
                 self.repeats.push(Repeat { line, place, of, of_line: 0, reason });
             }

@@ -16,7 +16,7 @@ use crate::script;
 impl<'a> Rollout<'a, '_> {
     pub(super) fn telling(&mut self, entry: &Entry<'a>) {
         if let Some(item) = self.twins.item_of(entry.line()) {
-            return self.repeat(entry, item, "what the screen was told of an item that is there");
+            return self.repeat(entry, item, "screen copy of a recorded item");
         }
         match entry.what {
             "token_count" => self.token_count(entry),
@@ -36,7 +36,7 @@ impl<'a> Rollout<'a, '_> {
     /// Words that stand in no item: a review's question, an answer that was cut short.
     fn words(&mut self, entry: &Entry<'a>) {
         if let Some(line) = self.is_told_again(entry) {
-            return self.repeat(entry, line, "the line before, again");
+            return self.repeat(entry, line, "duplicate of the previous line");
         }
         let name = if entry.what == "agent_reasoning" { "text" } else { "message" };
         let said = entry.payload.raw(name).map(|text| entry.body(text));
@@ -73,7 +73,7 @@ impl<'a> Rollout<'a, '_> {
         };
         if let Some(output) = self.twins.output_of(call) {
             if !created {
-                self.repeat(entry, output, "how a call ended, whose result is there");
+                self.repeat(entry, output, "end of a call whose result is recorded");
             }
             return;
         }
@@ -110,7 +110,7 @@ impl<'a> Rollout<'a, '_> {
         let item = entry.payload.object("item");
         let call = item.as_ref().and_then(|item| item.id("id"));
         match call.and_then(|call| self.twins.output_of(call)) {
-            Some(output) => self.repeat(entry, output, "how a call ended, whose result is there"),
+            Some(output) => self.repeat(entry, output, "end of a call whose result is recorded"),
             None => self.unknown(entry),
         }
     }

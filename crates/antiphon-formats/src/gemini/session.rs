@@ -160,7 +160,7 @@ impl<'a> Teller<'a, '_> {
                 message_id: id.to_owned(),
                 line: version.line.number,
                 place: version.line.place,
-                reason: "the message is written again further down",
+                reason: "replaced by a later copy of the message",
             });
         }
     }

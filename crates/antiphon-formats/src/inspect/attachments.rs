@@ -34,7 +34,7 @@ impl Budget {
 
     /// Says so, if it did not suffice.
     pub(super) fn problem(&self) -> Option<Problem> {
-        let message = "attachments are referred to so often that some stay references".to_owned();
+        let message = "too many references to attachments; some were not resolved".to_owned();
         let (severity, code) = (Severity::Warning, "too-long");
         let problem = Problem { severity, code, line: 1, message, place: Place::NONE };
         self.is_spent.then_some(problem)

@@ -136,7 +136,7 @@ impl<'a> Wire<'a> {
         let at = self.push(record, said.id("id"), message);
         let typed = self.typed.get_mut(content).filter(|_| role == Role::User);
         if let Some(earlier) = typed.and_then(VecDeque::pop_front) {
-            self.script.twin(&earlier, at, "it is told again where it enters the context", sink);
+            self.script.twin(&earlier, at, "repeated where it enters the context", sink);
         }
     }
 
@@ -210,14 +210,14 @@ impl<'a> Wire<'a> {
             message.model = model;
         }
         self.ended = tokens.map(|tokens| (at, tokens));
-        self.script.twin(record, at, "the end of a message that stands further up", sink);
+        self.script.twin(record, at, "end of an earlier message", sink);
     }
 
     /// Tokens are told at the end of a step, and again here. Others were spent beside the steps.
     fn spent(&mut self, record: &Record<'a>, sink: &mut dyn Sink<'a>) {
         let tokens = record.object.raw("usage").unwrap_or_default();
         if let Some((at, _)) = self.ended.take_if(|(_, told)| *told == tokens) {
-            return self.script.twin(record, at, "the message has its tokens", sink);
+            return self.script.twin(record, at, "token counts already in the message", sink);
         }
         let Some(tokens) = record.object.object("usage") else {
             return self.keep(record, "usage.record");

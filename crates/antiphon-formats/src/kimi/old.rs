@@ -172,7 +172,7 @@ impl<'a> Screen<'a> {
             message.request_id = payload.text("message_id");
         }
         if is_known {
-            self.script.twin(record, at, "the tokens of a message that stands further up", sink);
+            self.script.twin(record, at, "token counts of an earlier message", sink);
         }
     }
 

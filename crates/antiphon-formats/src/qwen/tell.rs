@@ -141,7 +141,7 @@ impl<'a, 'i> Tell<'a, 'i> {
                     message_id: self.script.id_at(at).unwrap_or_default().to_owned(),
                     line: record.line.number,
                     place: record.line.place,
-                    reason: "the same line stands further up",
+                    reason: "duplicate of an earlier line",
                 });
             }
             self.answers.extend(uuid.map(|uuid| (uuid, (at, record.line.text))));

@@ -40,7 +40,7 @@ pub(super) fn tell<'a>(
                 message_id: inner.id.to_string(),
                 line: span.record.line.number,
                 place: span.record.line.place,
-                reason: "the request inside it tells the same",
+                reason: "same content as the request inside it",
             });
             continue;
         }

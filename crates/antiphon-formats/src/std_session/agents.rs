@@ -240,7 +240,7 @@ impl Document {
             .filter_map(|sub| Some((sub.sub_session_id.clone()?, sub.identifier.agent.clone())))
             .collect();
         for (pointer, raw) in std::mem::take(&mut cast.others) {
-            self.keep(&pointer, raw, "is no object, and no sub-session");
+            self.keep(&pointer, raw, "is not an object and cannot be a sub-session");
         }
         for (position, sub) in (1_u64..).zip(&mut cast.subs) {
             let pointer = &sub.fields.pointer;
@@ -252,7 +252,10 @@ impl Document {
                     Some(agent) if *agent != sub.identifier.agent => agent.clone(),
                     _ => {
                         let at = below(&sub.fields.pointer, "parent_session_id");
-                        self.notes.lenient(&at, &format!("names no session here: `{id}`"));
+                        self.notes.lenient(
+                            &at,
+                            &format!("names a session that is not in this document: `{id}`"),
+                        );
                         cast.main.clone()
                     }
                 },

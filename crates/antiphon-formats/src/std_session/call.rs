@@ -17,7 +17,7 @@ pub(super) struct Caller {
 impl Document {
     pub(super) fn call(&mut self, caller: &Caller, raw: &str, pointer: &str) {
         let Some(mut call) = Fields::of(raw, pointer.to_owned(), &mut self.notes) else {
-            return self.keep(pointer, raw, "is no object, and no call");
+            return self.keep(pointer, raw, "is not an object and cannot be a call");
         };
         let call_id = call.take_text("call_id").unwrap_or_else(|| {
             self.notes.lenient(pointer, "has no `call_id`");
@@ -34,7 +34,7 @@ impl Document {
         let contribution = call.take("context_contribution");
         if contribution.is_some_and(|it| !it.starts_with('{')) {
             let at = below(pointer, "context_contribution");
-            self.notes.lenient(&at, "is no object; it is kept as it is");
+            self.notes.lenient(&at, "is not an object; it is kept as it is");
         }
         let subagent = call.take("subagent_info");
 
@@ -107,13 +107,14 @@ impl Document {
         let mut extra = Members::default();
         if let Some(status) = status.filter(|status| status != standard) {
             let at = below(&output.pointer, "status");
-            self.notes.lenient(&at, &format!("is `{status}`, no word of the standard"));
+            self.notes
+                .lenient(&at, &format!("is `{status}`, which is not one of the standard's values"));
             extra.word("status", &status);
         }
         let raw = output.take("result");
         if raw.is_some_and(|raw| !raw.starts_with('{')) {
             let at = below(&output.pointer, "result");
-            self.notes.lenient(&at, "is no object; it is read as what it displays");
+            self.notes.lenient(&at, "is not an object; it is read as display text");
         }
         let error = output.take_text("error");
         let mut result = raw.map(Cow::Borrowed);

@@ -23,7 +23,7 @@ pub(super) fn lines(text: &str) -> Lines {
     let text = json::compact(text);
     let mut notes = Notes::default();
     let Some(fields) = Fields::of(&text, String::new(), &mut notes) else {
-        notes.lenient("", "is JSON, but no object");
+        notes.lenient("", "is not a JSON object");
         return Lines { text: String::new(), problems: notes.problems };
     };
     let mut document = Document {
@@ -130,7 +130,7 @@ impl Document {
     fn header<'a>(&mut self, fields: &mut Fields<'a>) -> Header<'a> {
         let summary = fields.take("summary");
         if summary.is_some_and(|summary| !summary.starts_with('{')) {
-            self.notes.lenient("/summary", "is no object; it is kept as it is");
+            self.notes.lenient("/summary", "is not an object; it is kept as it is");
         }
         Header {
             session_id: fields.take_text("session_id"),
@@ -186,7 +186,7 @@ impl Document {
         if found.is_some() || !fields.has(old) {
             return found;
         }
-        self.notes.lenient(&format!("/{old}"), &format!("stands for `{name}`"));
+        self.notes.lenient(&format!("/{old}"), &format!("is read as `{name}`"));
         fields.take_text(old)
     }
 
@@ -196,7 +196,7 @@ impl Document {
         if fields.has(name) || !fields.has(old) {
             return fields.take_time(name, &mut self.notes);
         }
-        self.notes.lenient(&format!("/{old}"), &format!("stands for `{name}`"));
+        self.notes.lenient(&format!("/{old}"), &format!("is read as `{name}`"));
         fields.take_time(old, &mut self.notes)
     }
 

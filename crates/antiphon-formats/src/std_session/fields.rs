@@ -42,7 +42,7 @@ impl<'a> Fields<'a> {
             let name = if key == name { Cow::Borrowed(key) } else { Cow::Owned(name.to_owned()) };
             if let Some(member) = known.get(&name).and_then(|&at| members.get_mut(at)) {
                 let at = below(&pointer, &name);
-                notes.lenient(&at, "stands twice in its object; the last one counts");
+                notes.lenient(&at, "occurs twice in its object; the last one is used");
                 member.1 = value;
             } else {
                 known.insert(name.clone(), members.len());
@@ -77,7 +77,7 @@ impl<'a> Fields<'a> {
     pub(super) fn take_time(&mut self, name: &str, notes: &mut Notes) -> Option<Timestamp> {
         let text = json::text(self.get(name)?);
         let Some(at) = text.as_deref().and_then(Timestamp::parse) else {
-            notes.lenient(&below(&self.pointer, name), "is no time in ISO 8601");
+            notes.lenient(&below(&self.pointer, name), "is not an ISO 8601 time");
             return None;
         };
         if text.is_some_and(|text| text == at.to_short()) {
@@ -102,7 +102,7 @@ impl<'a> Fields<'a> {
         let raw = self.get(name)?;
         let pointer = below(&self.pointer, name);
         if !raw.starts_with('[') {
-            notes.lenient(&pointer, "is no list; it is kept as it is");
+            notes.lenient(&pointer, "is not a list; it is kept as it is");
             return None;
         }
         self.take(name);

@@ -9,7 +9,7 @@ use super::fields::Fields;
 impl Document {
     pub(super) fn message(&mut self, cast: &Cast<'_>, raw: &str, pointer: &str, position: u64) {
         let Some(mut message) = Fields::of(raw, pointer.to_owned(), &mut self.notes) else {
-            return self.keep(pointer, raw, "is no object, and no message");
+            return self.keep(pointer, raw, "is not an object and cannot be a message");
         };
         let at = message.take_time("timestamp", &mut self.notes);
         let sequence = message.take_number("sequence_number");

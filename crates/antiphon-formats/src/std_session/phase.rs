@@ -34,7 +34,7 @@ impl<'a> Phases<'a> {
             }
         }
         if !with_calls.is_empty() {
-            let what = "are of version 2; those that have calls are read as annotations";
+            let what = "has phases of version 2; those with calls are read as annotations";
             document.notes.lenient("/phases", what);
         }
         Self { with_calls, others: (is_empty || !others.is_empty()).then_some(others) }
@@ -65,10 +65,10 @@ impl<'a> Phase<'a> {
 impl Document {
     pub(super) fn annotation(&mut self, raw: &str, pointer: &str) {
         if !raw.starts_with('{') {
-            return self.keep(pointer, raw, "is no object, and no annotation");
+            return self.keep(pointer, raw, "is not an object and cannot be an annotation");
         }
         if json::member(raw, "tool_call_range").is_some_and(|range| range.starts_with('[')) {
-            let what = "has a range that is a list; its first and last call count";
+            let what = "has a range that is a list; its first and last calls are used";
             self.notes.lenient(pointer, what);
         }
         self.annotate(raw);
@@ -117,7 +117,7 @@ impl Document {
             self.call(caller, raw, &fields.pointer);
             return Some(id);
         }
-        self.notes.lenient(&fields.pointer, "is a call without an id, and gets one");
+        self.notes.lenient(&fields.pointer, "is a call without an id; it is given one");
         let call_id = format!("tool-{number:03}");
         let mut input = Members::default();
         let tool = fields.take_text("tool").or_else(|| fields.take_text("tool_name"));

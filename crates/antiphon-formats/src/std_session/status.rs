@@ -24,7 +24,7 @@ impl Status {
         let status = Self { word, outcome };
         if let Some(word) = status.other_word() {
             let at = below(&fields.pointer, "status");
-            notes.lenient(&at, &format!("is `{word}`, no word of the standard"));
+            notes.lenient(&at, &format!("is `{word}`, which is not one of the standard's values"));
         }
         status
     }

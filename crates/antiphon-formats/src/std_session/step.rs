@@ -10,7 +10,7 @@ impl Document {
     /// A step is read as a call of what it is named after.
     pub(super) fn step(&mut self, caller: &Caller, raw: &str, pointer: &str) {
         let Some(mut step) = Fields::of(raw, pointer.to_owned(), &mut self.notes) else {
-            return self.keep(pointer, raw, "is no object, and no step");
+            return self.keep(pointer, raw, "is not an object and cannot be a step");
         };
         let mut call = Members::default();
         call.text("call_id", step.take_text("step_id").as_deref());

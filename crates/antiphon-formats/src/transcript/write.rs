@@ -25,7 +25,7 @@ pub(super) fn lines(text: &str) -> Lines {
         write.record(record);
     }
     for (line, text) in &parts.strays {
-        write.problem(*line, format!("a line that belongs to no record: {text}"));
+        write.problem(*line, format!("a line outside any record: {text}"));
     }
     if let Some(footer) = &parts.footer {
         write.end(footer);

@@ -62,7 +62,7 @@ fn damages_now(folder: &Path, depth: Depth) -> Vec<Damage> {
     }
     if depth == Depth::All {
         if damages.is_empty() && main_file(folder).is_none() {
-            let what = "its main file was never copied whole".to_owned();
+            let what = "its main file was never copied completely".to_owned();
             damages.push(Damage { path: folder.to_owned(), what });
         }
         // Of older copies nothing is known but what the packed ones say themselves.
@@ -115,7 +115,7 @@ pub(super) fn damage(path: &Path, copy: &FileCopy) -> Option<Damage> {
             "{} bytes instead of {}, differing from byte {at} on",
             found.len, copy.sums.len
         )),
-        Some(at) => damaged(format!("not the bytes that were written, from byte {at} on")),
+        Some(at) => damaged(format!("differs from what was written, from byte {at} on")),
         None if is_packed && !copy.is_packed_by_agent() => {
             table_damage(stored, true).and_then(damaged)
         }
@@ -129,7 +129,7 @@ fn table_damage(path: &Path, is_ours: bool) -> Option<String> {
     match right {
         Ok(Some(true)) => None,
         Ok(None) if !is_ours => None,
-        Ok(_) => Some("its table of blocks is damaged".to_owned()),
+        Ok(_) => Some("its block table is damaged".to_owned()),
         Err(error) => Some(error.to_string()),
     }
 }

@@ -25,9 +25,7 @@ fn pass_over_longer(text: String, most: usize, stream: u32, name: &str) -> (Stri
         let len = end - start;
         if len > most {
             let file = if stream > 0 { format!("`{name}`: ") } else { String::new() };
-            let message = format!(
-                "{file}a line of {len} bytes is passed over; {most} is the most that is read"
-            );
+            let message = format!("{file}skipped a line of {len} bytes (the limit is {most})");
             let place_len = u32::try_from(len).unwrap_or(u32::MAX);
             let place = Place { offset: start as u64, len: place_len, stream };
             let (severity, code) = (Severity::Error, "too-long");
@@ -59,7 +57,7 @@ mod tests {
         assert_eq!(told, [(2, 6), (4, 54)]);
         assert_eq!(
             problems[0].message,
-            "`agent-1.jsonl`: a line of 40 bytes is passed over; 10 is the most that is read"
+            "`agent-1.jsonl`: skipped a line of 40 bytes (the limit is 10)"
         );
         let (passed, problems) = pass_over_longer(text.clone(), 40, 0, "");
         assert_eq!((passed, problems.len()), (text, 0));

@@ -27,7 +27,7 @@ pub(super) fn record(place: &Place) -> Result<(Record, Option<String>), Error> {
     let opened = open_telling(&place.main_file(), &mut |name, bytes| filters.add(name, bytes))?;
     // What is of no known format is read as a log. A copy never is one.
     if place.origin == Origin::Archived && opened.format == LOG_FORMAT {
-        let what = format!("not a session of {}", place.agent.as_deref().unwrap_or_default());
+        let what = format!("not a valid {} session", place.agent.as_deref().unwrap_or_default());
         let source = io::Error::new(io::ErrorKind::InvalidData, what);
         return Err(Error::Read { path: place.main_file(), source });
     }

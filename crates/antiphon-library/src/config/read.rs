@@ -77,12 +77,13 @@ fn in_order<'t, 'i>(table: &'t DeTable<'i>) -> Vec<Entry<'t, 'i>> {
 
 fn unknown(key: &str, span: Range<usize>) -> Wrong {
     let known: Vec<_> = SETTINGS.iter().map(|(setting, _)| format!("`{setting}`")).collect();
-    let message = format!("there is no setting `{key}`; there are {}", known.join(", "));
+    let message = format!("unknown setting `{key}`; known settings: {}", known.join(", "));
     Wrong { message, span }
 }
 
 fn wrong_type(key: &str, wanted: &str, value: &Spanned<DeValue<'_>>) -> Wrong {
     let kind = value.get_ref().type_str();
-    let kind = if kind == "string" { "text" } else { kind };
-    Wrong { message: format!("`{key}` must be {wanted}, and is {kind}"), span: value.span() }
+    let article = if kind.starts_with(['a', 'i']) { "an" } else { "a" };
+    let message = format!("`{key}` must be {wanted}, not {article} {kind}");
+    Wrong { message, span: value.span() }
 }

@@ -57,21 +57,22 @@ fn a_file_above_home_is_not_the_projects() {
 fn what_is_wrong_is_told_with_its_place_and_name() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(CONFIG_FILE);
-    let settings = "there are `logging.agentSessions`, `logging.logsDir`, `redaction.enabled`";
+    let settings =
+        "known settings: `logging.agentSessions`, `logging.logsDir`, `redaction.enabled`";
     let check = |text: &str, place: &str, message: &str| {
         fs::write(&path, text).unwrap();
         let error = Config::load(Some(&path), &Environment::default()).unwrap_err();
         assert_eq!(error.to_string(), format!("{}:{place}: {message}", path.display()));
     };
-    let unknown = |key: &str| format!("there is no setting `{key}`; {settings}");
+    let unknown = |key: &str| format!("unknown setting `{key}`; {settings}");
     check("[logging]\nlogDir = 'x'", "2:1", &unknown("logging.logDir"));
     check("[loging]\n", "1:2", &unknown("loging"));
     check("é = 1", "1:1", "invalid unquoted key, expected letters, numbers, `-`, `_`");
     check("agentSessions = true", "1:1", &unknown("agentSessions"));
-    check("logging = 3", "1:11", "`logging` must be a table, and is integer");
-    let wanted = "`logging.agentSessions` must be true or false, and is text";
+    check("logging = 3", "1:11", "`logging` must be a table, not an integer");
+    let wanted = "`logging.agentSessions` must be true or false, not a string";
     check("# one\n[logging]\n  agentSessions = \"yes\"\n", "3:19", wanted);
-    let wanted = "`logging.logsDir` must be the path of a folder, in quotes, and is boolean";
+    let wanted = "`logging.logsDir` must be the path of a folder, in quotes, not a boolean";
     check("logging.logsDir = true", "1:19", wanted);
     // Of two, the first in the file.
     check("[redaction]\nzzz = 1\naaa = 2", "2:1", &unknown("redaction.zzz"));

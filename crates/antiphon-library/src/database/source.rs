@@ -141,7 +141,7 @@ fn copy(path: &Path) -> io::Result<(Folder, PathBuf)> {
             return Ok((folder, to));
         }
     }
-    Err(io::Error::other("it is being written all the time"))
+    Err(io::Error::other("it is constantly being written"))
 }
 
 /// A folder that goes when it is not needed any more.

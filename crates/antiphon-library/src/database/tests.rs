@@ -235,7 +235,7 @@ fn a_bad_database_is_a_clear_error() {
     fs::remove_file(&path).unwrap();
     let writer = Connection::open(&path).unwrap();
     writer.execute_batch("CREATE TABLE shelf (id TEXT)").unwrap();
-    assert!(error(&path).contains("without sessions of a known agent"));
+    assert!(error(&path).contains("no sessions of a known agent"));
     drop(writer);
     assert!(error(&Shop::new().path()).contains("contains no sessions"));
 }

@@ -66,7 +66,8 @@ fn what_unpacks_to_more_than_is_allowed_is_cut_and_it_is_said() {
     assert_eq!(len, lines * 1001, "half of the memory is for what is made of whole lines");
     assert_eq!(
         message.unwrap(),
-        "`a` has more than 2 MB (allow more memory with `--max-memory`); the rest is not read"
+        "`a` contains more than 2 MB of data (raise the limit with `--max-memory`); \
+         the rest was not read"
     );
     assert_eq!(read_within(&path, 64 << 20), (text.len(), None), "allowed");
     // The same text, packed no better than a transcript is: that is no bomb.

@@ -263,7 +263,7 @@ fn a_sub_agent_that_cannot_be_read_costs_only_itself() {
     lock(&locked);
     let synced = machine.sync();
     assert_eq!((synced.found, synced.copied, synced.failed.len()), (1, 1, 0));
-    let why = "a link that leads out of its folder".to_owned();
+    let why = "a link pointing outside its folder".to_owned();
     assert_eq!(synced.skipped, [(locked, why)]);
     assert_eq!(machine.kept("claude-code", "one"), line("one", "a"));
     let last = machine.generation("claude-code", "one", "000001/one/subagents/agent-c.jsonl");

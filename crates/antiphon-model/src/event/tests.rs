@@ -76,7 +76,7 @@ fn what_is_not_an_event_says_why() {
     let why = |text: &str| check(text).unwrap_err();
     insta::assert_snapshot!(why("{\"message_id\":"), @"not JSON: EOF while parsing a value, after 14 bytes");
     insta::assert_snapshot!(why("{\"tool_calls\": [...]}"), @"not JSON: expected value at byte 17");
-    insta::assert_snapshot!(why("[1]"), @"JSON, but no object");
+    insta::assert_snapshot!(why("[1]"), @"not a JSON object");
     insta::assert_snapshot!(why("{\"role\":\"user\"}"), @"a message without an agent");
     insta::assert_snapshot!(why("{\"agent_id\":\"a\"} x"), @"not JSON: trailing characters at byte 18");
 }

@@ -76,8 +76,8 @@ fn what_could_not_be_written_is_said_in_lines_and_bytes() {
         Told::Begun | Told::Written => None,
     });
     let wanted = [
-        "the recording is not complete: no space left",
-        "the recording is not complete: 3 lines (20 bytes) of the output could not be written",
+        "the recording is incomplete: no space left",
+        "the recording is incomplete: 3 lines (20 bytes) of output could not be written",
     ];
     assert_eq!(warnings.collect::<Vec<_>>(), wanted);
 }

@@ -23,7 +23,7 @@ fn phase(reading: &Reading<'_>, index: &CallIndex<'_>, entry: Entry<'_>, raw: St
     let session = reading.session;
     let (mut fields, unread) = match serde_json::from_str(&raw) {
         Ok(Value::Object(fields)) => (fields, None),
-        Ok(_) => (Map::new(), Some("it is no object".to_owned())),
+        Ok(_) => (Map::new(), Some("it is not an object".to_owned())),
         Err(error) => (Map::new(), Some(format!("it cannot be read: {error}"))),
     };
     let range = fields.remove("tool_call_range").filter(|range| !range.is_null());
@@ -110,14 +110,14 @@ fn resolve(
     let why = |id: &str, error: CallNotFound| match error {
         CallNotFound::Unknown => format!("there is no call `{id}`"),
         CallNotFound::Ambiguous { agents } => {
-            format!("`{id}` is a call of several agents: {}", agents.join(", "))
+            format!("several agents have a call `{id}`: {}", agents.join(", "))
         }
     };
     let (start, end) = (&named.start_call_id, &named.end_call_id);
     let from = index.find(start, entry.agent(), None).map_err(|error| why(start, error))?;
     let to = index.find(end, entry.agent(), Some(from)).map_err(|error| why(end, error))?;
     if to < from {
-        return Err(format!("`{end}` stands before `{start}`"));
+        return Err(format!("`{end}` comes before `{start}`"));
     }
     Ok((from, to))
 }

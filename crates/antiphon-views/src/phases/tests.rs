@@ -183,7 +183,7 @@ fn a_range_that_points_nowhere_is_broken_and_never_widened() {
         ]
         .join("\n"), @r"
     p - - 0 c1..c9 - broken: there is no call `c9`
-    p - - 0 c2..c1 - broken: `c1` stands before `c2`
+    p - - 0 c2..c1 - broken: `c1` comes before `c2`
     p - - 0 - broken: it names no calls
     p - - 0 - broken: it names no calls
     p - - 0 - broken: it names no calls
@@ -200,7 +200,7 @@ fn an_annotation_that_is_no_object_is_shown_as_broken() {
     log.push(annotated("m", "", &format!("{}{}", "[".repeat(500), "]".repeat(500))));
     insta::assert_snapshot!(of(&log), @r"
     explore low auto 1 c1..c1 a
-    - - - 0 - broken: it is no object
+    - - - 0 - broken: it is not an object
     - - - 0 - broken: it cannot be read: recursion limit exceeded at line 1 column 128
     ");
 }
@@ -261,7 +261,7 @@ fn an_id_that_several_agents_use_means_the_main_agents_or_nobodys() {
     let mut log = vec![agent("main", None), agent("x", Some("main")), agent("y", Some("main"))];
     log.extend(["x", "y"].map(|agent| call(agent, "c1", "Read", "{}", "")));
     log.push(annotated("n", "", r#"{"phase_type":"p","tool_call_range":["c1"]}"#));
-    assert_eq!(of(&log), "p - - 0 c1..c1 - broken: `c1` is a call of several agents: x, y");
+    assert_eq!(of(&log), "p - - 0 c1..c1 - broken: several agents have a call `c1`: x, y");
 }
 
 #[test]

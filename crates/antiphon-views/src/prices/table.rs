@@ -22,7 +22,7 @@ pub enum PricesError {
 impl fmt::Display for PricesError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Json(_) => f.write_str("the price table is not of the form that is expected"),
+            Self::Json(_) => f.write_str("the price table does not have the expected structure"),
             Self::Value { place, what } => write!(f, "price table, {place}: {what}"),
         }
     }
@@ -44,10 +44,10 @@ fn wrong(place: impl Into<String>, what: &'static str) -> PricesError {
 pub(super) fn parse(json: &str) -> Result<Prices, PricesError> {
     let raw: RawTable<'_> = serde_json::from_str(json).map_err(PricesError::Json)?;
     if raw.currency != "USD" {
-        return Err(wrong("currency", "only `USD` is understood"));
+        return Err(wrong("currency", "only `USD` is supported"));
     }
     if raw.unit != "per million tokens" {
-        return Err(wrong("unit", "only `per million tokens` is understood"));
+        return Err(wrong("unit", "only `per million tokens` is supported"));
     }
     day(&raw.date, || "date".to_owned())?;
     let mut models = Vec::new();
@@ -58,10 +58,10 @@ pub(super) fn parse(json: &str) -> Result<Prices, PricesError> {
         let aliases = aliases.map(|(n, alias)| (format!("{place}.aliases[{n}]"), alias));
         for (place, name) in [(format!("{place}.model"), &raw.model)].into_iter().chain(aliases) {
             if name.trim().is_empty() {
-                return Err(wrong(place, "a name is empty"));
+                return Err(wrong(place, "the name is empty"));
             }
             if names.insert(name.trim().to_ascii_lowercase(), n).is_some() {
-                return Err(wrong(place, "the name stands in the table already"));
+                return Err(wrong(place, "the name is already in the table"));
             }
         }
         models.push(ModelPrices { periods: periods(&place, raw.prices)?, name: raw.model });
@@ -79,10 +79,10 @@ fn periods(place: &str, raw: Vec<Fields<'_>>) -> Result<Vec<Period>, PricesError
         };
         let (from, until) = (date("from")?, date("until")?);
         if from.zip(until).is_some_and(|(from, until)| until <= from) {
-            return Err(wrong(format!("{place}.until"), "it ends before it begins"));
+            return Err(wrong(format!("{place}.until"), "the period ends before it begins"));
         }
         if periods.last().is_some_and(|before| from <= before.from) {
-            return Err(wrong(format!("{place}.from"), "prices stand in the order of `from`"));
+            return Err(wrong(format!("{place}.from"), "prices must be in the order of `from`"));
         }
         let steps = fields.remove("above");
         let base = Given::read(&place, fields)?;
@@ -90,7 +90,7 @@ fn periods(place: &str, raw: Vec<Fields<'_>>) -> Result<Vec<Period>, PricesError
         periods.push(Period { from, until, rates: base.resolve(&place)?, above });
     }
     if periods.is_empty() {
-        return Err(wrong(format!("{place}.prices"), "a model without prices"));
+        return Err(wrong(format!("{place}.prices"), "the model has no prices"));
     }
     Ok(periods)
 }
@@ -99,14 +99,19 @@ fn periods(place: &str, raw: Vec<Fields<'_>>) -> Result<Vec<Period>, PricesError
 fn steps_above(place: &str, raw: &RawValue, base: Given) -> Result<Vec<(u64, Rates)>, PricesError> {
     let place = format!("{place}.above");
     let raw: Vec<Fields<'_>> =
-        serde_json::from_str(raw.get()).map_err(|_| wrong(&place, "no list of steps"))?;
+        serde_json::from_str(raw.get()).map_err(|_| wrong(&place, "not a list of steps"))?;
     let mut steps: Vec<(u64, Rates)> = Vec::new();
     for (n, mut fields) in raw.into_iter().enumerate() {
         let place = format!("{place}[{n}]");
         let tokens = fields.remove("input_tokens").and_then(|raw| raw.get().parse().ok());
         let tokens = tokens
             .filter(|&tokens| steps.last().is_none_or(|&(before, _)| before < tokens))
-            .ok_or_else(|| wrong(format!("{place}.input_tokens"), "no rising number of tokens"))?;
+            .ok_or_else(|| {
+                wrong(
+                    format!("{place}.input_tokens"),
+                    "not a number of tokens above the previous one",
+                )
+            })?;
         steps.push((tokens, Given::read(&place, fields)?.or(base).resolve(&place)?));
     }
     Ok(steps)
@@ -115,7 +120,7 @@ fn steps_above(place: &str, raw: &RawValue, base: Given) -> Result<Vec<(u64, Rat
 /// The first moment of a day, `YYYY-MM-DD`.
 fn day(text: &str, place: impl FnOnce() -> String) -> Result<Timestamp, PricesError> {
     let moment = Timestamp::parse(&format!("{text}T00:00:00.000Z"));
-    moment.ok_or_else(|| wrong(place(), "no date of the form YYYY-MM-DD"))
+    moment.ok_or_else(|| wrong(place(), "not a date of the form YYYY-MM-DD"))
 }
 
 /// Prices as given: those that are left out follow from others.
@@ -140,10 +145,10 @@ impl Given {
                 "cache_read" => &mut given.cache_read,
                 "cache_write" => &mut given.cache_write,
                 "cache_write_1h" => &mut given.cache_write_1h,
-                _ => return Err(wrong(format!("{place}.{key}"), "no such field is known")),
+                _ => return Err(wrong(format!("{place}.{key}"), "unknown field")),
             };
             let micros = micros(raw.get());
-            let what = "no number of dollars with at most six decimals";
+            let what = "not a number of dollars with at most six decimals";
             *slot = Some(micros.ok_or_else(|| wrong(format!("{place}.{key}"), what))?);
         }
         Ok(given)
@@ -163,7 +168,7 @@ impl Given {
     /// Tokens to or from a cache of which nothing is said are input as any other; reasoning is
     /// output.
     fn resolve(self, place: &str) -> Result<Rates, PricesError> {
-        let missing = |key| wrong(format!("{place}.{key}"), "a price is missing");
+        let missing = |key| wrong(format!("{place}.{key}"), "the price is missing");
         let input = self.input.ok_or_else(|| missing("input"))?;
         let output = self.output.ok_or_else(|| missing("output"))?;
         let cache_write = self.cache_write.unwrap_or(input);

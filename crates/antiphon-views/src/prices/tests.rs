@@ -211,7 +211,7 @@ fn what_is_wrong_in_a_table_is_named_by_its_place() {
         let cause = std::error::Error::source(&error);
         cause.map_or(String::new(), |cause| format!("{cause}; ")) + &error.to_string()
     };
-    let form = "the price table is not of the form that is expected";
+    let form = "the price table does not have the expected structure";
     assert_eq!(error("{"), format!("EOF while parsing an object at line 1 column 1; {form}"));
     assert_eq!(
         error(r#"{"source":1}"#),
@@ -219,51 +219,51 @@ fn what_is_wrong_in_a_table_is_named_by_its_place() {
     );
     assert_eq!(
         error(&table("").replace("USD", "EUR")),
-        "price table, currency: only `USD` is understood"
+        "price table, currency: only `USD` is supported"
     );
     assert_eq!(
         error(&table("").replace("2026-01-01", "2026-02-30")),
-        "price table, date: no date of the form YYYY-MM-DD"
+        "price table, date: not a date of the form YYYY-MM-DD"
     );
     let model = |prices: &str| error(&table(&format!(r#"{{"model":"m","prices":[{prices}]}}"#)));
     let ok = r#"{"input":1,"output":2}"#;
     for (prices, expected) in [
-        ("", "models[0].prices: a model without prices"),
-        (r#"{"input":1}"#, "models[0].prices[0].output: a price is missing"),
+        ("", "models[0].prices: the model has no prices"),
+        (r#"{"input":1}"#, "models[0].prices[0].output: the price is missing"),
         (
             r#"{"input":1,"output":-2}"#,
-            "models[0].prices[0].output: no number of dollars with at most six decimals",
+            "models[0].prices[0].output: not a number of dollars with at most six decimals",
         ),
         (
             r#"{"input":0.0000001,"output":2}"#,
-            "models[0].prices[0].input: no number of dollars with at most six decimals",
+            "models[0].prices[0].input: not a number of dollars with at most six decimals",
         ),
         (
             r#"{"input":1e3,"output":2}"#,
-            "models[0].prices[0].input: no number of dollars with at most six decimals",
+            "models[0].prices[0].input: not a number of dollars with at most six decimals",
         ),
         (
             r#"{"input":"1","output":2}"#,
-            "models[0].prices[0].input: no number of dollars with at most six decimals",
+            "models[0].prices[0].input: not a number of dollars with at most six decimals",
         ),
         (
             r#"{"input":1,"output":2,"cache_wrte":3}"#,
-            "models[0].prices[0].cache_wrte: no such field is known",
+            "models[0].prices[0].cache_wrte: unknown field",
         ),
         (
             &format!(r#"{ok},{{"from":"today","input":1,"output":2}}"#),
-            "models[0].prices[1].from: no date of the form YYYY-MM-DD",
+            "models[0].prices[1].from: not a date of the form YYYY-MM-DD",
         ),
-        (&format!("{ok},{ok}"), "models[0].prices[1].from: prices stand in the order of `from`"),
+        (&format!("{ok},{ok}"), "models[0].prices[1].from: prices must be in the order of `from`"),
         (
             r#"{"from":"2026-01-02","until":"2026-01-01","input":1,"output":2}"#,
-            "models[0].prices[0].until: it ends before it begins",
+            "models[0].prices[0].until: the period ends before it begins",
         ),
         (
             r#"{"input":1,"output":2,"above":[{"input":3}]}"#,
-            "models[0].prices[0].above[0].input_tokens: no rising number of tokens",
+            "models[0].prices[0].above[0].input_tokens: not a number of tokens above the previous one",
         ),
-        (r#"{"input":1,"output":2,"above":3}"#, "models[0].prices[0].above: no list of steps"),
+        (r#"{"input":1,"output":2,"above":3}"#, "models[0].prices[0].above: not a list of steps"),
     ] {
         assert_eq!(model(prices), format!("price table, {expected}"));
     }
@@ -272,6 +272,6 @@ fn what_is_wrong_in_a_table_is_named_by_its_place() {
     ));
     assert_eq!(
         error(&twice),
-        "price table, models[1].aliases[1]: the name stands in the table already"
+        "price table, models[1].aliases[1]: the name is already in the table"
     );
 }

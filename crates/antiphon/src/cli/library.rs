@@ -9,10 +9,10 @@ use clap::{Args, ValueEnum};
 Examples:
   antiphon ls
   antiphon ls --project shop --since 2026-03-01 --sort cost
-  antiphon show latest      the first of the list
-  antiphon show 0f0e        by the beginning of its id")]
+  antiphon show latest      the first in the list
+  antiphon show 0f0e        by the first few characters of its id")]
 pub(crate) struct Ls {
-    /// Filter by agent; part of the name is enough, as in every filter
+    /// Filter by agent; as in every filter, part of the name is enough
     #[arg(long, value_name = "NAME")]
     pub(crate) agent: Option<String>,
     /// Filter by working folder
@@ -24,7 +24,7 @@ pub(crate) struct Ls {
     /// Filter by recorded issue
     #[arg(long, value_name = "ISSUE")]
     pub(crate) issue: Option<String>,
-    /// Filter by state
+    /// Filter by status
     #[arg(long, value_name = "STATUS", value_parser = ["running", "completed", "failed", "timed-out", "cancelled", "interrupted"])]
     pub(crate) status: Option<String>,
     /// Filter by tool used
@@ -113,7 +113,7 @@ pub(crate) struct Reindex {
 
 #[derive(Debug, Args)]
 pub(crate) struct Doctor {
-    /// Check every byte that is kept against its hash
+    /// Check every stored byte against its hash
     #[arg(long)]
     pub(crate) deep: bool,
     /// Print one JSON document
@@ -123,7 +123,7 @@ pub(crate) struct Doctor {
 
 #[derive(Debug, Args)]
 pub(crate) struct Forget {
-    /// The session: its id, or the beginning of its id
+    /// The session: its id, or the first few characters of it
     pub(crate) session: String,
     /// Do not ask for confirmation
     #[arg(long)]
@@ -132,8 +132,8 @@ pub(crate) struct Forget {
 
 #[derive(Debug, Args)]
 pub(crate) struct Stats {
-    /// Sessions, or folders of them; sub-agents' files are counted with their session. Without any,
-    /// all that are kept
+    /// Sessions, or folders of them; sub-agents' files are counted with their session. Default: all
+    /// kept sessions
     #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
     /// What to group by
@@ -141,7 +141,7 @@ pub(crate) struct Stats {
     pub(crate) by: By,
     #[command(flatten)]
     pub(crate) prices: PriceTable,
-    /// Print a table for a spreadsheet
+    /// Print CSV, for a spreadsheet
     #[arg(long, conflicts_with = "json")]
     pub(crate) csv: bool,
     /// Print one JSON document
@@ -164,7 +164,7 @@ pub(crate) enum By {
 
 #[derive(Debug, Args)]
 pub(crate) struct PriceTable {
-    /// A price table of your own
+    /// Your own price table
     #[arg(long = "prices", value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
 }

@@ -9,9 +9,9 @@ use super::ToolPolicy;
 #[derive(Debug, Clone, Args)]
 #[command(after_help = "\
 Examples:
-  antiphon tail latest                       the session that goes on right now
-  antiphon tail run.jsonl                    from the beginning, and on
-  antiphon tail run.jsonl --since msg_120    what came after
+  antiphon tail latest                       the session running now
+  antiphon tail run.jsonl                    from the beginning, then follow
+  antiphon tail run.jsonl --since msg_120    only what came after
   antiphon tail run.jsonl --json | jq .role  as JSON Lines")]
 pub(crate) struct Tail {
     /// The session; it need not exist yet
@@ -49,7 +49,7 @@ pub(crate) struct Verify {
 
 #[derive(Debug, Args)]
 pub(crate) struct Salvage {
-    /// The damaged log, or another session: of that the lines that can be read
+    /// The damaged log, or another session (its readable lines are kept)
     pub(crate) session: PathBuf,
     /// Where to write the copy
     #[arg(short, long, value_name = "PATH")]
@@ -62,10 +62,10 @@ A finding shows the place of a secret, the rule that found it and its first four
 code 1 means that secrets were found: rotate them, because anyone who read the file has them.
 
 Examples:
-  antiphon scan ~/.claude/projects          all that was ever said to an agent
+  antiphon scan ~/.claude/projects          everything ever said to an agent
   antiphon scan run.jsonl notes.md --json")]
 pub(crate) struct Scan {
-    /// Files of any kind, or folders of them
+    /// Files of any kind, or folders
     #[arg(required = true, value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
     /// Print one JSON document
@@ -75,14 +75,13 @@ pub(crate) struct Scan {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A log stays a log: each event is redacted, and the chain sealed anew. Any other file of text, of
-JSON or of lines of JSON stays what it is. The file that is read is not changed, and still holds
-the secrets.
+A log stays a log: each event is redacted, and the chain is re-sealed. Other text, JSON and JSON
+Lines files keep their format. The original file is not changed and still contains the secrets.
 
 Example:
   antiphon redact run.jsonl -o clean.jsonl")]
 pub(crate) struct Redact {
-    /// The session, or any other file of text
+    /// The session, or any text file
     pub(crate) session: PathBuf,
     /// Where to write the copy: a file that does not exist yet
     #[arg(short, long, value_name = "PATH")]
@@ -134,44 +133,44 @@ pub(crate) struct Export {
     /// How much of tool inputs and outputs a transcript includes
     #[arg(long, value_enum, default_value_t = ToolPolicy::Seed)]
     pub(crate) tools: ToolPolicy,
-    /// Which phases a document has
+    /// Which phases a document includes
     #[arg(long, value_enum, default_value_t = PhaseDetail::Advised)]
     pub(crate) phases: PhaseDetail,
-    /// Write a document again whenever the session has grown, until it ends
+    /// Rewrite the document whenever the session grows, until it ends
     #[arg(long, requires = "output")]
     pub(crate) follow: bool,
-    /// Keep the secrets that are found; a native export always does
+    /// Do not redact secrets (a native export is never redacted)
     #[arg(long)]
     pub(crate) no_redact: bool,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum ExportFormat {
-    /// The log of this program
+    /// An Antiphon log
     Antiphon,
-    /// A session document, in the standard that fits
+    /// A session document, in whichever standard fits
     Std,
-    /// A session document of one agent
+    /// A session document for one agent
     #[value(name = "std-001")]
     Std001,
-    /// A session document of several agents
+    /// A session document for several agents
     #[value(name = "std-008")]
     Std008,
-    /// A transcript, as `record` writes it
+    /// A transcript, as written by `record`
     Transcript,
-    /// An ATIF trajectory, as Harbor reads it
+    /// An ATIF trajectory, as read by Harbor
     Atif,
     /// Conversations in the format of chat APIs, one line per agent
     Openai,
     /// OpenTelemetry spans (OTLP JSON, GenAI conventions)
     Otlp,
-    /// The agent's own file, byte for byte: secrets are not removed
+    /// The agent's own file, byte for byte; secrets are not removed
     Native,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum PhaseDetail {
-    /// By the number of calls: none for fewer than 5, those that are certain up to 20, then all
+    /// By the number of calls: none below 5, only certain ones up to 20, all above
     Advised,
     /// All
     Always,

@@ -14,7 +14,7 @@ pub(crate) struct Record {
     /// Wait until everything is written; otherwise the rest is written in the background
     #[arg(long)]
     pub(crate) wait: bool,
-    /// Use this configuration instead of the antiphon.toml that is found
+    /// Use this configuration file instead of searching for antiphon.toml
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
     /// The command and its arguments
@@ -64,10 +64,10 @@ pub(crate) struct Scribe {
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, ValueEnum)]
 pub(crate) enum ToolPolicy {
-    /// Names of tools; results as they were printed
+    /// Tool names, and results as they were printed
     #[default]
     Seed,
-    /// Names only
+    /// Tool names only
     Names,
     /// One line per input and output
     Summary,
@@ -84,7 +84,7 @@ pub(crate) struct Lead {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 The change to the settings is shown first and must be confirmed; a backup of the file is kept
-beside it. `docs/hooks.md` describes what is copied, and where to.
+beside it. `docs/hooks.md` describes what is copied, and where.
 
 Examples:
   antiphon install claude-code
@@ -125,7 +125,7 @@ Example:
 pub(crate) struct Append {
     /// The log; it is created if it does not exist
     pub(crate) session: PathBuf,
-    /// What an acknowledgement means
+    /// How safe an event must be before it is acknowledged
     #[arg(long, value_enum, default_value_t = Level::Interval)]
     pub(crate) level: Level,
     /// How many seconds to wait for another writer
@@ -135,11 +135,11 @@ pub(crate) struct Append {
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum Level {
-    /// The operating system has it: it survives the death of any process
+    /// Handed to the operating system; survives a crash of any process
     Os,
-    /// The same, and within a second it is on the disk
+    /// The same, and written to disk within a second
     Interval,
-    /// It is on the disk: it survives a power cut
+    /// Written to disk; survives a power cut
     Disk,
 }
 
@@ -155,7 +155,7 @@ Examples:
   antiphon annotate run.jsonl --auto    the phases that `antiphon view phases` derives"
 )]
 pub(crate) struct Annotate {
-    /// The log
+    /// The session
     pub(crate) session: PathBuf,
     /// Add a phase
     #[arg(long, value_enum, value_name = "TYPE", requires = "from")]
@@ -163,7 +163,7 @@ pub(crate) struct Annotate {
     /// Add a note
     #[arg(long, value_name = "TEXT")]
     pub(crate) note: Option<String>,
-    /// Add the derived phases, if none is recorded
+    /// Add the derived phases, if none are recorded
     #[arg(long, conflicts_with_all = ["from", "to", "confidence", "description", "by"])]
     pub(crate) auto: bool,
     /// The first call it refers to

@@ -22,7 +22,7 @@ pub(crate) enum ViewKind {
     Dialog(Dialog),
     /// What one agent heard, did, received and said
     Perspective(Perspective),
-    /// What an agent had in its context at a step, and what it had lost
+    /// What an agent had in its context at a step, and what had been dropped
     Context(Context),
     /// Every causal link in the session, with its kind and basis
     Causality(Session),
@@ -30,23 +30,23 @@ pub(crate) enum ViewKind {
     Trace(Trace),
     /// Where an utterance went, in what form, and whether it was answered
     Delivery(Delivery),
-    /// System notices, hook verdicts, blocked calls
+    /// System notices, hook verdicts and blocked calls
     Hooks(Session),
     /// The messages between agents, as a sequence
     Flow(Flow),
-    /// Events in order with time, lane and duration
+    /// Events in order, with time, lane and duration
     Timeline(Timeline),
-    /// The tool calls: category, status, duration
+    /// Tool calls, with category, status and duration
     Calls(Calls),
-    /// What groups of calls were for, as annotated or derived
+    /// The purpose of each group of calls, as annotated or derived
     Phases(Phases),
-    /// Which call fed which: what was read or found, and the call that used it
+    /// Which call used what another call had read or found
     ContextLinks(Session),
-    /// Run, coordinator, agents, sub-agents, tool calls: with status, time, tokens and cost
+    /// Coordinator, agents, sub-agents and tool calls, with status, time, tokens and cost
     Spans(Spans),
-    /// A run: its states, its sessions, and their spans
+    /// A run: its states, its sessions and their spans
     Run(Run),
-    /// What each agent used and cost, its own and in total
+    /// What each agent used and cost, alone and with its sub-agents
     Cost(Cost),
 }
 
@@ -87,7 +87,7 @@ pub(crate) struct Perspective {
 pub(crate) struct Context {
     #[command(flatten)]
     pub(crate) of: OfAgent,
-    /// Up to this message; for one of the agent's own, what it had before
+    /// Up to this message; for one of the agent's own messages, the context before it
     #[arg(long, value_name = "ID")]
     pub(crate) at: Option<String>,
 }
@@ -98,7 +98,7 @@ pub(crate) struct Trace {
     pub(crate) session: PathBuf,
     /// The message
     pub(crate) message: String,
-    /// What it led to, instead of what led to it
+    /// Show what it led to, instead of what led to it
     #[arg(long)]
     pub(crate) forward: bool,
     /// Print one JSON document
@@ -121,10 +121,10 @@ pub(crate) struct Delivery {
 pub(crate) struct Calls {
     #[command(flatten)]
     pub(crate) session: Session,
-    /// Only those that failed
+    /// Only failed calls
     #[arg(long)]
     pub(crate) failed: bool,
-    /// Only those of this tool
+    /// Only calls of this tool
     #[arg(long)]
     pub(crate) tool: Option<String>,
 }
@@ -136,7 +136,7 @@ pub(crate) struct Phases {
     /// Only this agent's calls, by name or id
     #[arg(long, conflicts_with = "all")]
     pub(crate) agent: Option<String>,
-    /// The calls of every agent: what is shown anyway
+    /// The calls of every agent (the default)
     #[arg(long, hide = true)]
     pub(crate) all: bool,
 }
@@ -145,16 +145,16 @@ pub(crate) struct Phases {
 pub(crate) struct Timeline {
     #[command(flatten)]
     pub(crate) session: Session,
-    /// Only this agent's events, by name or id; may be repeated, as all of these
+    /// Only this agent's events, by name or id (every filter may be repeated)
     #[arg(long)]
     pub(crate) agent: Vec<String>,
-    /// Only messages in this role
+    /// Only messages with this role
     #[arg(long, value_parser = ["user", "assistant", "tool", "system"])]
     pub(crate) role: Vec<String>,
-    /// Only messages from an agent, by name or id, from `external` or from `system`
+    /// Only messages from this source: an agent's name or id, `external` or `system`
     #[arg(long)]
     pub(crate) source: Vec<String>,
-    /// Only events of this kind, as `said`, `called`, `heard`, `received`, `agent_created`
+    /// Only events of this kind, such as `said`, `called`, `heard`, `received`, `agent_created`
     #[arg(long)]
     pub(crate) kind: Vec<String>,
     /// Only calls of this tool, and their results
@@ -164,11 +164,11 @@ pub(crate) struct Timeline {
 
 #[derive(Debug, Args)]
 pub(crate) struct Run {
-    /// The run's id; or a log that belongs to one
+    /// The id of a run, or a log that belongs to one
     pub(crate) run: String,
-    /// Logs, or folders of logs, to look in instead of the sessions that are kept
+    /// Logs or folders of logs to search, instead of the kept sessions
     pub(crate) paths: Vec<PathBuf>,
-    /// Each span with those below it, and with totals
+    /// Nest spans, with totals
     #[arg(long)]
     pub(crate) tree: bool,
     #[command(flatten)]
@@ -204,10 +204,10 @@ pub(crate) struct Cost {
 pub(crate) struct Flow {
     #[command(flatten)]
     pub(crate) session: Session,
-    /// As a Mermaid sequence diagram
+    /// Print a Mermaid sequence diagram
     #[arg(long, conflicts_with_all = ["svg", "json"])]
     pub(crate) mermaid: bool,
-    /// As a self-contained SVG picture
+    /// Print a self-contained SVG picture
     #[arg(long, conflicts_with = "json")]
     pub(crate) svg: bool,
 }

@@ -83,10 +83,11 @@ fn target(path: &Path) -> anyhow::Result<Target> {
 
 fn not_kept(path: &Path, format: &str) -> UserError {
     let path = path.display();
-    let what =
-        format!("`{path}` is a file of {format} that is not kept, and nothing is added to it");
-    UserError::failed(what)
-        .hint("`antiphon sync` keeps the sessions of your agents; then annotate it again")
+    let what = format!(
+        "`{path}` is an agent's file ({format}) that has not been synced; such files are never \
+         modified"
+    );
+    UserError::failed(what).hint("run `antiphon sync`, then annotate the session again")
 }
 
 /// The event of a phase or a note that somebody gives.
@@ -100,7 +101,7 @@ fn said(opened: &Opened, args: &cli::Annotate, number: u64) -> anyhow::Result<Me
         let from = find(&index, start, agent, None)?;
         let to = find(&index, end, agent, Some(from))?;
         if to < from {
-            let what = format!("the call `{end}` stands before `{start}`");
+            let what = format!("the call `{end}` comes before `{start}`");
             return Err(UserError::usage(what).into());
         }
         annotation.range(start, end);
@@ -223,7 +224,7 @@ fn find(
                 let near = index.near(id);
                 let hint = match near.is_empty() {
                     true => "`antiphon view calls --json` lists the ids".to_owned(),
-                    false => format!("these are near: {}", near.join(", ")),
+                    false => format!("did you mean {}?", near.join(", ")),
                 };
                 UserError::not_found(format!("there is no call `{id}`")).hint(hint)
             }

@@ -105,7 +105,7 @@ fn read_stdin() -> Receiver<io::Result<Vec<Incoming>>> {
 fn incoming(line: &RawLine<'_>) -> Option<Incoming> {
     let draft = match line.bytes.trim_ascii() {
         [] if line.len > line.bytes.len() as u64 => {
-            Err(format!("{} bytes are too long for a line", line.len))
+            Err(format!("too long ({} bytes)", line.len))
         }
         [] => return None,
         _ => Draft::from_bytes(line.bytes).map_err(|error| error.to_string()),

@@ -35,8 +35,8 @@ pub(crate) fn run(args: &cli::Demo) -> anyhow::Result<Outcome> {
     page.add(Style::Head, "A picture of it").end()?;
     page.plain("  ").add(Style::Call, &picture.display().to_string()).end()?;
     page.end()?;
-    page.plain("Next: ").add(Style::Call, "antiphon show LOG").plain(" on a log of yours, or ");
-    page.add(Style::Call, "antiphon append LOG").plain(" to record one.").end()?;
+    page.plain("Next: ").add(Style::Call, "antiphon show LOG").plain(" shows a log of yours; ");
+    page.add(Style::Call, "antiphon append LOG").plain(" records one.").end()?;
     page.finish()?;
     Ok(Outcome::Done)
 }

@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::welcome::deletions;
 use crate::cli;
 use crate::failure::Outcome;
-use crate::terminal::{self, Bar, Page, Style, complain, count};
+use crate::terminal::{self, Bar, Page, Style, complain, count, product};
 
 /// Who has more wants them from a program.
 const PROBLEMS_SHOWN: usize = 20;
@@ -46,7 +46,7 @@ pub(crate) fn run(args: &cli::Doctor) -> anyhow::Result<Outcome> {
     let environment = Environment::of_process();
     let store = Store::open_default(&environment)?;
     for session in store.finish_forgetting()? {
-        complain(&format!("Finished forgetting session {session}, which had been interrupted."));
+        complain(&format!("Finished an interrupted deletion of session {session}."));
     }
     let bar = Bar::new("sessions checked");
     let checked = args.deep.then(|| store.check(&|done, of| bar.show(done, of)));
@@ -76,7 +76,8 @@ pub(crate) fn run(args: &cli::Doctor) -> anyhow::Result<Outcome> {
             page.plain(&format!(", {}", count(source.other_files, "other file")));
         }
         if let Some(days) = source.deletes_after_days {
-            page.plain(&format!("; deleted {days} days after the last change"));
+            let agent = product(source.agent);
+            page.plain(&format!("; {agent} deletes sessions {days} days after the last change"));
         }
         page.end()?;
         if let Some(deletions) = &source.deletions {
@@ -97,9 +98,9 @@ pub(crate) fn run(args: &cli::Doctor) -> anyhow::Result<Outcome> {
         page.plain("  … (use --json to list all)").end()?;
     }
     if args.deep && !is_damaged {
-        page.plain("Every byte that is kept is what was written.").end()?;
+        page.plain("All stored bytes match their hashes.").end()?;
     } else if is_damaged {
-        page.plain("`antiphon sync` repairs what its agent still has.").end()?;
+        page.plain("`antiphon sync` repairs copies whose original files still exist.").end()?;
     }
     page.finish()?;
     Ok(outcome)

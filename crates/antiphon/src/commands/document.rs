@@ -81,6 +81,6 @@ pub(super) fn text(written: &Written, redaction: &mut Redaction) -> String {
 
 pub(super) fn exists(path: &Path) -> anyhow::Error {
     UserError::failed(format!("`{}` already exists", path.display()))
-        .hint("choose another file, or a folder, in which the file is named by convention")
+        .hint("choose another file, or a folder (the file gets its standard name)")
         .into()
 }

@@ -22,7 +22,7 @@ pub(crate) fn run(args: &cli::Export) -> anyhow::Result<Outcome> {
         cli::ExportFormat::Std | cli::ExportFormat::Std001 | cli::ExportFormat::Std008
     );
     if args.follow && !is_document {
-        let error = UserError::usage("--follow is for session documents");
+        let error = UserError::usage("--follow works only with session documents");
         return Err(error.hint("use it with --as std, std-001 or std-008").into());
     }
     let standard = match args.format {
@@ -65,7 +65,7 @@ pub(crate) fn run(args: &cli::Export) -> anyhow::Result<Outcome> {
 fn native(args: &cli::Export) -> anyhow::Result<Outcome> {
     let session = locate(&args.session)?;
     let Some(bundle) = antiphon_library::Bundle::find(&session)? else {
-        let what = "this session was recorded by Antiphon: it has no native file";
+        let what = "this session was recorded by Antiphon and has no native file";
         return Err(UserError::failed(what).hint("use --as antiphon").into());
     };
     // A copy that is damaged is given as it is, and named.
@@ -86,9 +86,9 @@ fn native(args: &cli::Export) -> anyhow::Result<Outcome> {
         Some(path) => create(path, &bytes)?,
         None if terminal::bytes(&bytes)? => {}
         None => {
-            let what = "the agent's own bytes are not printed to a terminal";
+            let what = "a native export is not printed to a terminal";
             return Err(UserError::usage(what)
-                .hint("write them to a file or a folder with -o")
+                .hint("write it to a file or a folder with -o")
                 .into());
         }
     }
@@ -125,7 +125,7 @@ fn warn_of_secrets(counts: &Counts) {
     let total = usize::try_from(counts.total()).unwrap_or(usize::MAX);
     let secrets = terminal::count(total, "secret");
     terminal::complain(&format!(
-        "warning: a native export is not redacted: it contains {secrets} ({counts})"
+        "warning: a native export is not redacted; this one contains {secrets} ({counts})"
     ));
 }
 

@@ -20,8 +20,8 @@ const INTERVAL: Duration = Duration::from_millis(100);
 
 pub(super) fn run(args: &cli::Export, options: WriteOptions) -> anyhow::Result<Outcome> {
     let Some(path) = args.output.as_deref().filter(|path| !path.is_dir()) else {
-        let error = UserError::usage("--follow writes one file again and again");
-        return Err(error.hint("name a file that does not exist yet with -o").into());
+        let error = UserError::usage("--follow rewrites one file");
+        return Err(error.hint("pass a file that does not exist yet with -o").into());
     };
     let session = locate(&args.session)?;
     let mut is_ours = false;

@@ -12,7 +12,7 @@ pub(crate) fn run(args: &cli::Forget) -> anyhow::Result<Outcome> {
     let store = Store::open_default(&Environment::of_process())?;
     let finished = store.finish_forgetting()?;
     for session in &finished {
-        complain(&format!("Finished forgetting session {session}, which had been interrupted."));
+        complain(&format!("Finished an interrupted deletion of session {session}."));
     }
     if finished.iter().any(|id| *id == args.session || is_beginning(&args.session, id)) {
         return Ok(Outcome::Done);
@@ -20,12 +20,12 @@ pub(crate) fn run(args: &cli::Forget) -> anyhow::Result<Outcome> {
     let session = match store.find(&args.session) {
         Found::One(session) => session,
         Found::Several(_) => {
-            let what = format!("`{}` names several sessions", args.session);
+            let what = format!("`{}` matches several sessions", args.session);
             return Err(UserError::usage(what).hint("`antiphon ls` lists their ids").into());
         }
         Found::Nothing => {
             let what = format!("there is no session `{}`", args.session);
-            return Err(UserError::not_found(what).hint("`antiphon ls` lists them").into());
+            return Err(UserError::not_found(what).hint("`antiphon ls` lists the sessions").into());
         }
     };
     let mut page = Page::live();
@@ -33,11 +33,11 @@ pub(crate) fn run(args: &cli::Forget) -> anyhow::Result<Outcome> {
     for folder in store.kept_of(&session.session_id) {
         page.plain(&format!("  {}", folder.display())).end()?;
     }
-    page.plain("The agent's own file, if it is still there, stays where it is.").end()?;
+    page.plain("The agent's own file, if it still exists, is not touched.").end()?;
     page.finish()?;
     if !args.yes {
         if !std::io::stdin().is_terminal() {
-            return Err(UserError::usage("Not a terminal: pass --yes to confirm.").into());
+            return Err(UserError::usage("not a terminal: pass --yes to confirm").into());
         }
         complain("Delete it? [y/N]");
         let mut answer = String::new();

@@ -39,7 +39,7 @@ const WRITTEN: &[&str] = &["std-session", "transcript", "atif", "openai-chat", "
 fn formats() -> Vec<Format> {
     let own = Format {
         name: LOG_FORMAT,
-        what: "event log, one JSON object a line (seed 004 and its dialects)",
+        what: "event log, one JSON object per line (seed 004 and its dialects)",
         reads: true,
         writes: true,
         follows: true,
@@ -67,7 +67,7 @@ pub(crate) fn run(args: &cli::Formats) -> anyhow::Result<Outcome> {
     }
     let mut page = Page::new();
     if args.markdown {
-        page.plain("| format | what it is | can | versions seen |").end()?;
+        page.plain("| format | what it is | supports | versions seen |").end()?;
         page.plain("| --- | --- | --- | --- |").end()?;
         for format in &formats {
             let Format { name, what, versions, .. } = format;

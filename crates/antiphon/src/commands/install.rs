@@ -37,8 +37,8 @@ pub(crate) fn run(args: &cli::Install) -> anyhow::Result<Outcome> {
     };
     let change = change.map_err(|error| not_settings(&path, &error))?;
     if change == before || change.as_deref() == Some(text) {
-        let said = if args.remove { "has no hooks of ours" } else { "has the hooks already" };
-        terminal::lines(&format!("`{}` {said}; nothing to change", path.display()))?;
+        let said = if args.remove { "has no Antiphon hooks" } else { "already has the hooks" };
+        terminal::lines(&format!("`{}` {said}; nothing to change.", path.display()))?;
         return Ok(Outcome::Done);
     }
     show(&path, text, change.as_deref().unwrap_or_default())?;
@@ -53,7 +53,7 @@ pub(crate) fn run(args: &cli::Install) -> anyhow::Result<Outcome> {
     let Some(after) = change else {
         fs::remove_file(&path).with_context(|| format!("cannot remove `{}`", path.display()))?;
         Remembered::forget(&store, &path);
-        terminal::lines(&format!("\nRemoved {}, which held nothing else", path.display()))?;
+        terminal::lines(&format!("\nRemoved {} (nothing else was in it)", path.display()))?;
         return Ok(Outcome::Done);
     };
     let backup = before.is_some().then(|| back_up(&path)).transpose()?;
@@ -102,9 +102,7 @@ fn settings_path(environment: &Environment) -> anyhow::Result<PathBuf> {
     let path = folder.join("settings.json");
     if path.is_symlink() {
         let shown = path.display().to_string();
-        return path
-            .canonicalize()
-            .with_context(|| format!("`{shown}` is a link that leads nowhere"));
+        return path.canonicalize().with_context(|| format!("`{shown}` is a broken link"));
     }
     Ok(path)
 }
@@ -128,7 +126,7 @@ fn not_settings(path: &Path, error: &settings::NotSettings) -> anyhow::Error {
 /// This program, however it was called.
 fn hook_command() -> anyhow::Result<String> {
     let program = std::env::current_exe()?;
-    let program = program.to_str().context("the path of this program is not text")?;
+    let program = program.to_str().context("the path of this program is not valid UTF-8")?;
     Ok(settings::hook_command(program))
 }
 
@@ -155,8 +153,7 @@ fn show(path: &Path, before: &str, after: &str) -> anyhow::Result<()> {
 
 fn agrees() -> anyhow::Result<bool> {
     if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
-        let error = UserError::usage("not a terminal");
-        return Err(error.hint("pass --yes to apply the change").into());
+        return Err(UserError::usage("not a terminal: pass --yes to confirm").into());
     }
     terminal::lines("Apply this change? [y/N]")?;
     let mut answer = String::new();
@@ -186,7 +183,7 @@ fn back_up(path: &Path) -> anyhow::Result<PathBuf> {
         fs::copy(path, &backup).with_context(|| format!("cannot write `{}`", backup.display()))?;
         return Ok(backup);
     }
-    Err(UserError::failed("cannot create a backup: there are too many from this second").into())
+    Err(UserError::failed("cannot create a backup: too many were made in this second").into())
 }
 
 /// The file is there as it was, or as it shall be, and nothing between.
@@ -256,7 +253,8 @@ fn report(
     page.end()?;
     if !args.remove {
         page.plain("From the next prompt on, Claude Code's sessions are copied to ");
-        page.plain(&format!("`{}`: `antiphon ls`", store.root().display())).end()?;
+        page.plain(&format!("`{}`; list them with `antiphon ls`.", store.root().display()))
+            .end()?;
     }
     page.finish()?;
     Ok(Outcome::Done)

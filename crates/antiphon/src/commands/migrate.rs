@@ -15,9 +15,12 @@ const DOCUMENTS: &str = "std-session";
 pub(crate) fn run(args: &cli::Migrate) -> anyhow::Result<Outcome> {
     let opened = Opened::read(&args.file)?;
     if opened.format != DOCUMENTS {
-        let what =
-            format!("`{}` is not a session document but {}", args.file.display(), opened.format);
-        let hint = "`antiphon export --as std` makes a document of any session";
+        let what = format!(
+            "`{}` is not a session document; its format is {}",
+            args.file.display(),
+            opened.format
+        );
+        let hint = "`antiphon export --as std` converts any session to a document";
         return Err(UserError::failed(what).hint(hint).into());
     }
     let standard = args.multi.then_some(Standard::Std008);

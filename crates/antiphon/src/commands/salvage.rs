@@ -38,8 +38,9 @@ fn lines_of(args: &cli::Salvage, bundle: &Bundle) -> anyhow::Result<Outcome> {
     let format = bundle.format();
     let text = bundle.texts().next().filter(|_| bundle.is_stream());
     let Some(text) = text else {
-        let what = format!("a session of {format} is one document, without lines to be saved");
-        let hint = "`antiphon export --as antiphon` writes what can be read of it as a log";
+        let what =
+            format!("this {format} session is a single document; there are no lines to salvage");
+        let hint = "`antiphon export --as antiphon` writes its readable content as a log";
         return Err(UserError::failed(what).hint(hint).into());
     };
     let mut options = std::fs::OpenOptions::new();
@@ -62,11 +63,11 @@ fn lines_of(args: &cli::Salvage, bundle: &Bundle) -> anyhow::Result<Outcome> {
         }
     }
     out.flush()?;
-    terminal::lines(&format!("{} of {format} written to {output}", count(kept, "line")))?;
+    terminal::lines(&format!("{} ({format}) written to {output}", count(kept, "line")))?;
     let others = bundle.files().count().saturating_sub(1);
     if others > 0 {
         let others = count(others, "other file");
-        complain(&format!("{others} of the session not included: salvage each by its own path"));
+        complain(&format!("{others} of the session not included; salvage each by its own path"));
     }
     if lost > 0 {
         complain(&format!("{} could not be read", count(lost, "line")));

@@ -100,7 +100,7 @@ fn teller(path: &Path) -> Tell {
     let path: PathBuf = path.to_owned();
     let mut file: Option<File> = None;
     Box::new(move |event| {
-        let why = |error| format!("no events in `{}`: {error}", path.display());
+        let why = |error| format!("cannot write events to `{}`: {error}", path.display());
         let file = match &mut file {
             Some(file) => file,
             none => {

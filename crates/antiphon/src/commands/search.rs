@@ -41,7 +41,7 @@ pub(crate) fn run(args: &cli::Search) -> anyhow::Result<Outcome> {
     }
     let outcome = report_left_out(&answer.left_out);
     if answer.hits.is_empty() {
-        complain(if store.is_empty() { NOTHING_KEPT } else { "nothing found" });
+        complain(if store.is_empty() { NOTHING_KEPT } else { "No matches." });
         return Ok(if outcome == Outcome::Done { Outcome::No } else { outcome });
     }
     Ok(outcome)

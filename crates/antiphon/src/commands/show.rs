@@ -68,14 +68,14 @@ fn header(page: &mut Page, summary: &Summary) -> anyhow::Result<()> {
             None => page.plain(" · unknown price"),
         };
         match (summary.basis, summary.declared_usd) {
-            (Some(Basis::Declared), _) => drop(page.faint(" as declared by the agent")),
+            (Some(Basis::Declared), _) => drop(page.faint(" as reported by the agent")),
             (Some(_), Some(declared)) if Some(declared) != summary.cost_usd => {
-                page.faint(&format!(" (the agent declares ${declared:.4})"));
+                page.faint(&format!(" (the agent reports ${declared:.4})"));
             }
             _ => {}
         }
         if !summary.unpriced.is_empty() && summary.cost_usd.is_some() {
-            page.faint(&format!(" (without {})", summary.unpriced.join(", ")));
+            page.faint(&format!(" (not including {})", summary.unpriced.join(", ")));
         } else if summary.partial && summary.cost_usd.is_some() {
             page.faint(" (partial: the agent did not record all tokens)");
         }
@@ -97,9 +97,9 @@ pub(super) fn status_style(status: Status) -> Style {
 fn status_reason(rule: StatusRule) -> Option<&'static str> {
     match rule {
         StatusRule::RecordedEnd | StatusRule::LastAnswer => None,
-        StatusRule::BeingWritten => Some("a process is writing it"),
-        StatusRule::WriterGone => Some("its writer died"),
-        StatusRule::Quiet => Some("unfinished, and nothing new for ten minutes"),
+        StatusRule::BeingWritten => Some("being written by a process"),
+        StatusRule::WriterGone => Some("the process that wrote it died"),
+        StatusRule::Quiet => Some("unfinished, no activity for ten minutes"),
         StatusRule::Unfinished => Some("unfinished"),
     }
 }
@@ -110,8 +110,8 @@ fn condition(page: &mut Page, opened: &Opened, summary: &Summary) -> anyhow::Res
         page.add(Style::Good, "Nothing lost, nothing damaged.").end()?;
     }
     if summary.losses > 0 {
-        let losses = count(summary.losses, "note");
-        page.plain(&format!("{losses} about losses or repairs in the log itself")).end()?;
+        let losses = count(summary.losses, "record");
+        page.plain(&format!("{losses} of losses or repairs in this log")).end()?;
     }
     if !summary.problems.is_empty() {
         page.add(Style::Bad, &count(summary.problems.len(), "problem")).end()?;

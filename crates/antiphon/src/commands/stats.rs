@@ -167,7 +167,7 @@ fn print(stats: &Stats, others: usize) -> anyhow::Result<()> {
     if stats.totals.incomplete > 0 {
         let requests = usize::try_from(stats.totals.incomplete).unwrap_or(usize::MAX);
         let requests = count(requests, "request");
-        page.add(Style::Bad, "partial: ").plain(&format!("not all tokens of {requests} are known"));
+        page.add(Style::Bad, "partial: ").plain(&format!("some tokens of {requests} are unknown"));
         page.end()?;
     }
     if let Some(text) = others_in_words(others) {

@@ -58,7 +58,7 @@ pub(crate) fn run(args: &cli::Sync) -> anyhow::Result<Outcome> {
                 page.plain("No agent's sessions were found on this machine.");
             } else {
                 let sessions = count(synced.found, "session");
-                page.plain(&format!("{sessions} of {}", names.join(", ")));
+                page.plain(&format!("{sessions} ({})", names.join(", ")));
                 page.plain(&format!(": {} updated", synced.copied));
             }
             if synced.busy > 0 {
@@ -84,17 +84,17 @@ fn report(synced: &Synced) {
         complain(&format!("{}: {}", path.display(), with_causes(error)));
     }
     for (path, agent) in &synced.newly_unread {
-        complain(&format!("{}: skipped: not a {} session", path.display(), product(agent)));
+        complain(&format!("{}: skipped: not a valid {} session", path.display(), product(agent)));
     }
     if let Some(first) = synced.orphans.first() {
         let files = count(synced.orphans.len(), "sub-agent file");
-        complain(&format!("skipped {files} without a session: {} …", first.display()));
+        complain(&format!("skipped {files} not belonging to any session: {} …", first.display()));
     }
     for (path, why) in &synced.skipped {
         complain(&format!("{}: skipped: {why}", path.display()));
     }
     for session in &synced.forgotten {
-        complain(&format!("Finished forgetting session {session}."));
+        complain(&format!("Finished an interrupted deletion of session {session}."));
     }
 }
 
@@ -124,7 +124,7 @@ fn unknown_agent(agent: &str) -> UserError {
     let lower = agent.to_lowercase();
     let is_near = |known: &&str| known.contains(&lower) || lower.contains(*known);
     match known_agents().find(is_near).filter(|_| !lower.is_empty()) {
-        Some(near) => UserError::usage(format!("unknown agent `{agent}`. Did you mean `{near}`?")),
+        Some(near) => UserError::usage(format!("unknown agent `{agent}`; did you mean `{near}`?")),
         None => UserError::usage(format!("unknown agent `{agent}`"))
             .hint(format!("known agents: {}", known_agents().collect::<Vec<_>>().join(", "))),
     }

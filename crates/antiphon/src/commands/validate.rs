@@ -74,7 +74,7 @@ fn find_documents(path: &Path, found: &mut Vec<PathBuf>) -> anyhow::Result<()> {
         }
     }
     if below.is_empty() {
-        let what = format!("there is no `*.json` file below `{}`", path.display());
+        let what = format!("there are no `*.json` files in `{}`", path.display());
         return Err(UserError::not_found(what).into());
     }
     below.sort();

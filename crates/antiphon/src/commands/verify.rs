@@ -25,7 +25,7 @@ pub(crate) fn run(args: &cli::Verify) -> anyhow::Result<Outcome> {
     for path in &args.sessions {
         let foreign = foreign::check(path)?;
         if let (Some(row), Some(_)) = (&foreign, head) {
-            let what = format!("a session of {} has no hashes, and so no head", row.format);
+            let what = format!("{} sessions have no hashes, so there is no head", row.format);
             return Err(UserError::usage(what).into());
         }
         rows.push(match foreign {
@@ -121,11 +121,11 @@ fn print(page: &mut Page, row: &Row) -> anyhow::Result<()> {
     if row.format != antiphon_library::LOG_FORMAT {
         let format = row.format;
         page.faint(&format!(
-            " of {format}, which has no hashes: every line can be read or is named here, but a \
-             change would not show"
+            " in {format} format (without a chain of hashes: unreadable lines are listed, but \
+             changes cannot be detected)"
         ));
     } else if row.sealed == 0 && row.unsealed > 0 {
-        page.faint(", without seals: only its syntax can be checked");
+        page.faint(" (not sealed: only the syntax can be checked)");
     }
     if !row.ended {
         page.faint(", open");
@@ -163,11 +163,11 @@ fn against_text(against: Against) -> String {
     match against {
         Against::Matches { newer: 0 } => "the head matches".to_owned(),
         Against::Matches { newer } => {
-            format!("the head matches; {newer} lines were added since")
+            format!("the head matches; {newer} lines have been added since")
         }
         Against::Cut { missing } => {
-            format!("cut: the last {missing} lines before the head are gone")
+            format!("truncated: the last {missing} lines up to the head are missing")
         }
-        Against::Differs => "the head does not match: the log was written anew".to_owned(),
+        Against::Differs => "the head does not match: the log was rewritten".to_owned(),
     }
 }

@@ -44,9 +44,7 @@ pub(crate) fn run() -> anyhow::Result<Outcome> {
     page.end()?;
     let (command, what) = match (found, kept) {
         (0, 0) => ("antiphon demo", "shows what a session looks like"),
-        (found, kept) if kept < found => {
-            ("antiphon sync", "copies them, so that they are not lost")
-        }
+        (found, kept) if kept < found => ("antiphon sync", "copies them so that they are not lost"),
         _ => ("antiphon show latest", "shows the latest session"),
     };
     page.plain("Next: ").add(Style::Call, command).plain(&format!(" {what}."));
@@ -72,7 +70,9 @@ pub(super) fn deletions(source: &SourceReport) -> Option<String> {
         let are = if source.overdue == 1 { "is" } else { "are" };
         let agent = product(source.agent);
         let overdue = source.overdue;
-        told.push(format!("{overdue} {are} past {agent}'s {days} days and may vanish any time"));
+        told.push(format!(
+            "{overdue} {are} past {agent}'s limit of {days} days and may be deleted at any time"
+        ));
     }
     let soon = source.soon_deleted.saturating_sub(source.overdue);
     if soon > 0 {

@@ -31,7 +31,7 @@ impl Bar {
         let rate = done as f64 / took.as_secs_f64().max(0.001);
         let left = of.saturating_sub(done) as f64 / rate.max(0.001);
         let what = self.what;
-        progress(&format!("{done} of {of} {what} · {rate:.0} a second · {left:.0} s left"));
+        progress(&format!("{done} of {of} {what} · {rate:.0} per second · {left:.0} s left"));
     }
 }
 

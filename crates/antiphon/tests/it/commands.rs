@@ -111,7 +111,11 @@ fn verify_compares_with_a_head_that_was_kept() {
     };
     assert_eq!(check(log, &late), (0, "the head matches".to_owned()));
     assert_eq!(check(log, &early).0, 0);
-    assert!(check(log, &early).1.contains("1 lines were added since"), "{:?}", check(log, &early));
+    assert!(
+        check(log, &early).1.contains("1 lines have been added since"),
+        "{:?}",
+        check(log, &early)
+    );
 
     let text = std::fs::read_to_string(log).unwrap();
     let whole_lines = text.trim_end().rsplit_once('\n').unwrap().0;
@@ -119,7 +123,7 @@ fn verify_compares_with_a_head_that_was_kept() {
     assert_eq!(run_with(&["verify", &cut], b"").exit, 0, "from inside nothing is missing");
     let (exit, told) = check(&cut, &late);
     assert_eq!(exit, 1);
-    assert!(told.starts_with("cut: the last 1"), "{told}");
+    assert!(told.starts_with("truncated: the last 1"), "{told}");
     assert_eq!(run_with(&["verify", log, "--head", "nonsense"], b"").exit, 2);
 }
 

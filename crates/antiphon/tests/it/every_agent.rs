@@ -101,7 +101,10 @@ fn a_forgetting_that_was_killed_is_finished_by_the_next_process() {
         let done = asked.args(&words).output().unwrap();
         let told = String::from_utf8(done.stderr).unwrap();
         assert_eq!(done.status.code(), Some(0), "{words:?}: {told}");
-        assert!(told.contains(&format!("Finished forgetting session {id}")), "{words:?}: {told}");
+        assert!(
+            told.contains(&format!("Finished an interrupted deletion of session {id}")),
+            "{words:?}: {told}"
+        );
         assert!(!kept.exists() && !marks.join("x.pending").exists(), "{words:?}");
         assert!(marks.join(key).exists(), "{words:?}");
         antiphon(folder.path(), &["sync"]);

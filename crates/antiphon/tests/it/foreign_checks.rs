@@ -36,7 +36,8 @@ fn a_session_of_another_program_is_checked_as_far_as_that_goes() {
     for named in [file.as_str(), "3111"] {
         let done = home.run(&format!("verify {named}"));
         assert_eq!(done.exit, 0, "{done}");
-        let wanted = format!("ok      {named}  100 lines of claude-code, which has no hashes");
+        let wanted =
+            format!("ok      {named}  100 lines in claude-code format (without a chain of hashes");
         assert!(done.out.starts_with(&wanted), "{done}");
     }
     let done = home.run("verify --json 3111");
@@ -79,5 +80,5 @@ fn its_readable_lines_are_given_back() {
     home.write("chat.json", r#"{"messages":[{"role":"user","content":"hi"}]}"#);
     let done = home.run("salvage chat.json -o chat.jsonl");
     assert_eq!(done.exit, 4, "{done}");
-    assert!(done.err.contains("is one document"), "{done}");
+    assert!(done.err.contains("is a single document"), "{done}");
 }

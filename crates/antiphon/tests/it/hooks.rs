@@ -76,7 +76,7 @@ fn hooks_are_installed_once_and_removed_without_a_trace() {
     assert_eq!(value["hooks"].as_object().unwrap().len(), 7);
 
     let again = home.run("install claude-code");
-    assert!(again.out.contains("has the hooks already"), "{again}");
+    assert!(again.out.contains("already has the hooks"), "{again}");
     assert_eq!(home.text(SETTINGS), after);
 
     let done = home.run("install claude-code --remove --yes");
@@ -90,7 +90,7 @@ fn hooks_are_installed_once_and_removed_without_a_trace() {
     kept.sort_by_key(String::len);
     assert_eq!(kept, [before, &after]);
     let none = home.run("install claude-code --remove");
-    assert!(none.out.contains("has no hooks of ours"), "{none}");
+    assert!(none.out.contains("has no Antiphon hooks"), "{none}");
 }
 
 #[test]

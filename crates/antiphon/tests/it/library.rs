@@ -112,9 +112,9 @@ fn what_is_no_session_is_counted_and_named_once() {
     let first = antiphon(folder.path(), &["sync", "--json"]);
     assert_eq!(first.out.trim(), r#"{"found":2,"copied":1,"busy":0,"failed":0,"unread":2}"#);
     assert_eq!((first.exit, first.err.lines().count()), (0, 2), "{first}");
-    assert!(first.err.contains("bad.jsonl: skipped: not a Claude Code session"));
+    assert!(first.err.contains("bad.jsonl: skipped: not a valid Claude Code session"));
     let again = antiphon(folder.path(), &["sync"]);
-    let told = "2 sessions of claude-code: 0 updated; 2 other files skipped\n";
+    let told = "2 sessions (claude-code): 0 updated; 2 other files skipped\n";
     assert_eq!((&*again.out, &*again.err), (told, ""));
     assert_eq!(json(folder.path(), &["ls", "--json"]).as_array().unwrap().len(), 1);
 
@@ -247,9 +247,9 @@ fn the_doctor_says_what_is_wrong() {
     assert_eq!(
         whats,
         [
-            "no session of claude-code",
-            "1 problem; `antiphon show` tells",
-            "a damaged catalogue, set aside; it was made again and can be deleted",
+            "not a valid claude-code session",
+            "1 problem; see `antiphon show`",
+            "a damaged catalogue that was set aside and rebuilt; this file can be deleted",
         ]
     );
     let told = antiphon(folder.path(), &["doctor"]).out;
@@ -279,7 +279,7 @@ fn bare_antiphon_tells_what_is_there_and_what_will_go_and_writes_nothing() {
     assert!(!folder.path().join("store").exists(), "nothing was written");
     days_ago(40);
     let told = antiphon(folder.path(), &[]);
-    let overdue = "1 is past Claude Code's 30 days and may vanish any time";
+    let overdue = "1 is past Claude Code's limit of 30 days and may be deleted at any time";
     assert!(told.out.contains(overdue) && !told.out.contains("within a week"), "{told}");
     days_ago(28);
     // Claude Code can be told to keep them longer.

@@ -125,18 +125,18 @@ fn what_cannot_be_annotated_is_told_and_changes_nothing() {
     insta::assert_snapshot!(check(&["--phase", "plan", "--from", "tool-01"]), @r"
     --- stderr
     error: there is no call `tool-01`
-    hint: these are near: tool-001, tool-002, tool-003
+    hint: did you mean tool-001, tool-002, tool-003?
     --- exit 1
     ");
     insta::assert_snapshot!(check(&["--phase", "plan", "--from", "tool-002", "--to", "tool-001"]), @r"
     --- stderr
-    error: the call `tool-001` stands before `tool-002`
+    error: the call `tool-001` comes before `tool-002`
     --- exit 2
     ");
     insta::assert_snapshot!(check(&["--phase", "plan", "--from", "tool-001", "--agent", "Sub"]), @r"
     --- stderr
     error: there is no call `tool-001`
-    hint: these are near: tool-001, tool-002, tool-003
+    hint: did you mean tool-001, tool-002, tool-003?
     --- exit 1
     ");
     for words in [&[][..], &["--phase", "plan"], &["--phase", "x", "--from", "tool-001"]] {
@@ -157,8 +157,8 @@ fn another_programs_file_is_annotated_only_if_it_is_kept() {
     let done = annotate(&theirs, &["--note", "x"]);
     insta::assert_snapshot!(done.to_string().replace(folder.path().to_str().unwrap(), "FOLDER"), @r"
     --- stderr
-    error: `FOLDER/rollout.jsonl` is a file of codex that is not kept, and nothing is added to it
-    hint: `antiphon sync` keeps the sessions of your agents; then annotate it again
+    error: `FOLDER/rollout.jsonl` is an agent's file (codex) that has not been synced; such files are never modified
+    hint: run `antiphon sync`, then annotate the session again
     --- exit 4
     ");
     assert_eq!(std::fs::read(&theirs).unwrap(), text);

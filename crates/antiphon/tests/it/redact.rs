@@ -195,7 +195,7 @@ fn a_native_export_says_how_many_secrets_it_contains() {
     assert_eq!((done.exit, done.out.as_str()), (0, session.as_str()), "{done}");
     assert_eq!(
         done.err,
-        "warning: a native export is not redacted: it contains 2 secrets (1 anthropic-key, 1 github-token)\n"
+        "warning: a native export is not redacted; this one contains 2 secrets (1 anthropic-key, 1 github-token)\n"
     );
     let path = file(&folder, "s2.jsonl", said("nothing to hide"));
     let done = run_with(&["export", &path, "--as", "native"], b"");

@@ -94,8 +94,8 @@ fn a_session_of_another_program_is_annotated_beside_its_copy() {
     let early = home.run(&format!("annotate {source} --note early"));
     insta::assert_snapshot!(early, @r"
     --- stderr
-    error: `.claude/projects/-srv-shop/bbbbbbbb-0000-4000-8000-000000000002.jsonl` is a file of claude-code that is not kept, and nothing is added to it
-    hint: `antiphon sync` keeps the sessions of your agents; then annotate it again
+    error: `.claude/projects/-srv-shop/bbbbbbbb-0000-4000-8000-000000000002.jsonl` is an agent's file (claude-code) that has not been synced; such files are never modified
+    hint: run `antiphon sync`, then annotate the session again
     --- exit 4
     ");
     assert_eq!(home.run("sync").exit, 0);

@@ -35,13 +35,13 @@ fn three() -> Home {
 #[test]
 fn an_empty_store_says_what_to_do_and_stays_unmade() {
     let home = Home::new();
-    insta::assert_snapshot!(home.run("ls"), @"No session is kept yet: `antiphon sync` copies the sessions of your agents.");
+    insta::assert_snapshot!(home.run("ls"), @"No sessions have been kept yet; `antiphon sync` copies your agents' sessions.");
     assert_eq!(home.run("ls --json").out, "[]\n");
     let latest = home.run("show latest");
     insta::assert_snapshot!(latest, @r"
     --- stderr
     error: no sessions have been kept yet
-    hint: `antiphon sync` copies the sessions of your agents
+    hint: `antiphon sync` copies your agents' sessions
     --- exit 1
     ");
     assert!(!home.path("store").exists());
@@ -133,7 +133,7 @@ fn what_names_several_or_none_is_told_apart() {
     insta::assert_snapshot!(home.run("show alpha"), @r"
     --- stderr
     error: `alpha` matches 2 sessions
-    hint: type more of one of these ids: alpha-two, alpha-one
+    hint: type more characters of one of these ids: alpha-two, alpha-one
     --- exit 2
     ");
     insta::assert_snapshot!(home.run("view tree gamma"), @r"
@@ -145,7 +145,7 @@ fn what_names_several_or_none_is_told_apart() {
     insta::assert_snapshot!(home.run("show gamma.jsonl"), @r"
     --- stderr
     error: there is no file `gamma.jsonl`
-    hint: pass the path of a session; `antiphon demo` shows some
+    hint: pass the path of a session; `antiphon demo` shows examples
     --- exit 4
     ");
 }

@@ -165,7 +165,7 @@ pub(super) fn candidates(
     }
     match fact(connection, "sessions")?.unwrap_or_default() == count {
         true => Ok(candidates),
-        false => Err(CatalogError::Damaged("sessions are missing in it".to_owned())),
+        false => Err(CatalogError::Damaged("sessions are missing from it".to_owned())),
     }
 }
 
@@ -220,7 +220,7 @@ impl Filters<'_> {
         if !is_one {
             return Ok(None);
         }
-        let damaged = || CatalogError::Damaged(format!("`{key}` is no key"));
+        let damaged = || CatalogError::Damaged(format!("`{key}` is not a key"));
         let mut candidate = Candidate {
             session: Key::parse(key).ok_or_else(damaged)?,
             word: None,

@@ -38,11 +38,11 @@ pub(super) fn sessions(connection: &Connection) -> Result<Vec<Known>, CatalogErr
     // A row that its tree has lost would not be missed otherwise.
     let count = fact(connection, "sessions")?;
     if count.unwrap_or_default() != i64::try_from(known.len()).unwrap_or(i64::MAX) {
-        return Err(CatalogError::Damaged("sessions are missing in it".to_owned()));
+        return Err(CatalogError::Damaged("sessions are missing from it".to_owned()));
     }
     let parts = held(known.iter().filter_map(Known::holding));
     if let Some(wrong) = known.iter().find(|it| it.row.is_part != parts.contains(&it.row.key)) {
-        return Err(CatalogError::Damaged(format!("who holds {}", wrong.row.key)));
+        return Err(CatalogError::Damaged(format!("the parent of {}", wrong.row.key)));
     }
     Ok(known)
 }
@@ -64,7 +64,7 @@ pub(super) fn session(sql: &SqlRow<'_>) -> Result<Known, CatalogError> {
         |at: usize| Ok::<_, rusqlite::Error>(u64::try_from(sql.get::<_, i64>(at)?).unwrap_or(0));
     let key: String = sql.get(1)?;
     let Some(key) = Key::parse(&key) else {
-        return Err(CatalogError::Damaged(format!("`{key}` is no key")));
+        return Err(CatalogError::Damaged(format!("`{key}` is not a key")));
     };
     let row = Row {
         key,
@@ -345,5 +345,7 @@ pub(super) fn owner<'k>(by_first: &[&'k Known], event: i64) -> Result<&'k Known,
     let after = by_first.partition_point(|known| known.first_event <= event);
     let owner = after.checked_sub(1).and_then(|at| by_first.get(at)).copied();
     let is_its = |known: &&Known| event - known.first_event < to_sql(known.row.events);
-    owner.filter(is_its).ok_or_else(|| CatalogError::Damaged(format!("event {event} is nobody's")))
+    owner
+        .filter(is_its)
+        .ok_or_else(|| CatalogError::Damaged(format!("event {event} belongs to no session")))
 }

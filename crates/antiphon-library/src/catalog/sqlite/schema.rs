@@ -104,7 +104,7 @@ pub(super) fn prepare(connection: &Connection) -> Result<(), CatalogError> {
     let made = match version(connection)? {
         VERSION => Ok(()),
         0 => make(connection),
-        other => Err(CatalogError::Damaged(format!("it is of version {other}"))),
+        other => Err(CatalogError::Damaged(format!("it has version {other}"))),
     };
     connection.execute_batch(if made.is_ok() { "COMMIT" } else { "ROLLBACK" })?;
     made

@@ -32,7 +32,7 @@ pub(super) fn ranked(
     if let Some(seal) = fact(connection, SEAL)?
         && seal != sum(connection)?
     {
-        return Err(CatalogError::Damaged("the index of words".to_owned()));
+        return Err(CatalogError::Damaged("the word index".to_owned()));
     }
     let sessions = read::sessions(connection)?;
     let mut by_first: Vec<&Known> = sessions.iter().collect();

@@ -155,13 +155,14 @@ fn found(text: &str, own: &Own) -> Result<Vec<Hook>, NotSettings> {
     json::check(body).map_err(|error| {
         NotSettings(format!("{}:{}: {}", error.line, error.column, error.reason))
     })?;
-    let root = Container::object(body).ok_or_else(|| NotSettings("it is no JSON object".into()))?;
+    let root =
+        Container::object(body).ok_or_else(|| NotSettings("it is not a JSON object".into()))?;
     let Some((at, hooks)) = root.last("hooks") else { return Ok(Vec::new()) };
     let hooks = Container::object(hooks)
-        .ok_or_else(|| NotSettings("its `hooks` are no JSON object".into()))?;
+        .ok_or_else(|| NotSettings("`hooks` is not a JSON object".into()))?;
     let mut ours = Vec::new();
     for (event_at, (event, groups)) in hooks.items.iter().enumerate() {
-        let wrong = || NotSettings(format!("its hooks for `{event}` are no list"));
+        let wrong = || NotSettings(format!("the `{event}` hooks are not a list"));
         let groups = Container::array(groups).ok_or_else(wrong)?;
         for (group_at, (_, group)) in groups.items.iter().enumerate() {
             let entries = json::member(group, "hooks").and_then(Container::array);

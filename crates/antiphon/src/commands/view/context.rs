@@ -33,7 +33,7 @@ fn print(page: &mut Page, context: &Context) -> anyhow::Result<()> {
         return page.faint("Nothing was dropped.").end();
     }
     page.end()?;
-    page.plain(&format!("and {} dropped", count(context.dropped.len(), "message"))).end()?;
+    page.plain(&format!("{} dropped", count(context.dropped.len(), "message"))).end()?;
     let room = page.width.map_or(100, |width| width.saturating_sub(40));
     for entry in &context.dropped {
         page.plain("  ").faint(&format!("{:<ids$}{:<10} ", entry.message_id, entry.role));

@@ -11,7 +11,7 @@ pub(crate) fn run(args: &cli::Session) -> anyhow::Result<Outcome> {
     let links = context_links(&opened.reading())?;
     super::present(&opened, args.json, &links, |page, links| {
         if links.is_empty() {
-            return page.plain("No call used what another had brought.").end();
+            return page.plain("No call used what another call had read or found.").end();
         }
         links.iter().try_for_each(|link| print(page, link))
     })

@@ -67,17 +67,17 @@ fn print_book(page: &mut Page, book: &Book) -> anyhow::Result<()> {
         page.plain(&format!("  {} in, {} out", row.usage.input, row.usage.output));
         page.faint(&format!("  {}", row.model.as_deref().unwrap_or("no model")));
         if row.basis == Some(Basis::Declared) {
-            page.faint("  declared");
+            page.faint("  reported");
         } else if let Some(declared) = row.declared_usd.filter(|it| Some(*it) != row.cost_usd) {
-            page.faint(&format!("  declared ${declared:.6}"));
+            page.faint(&format!("  reported ${declared:.6}"));
         }
         if row.partial {
-            page.faint("  not all tokens are known");
+            page.faint("  some tokens are unknown");
         }
         page.faint(&format!("  {file}:{}", row.line)).end()?;
     }
     for dropped in &book.dropped {
-        page.faint(&format!("{:>12}  {}:{}  ", "not again", dropped.file, dropped.line));
+        page.faint(&format!("{:>12}  {}:{}  ", "skipped", dropped.file, dropped.line));
         page.plain(dropped.reason).end()?;
     }
     Ok(())
@@ -100,7 +100,7 @@ pub(crate) fn print(page: &mut Page, cost: &CostTree) -> anyhow::Result<()> {
     if cost.total.incomplete > 0 {
         page.add(Style::Bad, "partial: ").plain("the agent did not record all tokens").end()?;
     }
-    page.faint(&format!("prices of {}", cost.prices_date)).end()
+    page.faint(&format!("prices as of {}", cost.prices_date)).end()
 }
 
 // The view bounds the depth of the tree, and so this recursion.

@@ -14,7 +14,7 @@ pub(crate) fn run(args: &cli::Delivery) -> anyhow::Result<Outcome> {
         && rows.is_empty()
     {
         opened.event(message)?;
-        let what = format!("`{message}` reached no agent");
+        let what = format!("`{message}` was not delivered to any agent");
         if args.json {
             crate::terminal::json(&rows)?;
         }
@@ -35,14 +35,14 @@ fn print(page: &mut Page, opened: &Opened, rows: &[Delivery]) -> anyhow::Result<
             heading(page, opened, row, room)?;
         }
         let Some(to) = &row.to else {
-            page.add(Style::Bad, "  reached no agent").end()?;
+            page.add(Style::Bad, "  not delivered to any agent").end()?;
             continue;
         };
         let form = match row.form {
             Form::Verbatim => "word for word",
             Form::Prefixed => "with a prefix",
             Form::Included => "within a longer text",
-            Form::Changed => "in other words",
+            Form::Changed => "reworded",
             Form::Unknown => "the original is not in this log",
             Form::Undelivered => "",
         };

@@ -43,7 +43,7 @@ fn print(page: &mut Page, episode: &HookEpisode) -> anyhow::Result<()> {
         (Some(_), true) => page.add(Style::Bad, "  blocked").plain(": "),
         (Some(_), false) => page.add(Style::Good, "  went ahead").plain(": "),
         (None, _) if episode.call_id.is_some() => page.faint("  no result"),
-        (None, _) if episode.utterance.is_some() => page.add(Style::Good, "  let it pass"),
+        (None, _) if episode.utterance.is_some() => page.add(Style::Good, "  allowed"),
         (None, _) => page.faint("  about an unknown call"),
     };
     page.block(Style::Plain, &text(&episode.result_text), 4)?;

@@ -39,8 +39,8 @@ pub(crate) fn run(args: &cli::Run) -> anyhow::Result<Outcome> {
     };
     let found = run_of(&run_id, &parts);
     let (run, spans) = found.ok_or_else(|| {
-        UserError::not_found(format!("no session belongs to a run `{run_id}`")).hint(
-            "`antiphon record --run-id ID` records one; name logs behind the id to look in them",
+        UserError::not_found(format!("no session belongs to run `{run_id}`")).hint(
+            "`antiphon record --run-id ID` records one; list logs after the id to search them",
         )
     })?;
     if args.json {
@@ -102,11 +102,11 @@ fn only_run(parts: &[RunPart], path: &Path) -> anyhow::Result<String> {
     let path = path.display();
     match ids.as_slice() {
         [id] => Ok((*id).to_owned()),
-        [] => Err(UserError::not_found(format!("`{path}` belongs to no run")).into()),
+        [] => Err(UserError::not_found(format!("`{path}` does not belong to a run")).into()),
         several => {
             let shown = several.iter().take(10).copied().collect::<Vec<_>>().join(", ");
-            let error = UserError::usage(format!("`{path}` has {} runs", several.len()));
-            Err(error.hint(format!("name one before the path: {shown}")).into())
+            let error = UserError::usage(format!("`{path}` contains {} runs", several.len()));
+            Err(error.hint(format!("put one of their ids before the path: {shown}")).into())
         }
     }
 }

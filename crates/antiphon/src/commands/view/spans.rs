@@ -62,7 +62,7 @@ pub(super) fn line(page: &mut Page, span: &Span, depth: usize) -> anyhow::Result
         page.plain(&format!("  ${cost:.4}"));
     }
     if span.outlives_parent {
-        page.faint("  (ended after what it belongs to)");
+        page.faint("  (ended after its parent)");
     }
     page.end()
 }

@@ -151,7 +151,7 @@ pub(crate) fn event_line(
         EntryKind::Message(Role::User) => (Style::Faint, "hears"),
         EntryKind::Message(Role::Tool) if entry.is_error() => (Style::Bad, "receives an error"),
         EntryKind::Message(Role::Tool) => (Style::Faint, "receives"),
-        EntryKind::AgentCreated => (Style::Faint, "is made"),
+        EntryKind::AgentCreated => (Style::Faint, "is created"),
         other => (Style::Faint, other.as_str()),
     };
     page.add(style, word);

@@ -49,7 +49,7 @@ fn line(page: &mut Page, node: &TreeNode) -> anyhow::Result<()> {
         (Some("inferred"), Some(rule)) => {
             page.faint(&format!("  (parent inferred: {}", rule.as_str()));
             if let Some(candidates) = node.candidates {
-                page.faint(&format!(", the oldest of {candidates}"));
+                page.faint(&format!(", the oldest of {candidates} candidates"));
             }
             page.faint(")");
         }

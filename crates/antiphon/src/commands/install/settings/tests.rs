@@ -87,9 +87,9 @@ fn what_is_no_settings_is_left_alone() {
     for (text, why) in [
         ("{\"a\": 1,}", "1:"),
         ("// mine\n{}", "1:1"),
-        ("[]", "no JSON object"),
-        ("{\"hooks\": []}", "its `hooks` are no JSON object"),
-        ("{\"hooks\": {\"Stop\": 1}}", "its hooks for `Stop` are no list"),
+        ("[]", "it is not a JSON object"),
+        ("{\"hooks\": []}", "`hooks` is not a JSON object"),
+        ("{\"hooks\": {\"Stop\": 1}}", "the `Stop` hooks are not a list"),
     ] {
         let error = with_hooks(text, COMMAND, &Own::default()).unwrap_err().to_string();
         assert!(error.contains(why), "{text}: {error}");
