@@ -46,6 +46,11 @@ pub enum ProblemKind {
     )]
     AbsentSubAgent { agent: String, tokens: Option<u64> },
     #[error(
+        "requests of the sub-agent `{agent}` that only progress lines mention: {requests}; their \
+         tokens ({tokens} so far) are not final and are not counted"
+    )]
+    ToldSubAgent { agent: String, requests: usize, tokens: u64 },
+    #[error(
         "the id `{0}` also occurs on an earlier line; references point to the nearest earlier one"
     )]
     DuplicateId(String),
@@ -69,6 +74,7 @@ impl ProblemKind {
             Self::WrongType { .. } => "wrong-type",
             Self::UnknownUsage => "unknown-usage",
             Self::AbsentSubAgent { .. } => "absent-sub-agent",
+            Self::ToldSubAgent { .. } => "told-sub-agent",
             Self::DuplicateId(_) => "duplicate-id",
             Self::SharedLine => "shared-line",
             Self::NotUtf8 => "not-utf8",
@@ -84,6 +90,7 @@ impl ProblemKind {
             | Self::WrongType { .. }
             | Self::UnknownUsage
             | Self::AbsentSubAgent { .. }
+            | Self::ToldSubAgent { .. }
             | Self::DuplicateId(_)
             | Self::SharedLine
             | Self::NotUtf8

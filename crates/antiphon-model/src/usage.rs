@@ -66,6 +66,12 @@ impl Usage {
         members.object()
     }
 
+    /// All tokens that went in and came out.
+    pub fn sum(&self) -> u64 {
+        let parts = [self.input, self.output, self.cache_read, self.cache_write];
+        parts.into_iter().fold(0, u64::saturating_add)
+    }
+
     pub fn is_zero(&self) -> bool {
         *self == Self::default()
     }

@@ -101,10 +101,8 @@ impl<'a> Cast<'a> {
         cast.add_calls();
         for (entry, usage, _) in session.requests() {
             if let Some(agent) = entry.agent() {
-                let sum = [usage.input, usage.output, usage.cache_read, usage.cache_write];
-                let sum = sum.into_iter().fold(0, u64::saturating_add);
                 let tokens = cast.tokens.entry(agent).or_default();
-                *tokens = tokens.saturating_add(sum);
+                *tokens = tokens.saturating_add(usage.sum());
             }
         }
         Ok(cast)

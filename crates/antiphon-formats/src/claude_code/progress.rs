@@ -3,13 +3,17 @@
 //! Such a line contains a line of the sub-agent, under that line's own id. In some versions it also
 //! has everything that the sub-agent said so far, part of which stands nowhere else. Where the
 //! sub-agent's own file is there, these lines are read after it, and add what it has not.
+//!
+//! Such a line is written while the answer is still coming, so its tokens are not final. A request
+//! that stands nowhere else counts as a request without its tokens; sums say that they are partial,
+//! and a problem says how many tokens were told.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use antiphon_model::{Event, EventKind};
+use antiphon_model::{Event, EventKind, Usage};
 
-use super::session::{Launch, Shared};
+use super::session::{Launch, Left, Shared};
 use super::transcript::Transcript;
 use crate::line::{Object, Record};
 use crate::{Duplicate, Sink};
@@ -82,8 +86,30 @@ impl<'a> Transcript<'a> {
         for line in told.lines(shared) {
             match line.object.id("uuid") {
                 Some(uuid) if !shared.seen.insert(uuid) => repeated(&line, uuid, sink),
-                _ => self.says(&line, &told.agent, shared, sink),
+                _ => {
+                    self.says(&line, &told.agent, shared, sink);
+                    self.leave_tokens(&line, told, shared);
+                }
             }
+        }
+    }
+
+    /// Takes the tokens from the message of a line that only tells of it.
+    fn leave_tokens(&mut self, line: &Record<'a>, told: &Told<'a>, shared: &mut Shared<'a>) {
+        let id = line.object.object("message").and_then(|message| message.id("id"));
+        let Some(id) = id else { return };
+        let Some(message) = self.message_named(&told.agent, id) else { return };
+        let Some(usage) = message.usage.replace(Usage::default()) else {
+            message.usage = None;
+            return;
+        };
+        message.usage_partial = true;
+        if !usage.is_zero() {
+            let left = shared
+                .left
+                .entry(told.agent.clone())
+                .or_insert_with(|| Left { line: line.line, requests: BTreeMap::new() });
+            left.requests.insert(id, usage);
         }
     }
 
@@ -110,8 +136,9 @@ impl<'a> Transcript<'a> {
             let own = id.and_then(|id| self.message_named(&told.agent, id)?.usage);
             self.says(&line, &told.agent, shared, sink);
             let message = id.and_then(|id| self.message_named(&told.agent, id));
-            if let (Some(message), Some(own)) = (message, own) {
-                message.usage = Some(own);
+            match (message, own) {
+                (Some(message), Some(own)) => message.usage = Some(own),
+                _ => self.leave_tokens(&line, told, shared),
             }
         }
     }

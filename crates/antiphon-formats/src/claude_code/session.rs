@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use antiphon_model::{
     AgentCreated, Event, EventKind, Line, Place, ProblemKind, Rule, SessionStarted, Timestamp,
+    Usage,
 };
 
 use super::PROGRAM;
@@ -31,6 +32,8 @@ pub(super) struct Shared<'a> {
     pub(super) launches: BTreeMap<Cow<'a, str>, Launch<'a>>,
     /// What a call asked for, by its id.
     pub(super) errands: BTreeMap<&'a str, Errand<'a>>,
+    /// By sub-agent: the requests that only progress lines tell of.
+    pub(super) left: BTreeMap<Cow<'a, str>, Left<'a>>,
     /// By sub-agent: where its maker was told what it came to.
     pub(super) reports: BTreeMap<Cow<'a, str>, Report<'a>>,
     pub(super) facts: Facts<'a>,
@@ -46,6 +49,15 @@ pub(super) struct Launch<'a> {
     pub(super) call: Cow<'a, str>,
     pub(super) by: Option<Cow<'a, str>>,
     pub(super) in_background: bool,
+}
+
+/// Requests whose tokens are not final, and not counted.
+#[derive(Debug, Clone)]
+pub(super) struct Left<'a> {
+    /// The first line that tells of one.
+    pub(super) line: Line<'a>,
+    /// By message: the tokens that were told last.
+    pub(super) requests: BTreeMap<&'a str, Usage>,
 }
 
 /// What a sub-agent's maker was told of it.
@@ -186,6 +198,13 @@ impl<'a> Session<'a> {
             voice.in_background = launch.is_some_and(|launch| launch.in_background);
             voice.events.insert(0, created);
             voices.push(voice);
+        }
+        for (agent, Left { line, requests }) in &shared.left {
+            let mut usage = Usage::default();
+            requests.values().for_each(|it| usage += *it);
+            let (agent, requests) = (agent.to_string(), requests.len());
+            let told = ProblemKind::ToldSubAgent { agent, requests, tokens: usage.sum() };
+            sink.problem(told.at(line.number, line.place));
         }
         for (agent, report) in &shared.reports {
             let Some(launch) = shared.launches.get(agent).filter(|_| !known.contains(agent)) else {

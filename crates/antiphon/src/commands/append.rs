@@ -104,9 +104,7 @@ fn read_stdin() -> Receiver<io::Result<Vec<Incoming>>> {
 /// What a line holds; nothing, if it is blank.
 fn incoming(line: &RawLine<'_>) -> Option<Incoming> {
     let draft = match line.bytes.trim_ascii() {
-        [] if line.len > line.bytes.len() as u64 => {
-            Err(format!("too long ({} bytes)", line.len))
-        }
+        [] if line.len > line.bytes.len() as u64 => Err(format!("too long ({} bytes)", line.len)),
         [] => return None,
         _ => Draft::from_bytes(line.bytes).map_err(|error| error.to_string()),
     };

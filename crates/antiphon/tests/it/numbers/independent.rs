@@ -87,21 +87,12 @@ fn sum(tokens: impl IntoIterator<Item = Tokens>) -> Tokens {
 }
 
 /// Every request once, as its last line tells it. Not every line of a message names its request.
-/// What a sub-agent does is also told in lines of the agent above it; its own file comes first.
+/// Progress lines that repeat a sub-agent's lines are no requests of their own.
 fn claude_code(home: &Path) -> Tokens {
     let mut requests: BTreeMap<(String, String), Tokens> = BTreeMap::new();
-    let mut told_of: BTreeMap<(String, String), Tokens> = BTreeMap::new();
     for lines in lines(home, ".jsonl") {
         let mut named: BTreeMap<String, String> = BTreeMap::new();
-        let told = lines.iter().flat_map(|line| {
-            let data = &line["data"];
-            let is_told = line["type"] == "progress" && data["type"] == "agent_progress";
-            let so_far = data["normalizedMessages"].as_array().filter(|_| is_told);
-            let so_far = so_far.into_iter().flatten();
-            let told = so_far.chain(is_told.then_some(&data["message"])).map(|it| (it, true));
-            told.chain([(line, false)])
-        });
-        for (line, is_told) in told {
+        for line in &lines {
             let message = &line["message"];
             let usage = &message["usage"];
             let is_made_up = message["model"] == "<synthetic>";
@@ -119,12 +110,10 @@ fn claude_code(home: &Path) -> Tokens {
                 cache_read: number(&usage["cache_read_input_tokens"]),
                 cache_write: number(&usage["cache_creation_input_tokens"]),
             };
-            let known = if is_told { &mut told_of } else { &mut requests };
-            known.insert((request, id.to_owned()), tokens);
+            requests.insert((request, id.to_owned()), tokens);
         }
     }
-    told_of.append(&mut requests);
-    sum(told_of.into_values())
+    sum(requests.into_values())
 }
 
 /// By how much the totals grew; what was used last, where there is no total to compare with or it
