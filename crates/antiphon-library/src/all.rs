@@ -32,11 +32,12 @@ pub struct All<T> {
 
 /// Opens every session at these paths and below them, on as many threads as there are processors.
 /// `only_usage`: what was used is wanted, and perhaps nothing else. `make` takes what it needs of
-/// each; what it makes of files that belong to another session is dropped.
+/// each, and may add what it knows; what it makes of files that belong to another session is
+/// dropped.
 pub fn open_all<T: Send>(
     paths: &[PathBuf],
     only_usage: bool,
-    make: &(dyn Fn(&Opened) -> T + Sync),
+    make: &(dyn Fn(&mut Opened) -> T + Sync),
 ) -> All<T> {
     let (mut named, mut below, mut failed) = (Vec::new(), Vec::new(), Vec::new());
     for path in paths {
@@ -149,7 +150,7 @@ fn walk(folder: PathBuf, files: &mut Vec<PathBuf>, failed: &mut Vec<(PathBuf, Er
 struct Reader<'m, T> {
     nearby: Nearby,
     only_usage: bool,
-    make: &'m (dyn Fn(&Opened) -> T + Sync),
+    make: &'m (dyn Fn(&mut Opened) -> T + Sync),
 }
 
 impl<T> Reader<'_, T> {
@@ -175,9 +176,9 @@ impl<T> Reader<'_, T> {
             Some(format) => self.foreign(path, format),
             // A log of our own begins with any event; but events it has.
             None if plain(path).ends_with(".jsonl") => {
-                let opened = self.open(path)?;
+                let mut opened = self.open(path)?;
                 let is_session = !opened.session.is_empty();
-                Ok(if is_session { self.one(&opened) } else { Looked::Other })
+                Ok(if is_session { self.one(&mut opened) } else { Looked::Other })
             }
             None => Ok(Looked::Other),
         }
@@ -187,7 +188,7 @@ impl<T> Reader<'_, T> {
         let format = if database::named(path).is_some() { None } else { format_of(path)? };
         match format {
             Some(format) => self.foreign(path, format),
-            None => Ok(self.one(&self.open(path)?)),
+            None => Ok(self.one(&mut self.open(path)?)),
         }
     }
 
@@ -204,22 +205,22 @@ impl<T> Reader<'_, T> {
                 }
                 other => other,
             };
-            let opened = open_foreign(bundle?, self.only_usage);
-            sessions.push(Read { files: opened.files.clone(), made: (self.make)(&opened) });
+            let mut opened = open_foreign(bundle?, self.only_usage);
+            sessions.push(Read { files: opened.files.clone(), made: (self.make)(&mut opened) });
         }
         Ok(Looked::Sessions(sessions))
     }
 
     fn foreign(&self, path: &Path, format: &'static Format) -> Result<Looked<T>, Error> {
         let bundle = Bundle::read_near(path, format, &self.nearby.of(path))?;
-        Ok(self.one(&open_foreign(bundle, self.only_usage)))
+        Ok(self.one(&mut open_foreign(bundle, self.only_usage)))
     }
 
     fn open(&self, path: &Path) -> Result<Opened, Error> {
         if self.only_usage { open_usage(path) } else { open(path) }
     }
 
-    fn one(&self, opened: &Opened) -> Looked<T> {
+    fn one(&self, opened: &mut Opened) -> Looked<T> {
         let files = opened.files.clone();
         Looked::Sessions(vec![Read { files, made: (self.make)(opened) }])
     }

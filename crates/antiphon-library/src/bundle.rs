@@ -18,7 +18,6 @@ use antiphon_formats::{FORMATS, Format, Sink, Stream, detect};
 use antiphon_model::{Place, Problem, Timestamp};
 
 use crate::Error;
-use crate::archive;
 use crate::database::{self, Database, DatabaseError};
 use crate::file::{self, PACKED, Stopped, Text};
 use crate::name;
@@ -103,7 +102,6 @@ impl Bundle {
             bundle.add(member, text, tell);
         }
         bundle.add_from_later_days(tell);
-        bundle.problems.append(&mut archive::problems_of(path));
         Ok(bundle)
     }
 
@@ -182,17 +180,8 @@ impl Bundle {
     }
 
     /// Every file of the session as the agent wrote it, the main one first, with its own name below
-    /// the session's root. What was read is checked against what was copied.
+    /// the session's root.
     pub fn native_files(&self) -> Result<Vec<(PathBuf, Vec<u8>)>, Error> {
-        let main = self.files().next().unwrap_or(Path::new(""));
-        if let Some(copies) = archive::native_files_at(main) {
-            let read = |(name, path): (PathBuf, PathBuf)| {
-                let is_packed = name.extension().is_some_and(|ending| ending == "zst");
-                let bytes = if is_packed { regular::read(&path) } else { file::read_bytes(&path) };
-                bytes.map(|bytes| (name, bytes)).map_err(|source| Error::Read { path, source })
-            };
-            return copies.into_iter().map(read).collect();
-        }
         let documents = match &self.database {
             Some((path, id)) => out_of_database(path, Some(id))?.1,
             None => self.files.clone(),
@@ -209,9 +198,14 @@ impl Bundle {
         documents.into_iter().map(read).collect()
     }
 
-    /// What is wrong with the copies that it was read from.
-    pub fn damages(&self) -> impl Iterator<Item = &Problem> {
-        self.problems.iter().filter(|problem| archive::is_damage(problem.code))
+    /// What is wrong with its files, as far as that can be told before they are understood.
+    pub fn problems(&self) -> &[Problem] {
+        &self.problems
+    }
+
+    /// Adds what somebody else knows to be wrong with its files.
+    pub fn add_problem(&mut self, problem: Problem) {
+        self.problems.push(problem);
     }
 
     /// When one of its files was last changed.

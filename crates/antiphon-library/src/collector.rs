@@ -23,7 +23,8 @@ use antiphon_views::{
 use thiserror::Error;
 
 use crate::bundle;
-use crate::open::{Opened, open};
+use crate::open::Opened;
+use crate::opened::open;
 pub use run::StartRun;
 use task::Task;
 

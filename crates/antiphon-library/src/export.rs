@@ -8,7 +8,7 @@ use antiphon_model::{Event, Problem, Severity};
 use antiphon_redact::{Counts, Redactor};
 
 use crate::redacted::redact_log;
-use crate::{Bundle, Error, annotations};
+use crate::{Bundle, Error};
 
 /// What was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -18,37 +18,43 @@ pub struct Exported {
     pub problems: u64,
 }
 
-/// Writes the session at `from` to a new log at `to`.
-///
-/// A log is copied event by event; of another format every event is written in the log's own
-/// words, with the ids, the times and the usage of the source. With a redactor, without secrets.
-pub fn export_log(
-    from: &Path,
+/// What takes secrets out, and counts them.
+pub type Redacting<'a> = (&'a Redactor, &'a mut Counts);
+
+/// Copies a log event by event to a new log at `to`. With a redactor, without secrets.
+pub fn copy_log(
+    log: &Log,
     to: &Path,
     options: Options,
-    mut redaction: Option<(&Redactor, &mut Counts)>,
+    redaction: Option<Redacting<'_>>,
 ) -> Result<Exported, Error> {
-    // A session without an id is called by the name of its file, in the new log as everywhere.
-    let named = |name: String| Options { session_id: Some(name), ..options };
-    let Some(bundle) = Bundle::find(from)? else {
-        let log = Log::find(from)?;
-        let options = named(log.name());
-        let copied = match redaction {
-            Some((redactor, counts)) => redact_log(&log, to, options, redactor, counts)?,
-            None => salvage(&log, to, options)?,
-        };
-        return Ok(Exported { events: copied.events, problems: copied.lost + copied.changed });
+    let options = named(log.name(), options);
+    let copied = match redaction {
+        Some((redactor, counts)) => redact_log(log, to, options, redactor, counts)?,
+        None => salvage(log, to, options)?,
     };
+    Ok(Exported { events: copied.events, problems: copied.lost + copied.changed })
+}
+
+/// Writes a session of another format to a new log at `to`: every event in the log's own words,
+/// with the ids, the times and the usage of the source, and behind them events that are given as
+/// they stand in a log. With a redactor, without secrets.
+pub fn export_bundle(
+    bundle: &Bundle,
+    behind: &[String],
+    to: &Path,
+    options: Options,
+    redaction: Option<Redacting<'_>>,
+) -> Result<Exported, Error> {
     if to.exists() {
         return Err(antiphon_journal::Error::Exists { path: to.to_owned() }.into());
     }
-    let writer = Writer::open(to, named(bundle.name().to_owned()))?;
+    let writer = Writer::open(to, named(bundle.name().to_owned(), options))?;
     let done = Exported::default();
-    let redaction = redaction.as_mut().map(|(redactor, counts)| (*redactor, &mut **counts));
-    let mut export = Export { bundle: &bundle, writer: &writer, redaction, done, failure: None };
+    let mut export = Export { bundle, writer: &writer, redaction, done, failure: None };
     bundle.events(&mut export);
-    for annotation in annotations::texts(from) {
-        export.write(&annotation);
+    for event in behind {
+        export.write(event);
     }
     let Export { done, failure, .. } = export;
     if let Some(failure) = failure {
@@ -58,10 +64,15 @@ pub fn export_log(
     Ok(done)
 }
 
+/// A session without an id is called by the name of its file, in the new log as everywhere.
+fn named(name: String, options: Options) -> Options {
+    Options { session_id: Some(name), ..options }
+}
+
 struct Export<'b> {
     bundle: &'b Bundle,
     writer: &'b Writer,
-    redaction: Option<(&'b Redactor, &'b mut Counts)>,
+    redaction: Option<Redacting<'b>>,
     done: Exported,
     failure: Option<antiphon_journal::Error>,
 }

@@ -13,7 +13,7 @@ use thiserror::Error;
 
 use crate::bundle::Bundle;
 use crate::database::DatabaseError;
-use crate::{activity, annotations, file, recorded};
+use crate::{activity, file, recorded};
 
 /// The name of the log's own format.
 pub const LOG_FORMAT: &str = "antiphon";
@@ -84,12 +84,7 @@ fn open_for(path: &Path, only_usage: bool, tell: Option<Tell<'_>>) -> Result<Ope
         }
     });
     if let Some(bundle) = bundle? {
-        let mut opened = open_foreign(bundle, only_usage);
-        // Whoever is told of files wants them alone.
-        if tell.is_none() && !only_usage {
-            annotations::fold_in(&mut opened, path);
-        }
-        return Ok(opened);
+        return Ok(open_foreign(bundle, only_usage));
     }
     if path.exists() && !path.is_dir() {
         let unread = |source| Error::Read { path: path.to_owned(), source };

@@ -30,7 +30,7 @@ use crate::damaged::damage_of;
 use crate::damaged::with_causes;
 use crate::open::open_foreign;
 use crate::{
-    Bundle, Error, Key, LeftOut, Opened, Origin, SessionQuery, Store, StoredSession, open,
+    Error, Key, LeftOut, Opened, Origin, SessionQuery, Store, StoredSession, find_bundle, open,
 };
 
 use glimpse::Line;
@@ -304,7 +304,7 @@ impl Search<'_> {
         all: bool,
     ) -> Result<Vec<Hit>, Error> {
         let path = session.path();
-        let bundle = Bundle::find(&path)?;
+        let bundle = find_bundle(&path)?;
         let marks = bundle.as_ref().map(|bundle| Marks::of(bundle, finders));
         let opened = match bundle {
             Some(bundle) => open_foreign(bundle, false),

@@ -1,6 +1,7 @@
 use std::io::Write;
 
 use super::*;
+use crate::bundle::tree::tests::storage::storage;
 
 struct Scene {
     folder: tempfile::TempDir,
@@ -379,4 +380,31 @@ fn a_session_whose_record_is_damaged_or_gone_is_still_one() {
     assert_eq!(scene.store.catch_up("claude-code", &key).unwrap(), Copied::All);
     scene.archive();
     assert_eq!(State::read(&folder).unwrap().source, scene.source.file);
+}
+
+fn check_shared(main: &Path) {
+    let opened = crate::open(main).unwrap();
+    assert_eq!((opened.format, opened.name.as_str()), ("opencode", "ses_main"));
+    assert!(opened.session.problems().is_empty());
+    let session = &opened.session;
+    let said: Vec<&str> = session.entries().map(|entry| entry.id()).collect();
+    assert!(said.contains(&"msg_a") && said.contains(&"msg_c") && !said.contains(&"msg_other"));
+    let agents: Vec<_> = session.agents().map(|(ix, _)| session.agent_id(ix)).collect();
+    assert_eq!(agents, ["main", "ses_child"]);
+    let (_, child) = session.agents().nth(1).unwrap();
+    assert!(child.parent.agent().is_some());
+}
+
+#[test]
+fn a_copy_of_what_lies_in_folders_that_all_share_is_the_same_session() {
+    for is_old in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        let file = storage(&folder.path().join("storage"), is_old);
+        let store = Store::at(folder.path().join("store"));
+        let source = Source::new("opencode", "ses_main".to_owned(), file);
+        store.archive(&source, None).unwrap();
+        let kept = store.archive_folder("opencode", &Key::of("opencode", "ses_main"));
+        fs::remove_dir_all(folder.path().join("storage")).unwrap();
+        check_shared(&main_file(&kept).unwrap());
+    }
 }

@@ -12,7 +12,8 @@ use super::{
 };
 use crate::blocks::{blocks, parts};
 use crate::damaged::damage_of;
-use crate::open::{Opened, open_foreign, open_telling};
+use crate::open::{Opened, open_foreign};
+use crate::opened::open_telling;
 use crate::store::Place;
 use crate::{Bundle, Error, Key, LOG_FORMAT, Origin};
 

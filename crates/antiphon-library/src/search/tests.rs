@@ -72,7 +72,7 @@ fn no_session_that_has_a_word_is_passed_over() {
             let candidate = candidates.get(&session.key);
             let candidate = candidate.unwrap_or_else(|| panic!("{place} is ruled out"));
             // The name of a tool need not stand in the file as it is.
-            let bundle = Bundle::find(&session.path()).unwrap().unwrap();
+            let bundle = find_bundle(&session.path()).unwrap().unwrap();
             let is_there = || bundle.texts().any(|text| text.to_lowercase().contains(word));
             let may_hold = may_hold(session, candidate, finder(word).as_ref());
             assert!(may_hold || !is_there(), "{place} is in another block");

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::*;
 use crate::Bundle;
 use crate::archive::main_file;
-use crate::database::tests::Shop;
+use crate::database::tests::shop::Shop;
 
 /// A machine with agents' folders, and a store.
 struct Machine {
@@ -386,7 +386,7 @@ fn opencodes_folders_are_kept_and_a_part_may_change_alone() {
     for is_old in [false, true] {
         let machine = Machine::new();
         let storage = machine.path(DATA).join("storage");
-        crate::bundle::tree::tests::storage(&storage, is_old);
+        crate::bundle::tree::tests::storage::storage(&storage, is_old);
         assert_eq!((machine.counts(), machine.counts()), ([2, 2, 0], [2, 0, 0]));
         let part = if is_old { "session/part/ses_main/msg_a" } else { "part/msg_a" };
         let name = format!("{part}/prt_msg_a.json");
@@ -422,7 +422,7 @@ fn a_session_in_the_folders_and_in_the_database_is_taken_from_the_database() {
     let shop = Shop::new();
     shop.session("ses_main", None, 9);
     shop.message("ses_main", "msg_db", "user", &[r#"{"type":"text","text":"Newer"}"#]);
-    crate::bundle::tree::tests::storage(&shop.folder.path().join("storage"), false);
+    crate::bundle::tree::tests::storage::storage(&shop.folder.path().join("storage"), false);
     fs::create_dir_all(machine.path(DATA).parent().unwrap()).unwrap();
     link(shop.folder.path(), &machine.path(DATA));
     assert_eq!((machine.counts(), machine.counts()), ([3, 3, 0], [3, 0, 0]));

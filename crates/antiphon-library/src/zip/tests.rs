@@ -174,7 +174,7 @@ fn a_log_is_known_by_its_first_member_even_if_that_is_long() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("log.eval");
     std::fs::write(&path, zip(&[("_journal/start.json", DEFLATED, &start)], false)).unwrap();
-    assert_eq!(crate::open(&path).unwrap().format, "inspect");
+    assert_eq!(crate::open::open(&path).unwrap().format, "inspect");
 }
 
 #[test]
@@ -191,14 +191,14 @@ fn an_evaluation_log_opens_packed_and_cut() {
     let path = folder.path().join("log.eval");
     let whole = zip(&members, false);
     std::fs::write(&path, &whole).unwrap();
-    let opened = crate::open(&path).unwrap();
+    let opened = crate::open::open(&path).unwrap();
     assert_eq!(opened.format, "inspect");
     assert_eq!(opened.session.usage().output, 2);
     assert!(opened.session.info().ended);
     // Without its end it has what its members say, and a problem.
     let header = whole.windows(11).position(|bytes| bytes == b"header.json").unwrap();
     std::fs::write(&path, &whole[..header - 30]).unwrap();
-    let opened = crate::open(&path).unwrap();
+    let opened = crate::open::open(&path).unwrap();
     assert_eq!(opened.session.usage().output, 2);
     assert!(!opened.session.info().ended);
     assert_eq!(opened.session.problems().len(), 1);
