@@ -40,15 +40,14 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use antiphon_formats::FORMATS;
-use antiphon_journal::{Clock as _, SystemClock};
+use antiphon_journal::{Clock as _, SystemClock, regular};
+use antiphon_sources::{
+    Beside, Bundle, Database, DatabaseError, Error, Member, Near, list, name, tree,
+};
 
-use crate::bundle::{Beside, Bundle, Member, Near, list, tree};
-use crate::database::{Database, DatabaseError};
-use crate::name;
-use crate::regular;
 use crate::store::make_folders;
 use crate::sync::stamp::{Sizes, size};
-use crate::{Error, Key, Store};
+use crate::{Key, Store};
 pub use check::Damage;
 pub(crate) use check::{Depth, damages, is_damage, problems_of, restore_record};
 pub(crate) use copy::replace;

@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 
 use antiphon_journal::{DamageKind, Log, verify};
 use antiphon_model::{Problem, Session, Severity};
+use antiphon_sources::list;
 use serde::Serialize;
 
 use crate::annotations;
 use crate::archive::{self, Damage, Depth, replace};
-use crate::bundle::list;
 use crate::store::make_folders;
 use crate::{Key, Origin, Store};
 

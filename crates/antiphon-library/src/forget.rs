@@ -15,11 +15,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use antiphon_formats::FORMATS;
+use antiphon_sources::{Error, list, relative};
 
 use crate::archive::replace;
-use crate::bundle::{list, relative};
 use crate::store::make_folders;
-use crate::{Error, Key, Origin, Store};
+use crate::{Key, Origin, Store};
 
 /// Where the marks are, one for each session of each agent.
 const FORGOTTEN: &str = "forgotten";

@@ -6,18 +6,19 @@
 
 use std::path::{Path, PathBuf};
 
-use antiphon_journal::{Log, Options};
+use antiphon_journal::{Log, Options, regular};
 use antiphon_model::Problem;
+use antiphon_sources::{
+    All, Bundle, Error, Exported, LOG_FORMAT, Opened, Redacting, Tell, copy_log, export_bundle,
+    read_bytes,
+};
 
-use crate::all::{self, All};
-use crate::export::{self, Exported, Redacting};
-use crate::open::{self, LOG_FORMAT, Opened, Tell};
-use crate::{Bundle, Error, annotations, archive, file, regular};
+use crate::{annotations, archive};
 
 /// Reads the session at `path`: a log, or a file of any known format with the files that belong to
 /// it. What is of no known format is read as a log, and found wanting as one.
 pub fn open(path: &Path) -> Result<Opened, Error> {
-    let mut opened = open::open(path)?;
+    let mut opened = antiphon_sources::open(path)?;
     if opened.format != LOG_FORMAT {
         add_damages(&mut opened, path);
         annotations::fold_in(&mut opened, path);
@@ -27,14 +28,14 @@ pub fn open(path: &Path) -> Result<Opened, Error> {
 
 /// The same, for counting only: what was used is there, and perhaps nothing else.
 pub fn open_usage(path: &Path) -> Result<Opened, Error> {
-    let mut opened = open::open_usage(path)?;
+    let mut opened = antiphon_sources::open_usage(path)?;
     add_damages(&mut opened, path);
     Ok(opened)
 }
 
 /// The same as [`open`] without annotations, and tells what files there are.
 pub(crate) fn open_telling(path: &Path, tell: Tell<'_>) -> Result<Opened, Error> {
-    let mut opened = open::open_telling(path, tell)?;
+    let mut opened = antiphon_sources::open_telling(path, tell)?;
     add_damages(&mut opened, path);
     Ok(opened)
 }
@@ -47,7 +48,7 @@ pub fn open_all<T: Send>(
     only_usage: bool,
     make: &(dyn Fn(&Opened) -> T + Sync),
 ) -> All<T> {
-    all::open_all(paths, only_usage, &|opened| {
+    antiphon_sources::open_all(paths, only_usage, &|opened| {
         if let Some(main) = opened.files.first().cloned() {
             add_damages(opened, &main);
         }
@@ -81,7 +82,7 @@ pub fn native_files(bundle: &Bundle) -> Result<Vec<(PathBuf, Vec<u8>)>, Error> {
     let Some(copies) = archive::native_files_at(main) else { return bundle.native_files() };
     let read = |(name, path): (PathBuf, PathBuf)| {
         let is_packed = name.extension().is_some_and(|ending| ending == "zst");
-        let bytes = if is_packed { regular::read(&path) } else { file::read_bytes(&path) };
+        let bytes = if is_packed { regular::read(&path) } else { read_bytes(&path) };
         bytes.map(|bytes| (name, bytes)).map_err(|source| Error::Read { path, source })
     };
     copies.into_iter().map(read).collect()
@@ -99,9 +100,7 @@ pub fn export_log(
     redaction: Option<Redacting<'_>>,
 ) -> Result<Exported, Error> {
     match find_bundle(from)? {
-        Some(bundle) => {
-            export::export_bundle(&bundle, &annotations::texts(from), to, options, redaction)
-        }
-        None => export::copy_log(&Log::find(from)?, to, options, redaction),
+        Some(bundle) => export_bundle(&bundle, &annotations::texts(from), to, options, redaction),
+        None => copy_log(&Log::find(from)?, to, options, redaction),
     }
 }

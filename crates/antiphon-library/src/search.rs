@@ -18,6 +18,7 @@ use std::sync::{Mutex, PoisonError};
 
 use aho_corasick::AhoCorasick;
 use antiphon_model::{Entry, Timestamp};
+use antiphon_sources::{Error, Opened, open_foreign};
 use antiphon_views::Reading;
 use serde::Serialize;
 
@@ -28,10 +29,7 @@ use crate::catalog::{
 };
 use crate::damaged::damage_of;
 use crate::damaged::with_causes;
-use crate::open::open_foreign;
-use crate::{
-    Error, Key, LeftOut, Opened, Origin, SessionQuery, Store, StoredSession, find_bundle, open,
-};
+use crate::{Key, LeftOut, Origin, SessionQuery, Store, StoredSession, find_bundle, open};
 
 use glimpse::Line;
 use marks::Marks;

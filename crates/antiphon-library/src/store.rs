@@ -19,10 +19,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use antiphon_model::Timestamp;
+use antiphon_sources::list;
 use thiserror::Error;
 
 use crate::Environment;
-use crate::bundle::list;
 use crate::catalog::{Row, Stamp};
 
 pub use digest::StoredSession;

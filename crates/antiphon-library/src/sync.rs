@@ -15,11 +15,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::sync::{Mutex, PoisonError};
 
+use antiphon_sources::{Error, Nearby};
+
 use crate::archive::{self, Copied, Depth, Done, is_fresh};
-use crate::bundle::Nearby;
 use crate::catalog::{Change, WAITING, record_of};
 use crate::store::archived;
-use crate::{Environment, Error, Key, Store};
+use crate::{Environment, Key, Store};
 use settle::{Settling, Waiting};
 use sources::{Found, Wanted, is_sub_agents, look, one_of_each};
 use stamp::{Sizes, Stamp};

@@ -157,7 +157,7 @@ const DAMAGED: &str = "damaged-copy";
 
 /// A path below a session's folder, as the state has it.
 pub(super) fn name_in(folder: &Path, path: &Path) -> String {
-    crate::bundle::relative(path, folder)
+    antiphon_sources::relative(path, folder)
 }
 
 /// Every file below a folder.

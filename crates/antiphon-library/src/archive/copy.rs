@@ -9,14 +9,13 @@ use std::path::{Path, PathBuf};
 use std::process;
 use std::time::Instant;
 
+use antiphon_journal::regular;
 use antiphon_model::json;
+use antiphon_sources::{Member, PLAIN_BYTES_MAX, read_bytes};
 
 use super::state::FileCopy;
 use super::sums::{Summing, Sums};
 use super::{has_changed_lately, pack};
-use crate::bundle::Member;
-use crate::memory::PLAIN_BYTES_MAX;
-use crate::regular;
 use crate::sync::stamp::size;
 
 /// What came of copying a file.
@@ -247,7 +246,7 @@ impl Job<'_> {
         let mut bytes = Vec::new();
         source.read_to_end(&mut bytes)?;
         let packed = pack::packed(self.to);
-        let there = crate::read_bytes(&self.member.path);
+        let there = read_bytes(&self.member.path);
         let now = match &there {
             Ok(there) => FileCopy { sums: Sums::of(there), ..FileCopy::default() },
             Err(_) => FileCopy { sums: Sums::of(&bytes), is_raw: true, was: None },
@@ -261,7 +260,7 @@ impl Job<'_> {
             return Ok(self.half());
         }
         let len = there.as_ref().map_or(0, Vec::len);
-        match crate::read_bytes(if self.to.exists() { self.to } else { &packed }) {
+        match read_bytes(if self.to.exists() { self.to } else { &packed }) {
             Ok(known) if known.len() > len && is_kept => return Ok(Step::Rewritten),
             Err(error) if error.kind() != io::ErrorKind::NotFound && !is_damage(&error) => {
                 return Err(error);
@@ -280,7 +279,7 @@ impl Job<'_> {
         let packed = pack::packed(self.to);
         let from = if pack::is_packed(self.to) { &packed } else { self.to };
         let now = Sums::of(&bytes);
-        let known = match crate::read_bytes(from) {
+        let known = match read_bytes(from) {
             Ok(known) if known == bytes => {
                 let is_right = || pack::has_right_table(self.to).unwrap_or(false);
                 if from == self.to || !self.is_doubted || is_right() {

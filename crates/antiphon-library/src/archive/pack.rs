@@ -9,12 +9,12 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+use antiphon_sources::PACKED;
 use zstd::zstd_safe::CParameter;
 
 use super::copy::{half_written, private};
 use super::sums::{Summing, Sums};
 use crate::blocks::{LINE_BYTES_MAX, each_block};
-use crate::file::PACKED;
 
 /// What a smaller file would save is not worth the work.
 const WORTH_BYTES: u64 = 4 << 10;

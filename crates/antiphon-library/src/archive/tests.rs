@@ -1,7 +1,7 @@
 use std::io::Write;
 
 use super::*;
-use crate::bundle::tree::tests::storage::storage;
+use crate::storage::storage;
 
 struct Scene {
     folder: tempfile::TempDir,
@@ -229,7 +229,7 @@ impl Bench {
 
     fn run_again(&mut self, name: &str) -> Step {
         let stored = name.strip_suffix(".zst").unwrap_or(name);
-        let member = Member::file(stored.to_owned(), self.source(name));
+        let member = Member { name: stored.to_owned(), path: self.source(name), document: None };
         let mut job = Job {
             member: &member,
             to: &self.copy(stored),
@@ -248,8 +248,11 @@ impl Bench {
     /// What the copy holds, packed or not.
     fn kept(&self, name: &str) -> String {
         let stored = self.copy(name);
-        let bytes =
-            crate::read_bytes(&if stored.exists() { stored } else { pack::packed(&stored) });
+        let bytes = antiphon_sources::read_bytes(&if stored.exists() {
+            stored
+        } else {
+            pack::packed(&stored)
+        });
         String::from_utf8(bytes.unwrap_or_default()).unwrap()
     }
 

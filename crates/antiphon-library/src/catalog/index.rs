@@ -4,6 +4,7 @@ use std::io;
 
 use antiphon_formats::FORMATS;
 use antiphon_model::{Detail, Entry, EntryKind, Role, Session, Timestamp};
+use antiphon_sources::{Bundle, Error, LOG_FORMAT, Opened, PACKED, open_foreign};
 use antiphon_views::{Identity, Reading, sub_agent};
 
 use super::searched::searched;
@@ -12,10 +13,9 @@ use super::{
 };
 use crate::blocks::{blocks, parts};
 use crate::damaged::damage_of;
-use crate::open::{Opened, open_foreign};
 use crate::opened::open_telling;
 use crate::store::Place;
-use crate::{Bundle, Error, Key, LOG_FORMAT, Origin};
+use crate::{Key, Origin};
 
 /// What was said at greater length is found by its beginning; a search that looks for everything
 /// looks into all of it.
@@ -110,7 +110,7 @@ fn main_files(filters: &Filters, opened: &Opened) -> (Option<MainFile>, Vec<Main
     let format = FORMATS.iter().find(|it| it.name == opened.format && it.made_by.is_some());
     let Some(kept) = format.and_then(|it| it.kept.as_ref()) else { return (None, Vec::new()) };
     let main_file = |(stream, file): (u32, &FileBlocks)| {
-        let name = file.name.strip_suffix(crate::PACKED).unwrap_or(&file.name);
+        let name = file.name.strip_suffix(PACKED).unwrap_or(&file.name);
         // They stand in one column, one on each line.
         let session = (kept.session)(name).filter(|name| !name.contains('\n'))?.to_owned();
         Some(MainFile { session, len: opened.bodies.stream(stream)?.len() as u64 })

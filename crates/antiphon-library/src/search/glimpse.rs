@@ -7,12 +7,12 @@
 use aho_corasick::AhoCorasick;
 use antiphon_formats::FORMATS;
 use antiphon_model::{Detail, Entry, EntryKind};
+use antiphon_sources::{Bundle, open_foreign};
 use antiphon_views::Reading;
 
 use super::{Candidate, Hit, Query, blocks_of, entry};
 use crate::catalog::{EventAt, LineAt};
-use crate::open::open_foreign;
-use crate::{Bundle, Origin, StoredSession};
+use crate::{Origin, StoredSession};
 
 /// A word that stands in more lines is no rare one.
 const LINES_MAX: usize = 64;

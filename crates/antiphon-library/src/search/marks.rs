@@ -2,8 +2,8 @@
 
 use aho_corasick::AhoCorasick;
 use antiphon_model::{Entry, Place, Session};
+use antiphon_sources::Bundle;
 
-use crate::Bundle;
 use crate::catalog::{names, places};
 
 /// A word that stands in more places is in most entries anyway.

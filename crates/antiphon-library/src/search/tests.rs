@@ -12,7 +12,7 @@ fn store(folder: &Path, is_wanted: fn(&Format) -> bool) -> Store {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../antiphon-formats/fixtures");
     let store = Store::at(folder.join("store"));
     for format in FORMATS.iter().filter(|format| is_wanted(format)) {
-        for fixture in crate::bundle::list(&fixtures.join(format.name)) {
+        for fixture in antiphon_sources::list(&fixtures.join(format.name)) {
             let endings = ["jsonl", "json", "md", "log", "txt"].into_iter();
             let mut files = endings.map(|ending| fixture.join("input").with_extension(ending));
             let Some(file) = files.find(|file| file.is_file()) else { continue };

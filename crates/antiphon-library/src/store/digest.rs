@@ -10,13 +10,10 @@ use std::path::{Path, PathBuf};
 use antiphon_formats::{FORMATS, Stream};
 use antiphon_journal::{Log, read_bytes};
 use antiphon_model::{Activity, Info, Session, Standing, Status, StatusFacts, Timestamp};
+use antiphon_sources::{Fold, LOG_FORMAT, activity, format_of, tree};
 
 use super::{Key, Origin, Place};
-use crate::LOG_FORMAT;
-use crate::activity;
-use crate::bundle::{format_of, tree};
 use crate::catalog::Row;
-use crate::open::Fold;
 
 /// How much of each end is read; more only where not a line fits.
 const END_BYTES: u64 = 64 << 10;

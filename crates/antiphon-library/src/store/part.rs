@@ -3,13 +3,12 @@
 use std::path::PathBuf;
 
 use antiphon_formats::FORMATS;
+use antiphon_sources::{PACKED, list, relative};
 
 use super::digest::id_of_file;
 use super::find::PREFIX_MIN;
 use super::{Origin, Store};
 use crate::archive::newest_copy;
-use crate::bundle::{list, relative};
-use crate::file::PACKED;
 
 impl Store {
     /// The main files of sessions that others hold, whose own id is this word or begins with it.

@@ -11,10 +11,9 @@ use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use antiphon_journal::regular;
+use antiphon_sources::{PACKED, list};
 
 use crate::archive;
-use crate::bundle::list;
-use crate::file::PACKED;
 
 /// Size and time of files.
 pub(crate) type Sizes = BTreeMap<PathBuf, (u64, u128)>;

@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use antiphon_journal::{Clock, Draft, Options, SystemClock, Writer};
-use antiphon_library::{Environment, LOG_FORMAT, Store, annotations_of, find_bundle};
+use antiphon_library::{Environment, Store, annotations_of, find_bundle};
 use antiphon_model::{AgentIx, CallIx, json::Members};
+use antiphon_sources::LOG_FORMAT;
 use antiphon_views::{
     CallIndex, CallNotFound, Phase, automatic_phases, main_agent, phases, phases_of, phases_of_all,
 };

@@ -95,7 +95,7 @@ fn native(args: &cli::Export) -> anyhow::Result<Outcome> {
 }
 
 /// Every file of a session, under the name that its agent gave it, in a folder that is there.
-fn native_files(bundle: &antiphon_library::Bundle, folder: &Path) -> anyhow::Result<()> {
+fn native_files(bundle: &antiphon_sources::Bundle, folder: &Path) -> anyhow::Result<()> {
     let mut counts = Counts::default();
     for (name, bytes) in antiphon_library::native_files(bundle)? {
         // Whatever a file was called, it stays in the folder.
@@ -153,7 +153,7 @@ fn transcript(args: &cli::Export) -> anyhow::Result<Outcome> {
 fn own_transcript(opened: &Opened, policy: Policy) -> anyhow::Result<Option<String>> {
     let file = opened.files.first().filter(|_| opened.format == "transcript");
     match file.filter(|_| policy == Policy::Seed) {
-        Some(path) => Ok(antiphon_library::read_text(path)?),
+        Some(path) => Ok(antiphon_sources::read_text(path)?),
         None => Ok(None),
     }
 }

@@ -3,8 +3,9 @@
 use std::io::{BufWriter, Write};
 
 use antiphon_journal::{Options, salvage};
-use antiphon_library::{Bundle, find_bundle};
+use antiphon_library::find_bundle;
 use antiphon_model::json;
+use antiphon_sources::Bundle;
 
 use crate::cli;
 use crate::failure::{Outcome, UserError};

@@ -9,8 +9,9 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use antiphon_formats::{Duplicate, Sink};
-use antiphon_library::{Bundle, find_bundle};
+use antiphon_library::find_bundle;
 use antiphon_model::{AgentIx, Event, EventIx, Problem, Session};
+use antiphon_sources::Bundle;
 
 use super::super::view::event_line;
 use super::INTERVAL;

@@ -10,7 +10,7 @@ use super::{Beside, Member, Near, file_name, is_outdated, list, relative, stem};
 use crate::file::{self, PACKED};
 
 /// A session's root, where that is not its main file's folder.
-pub(crate) fn root(main: &Path, format: &Format) -> Option<PathBuf> {
+pub fn root(main: &Path, format: &Format) -> Option<PathBuf> {
     let main = std::path::absolute(main).ok()?;
     match (format.above)(&relative(&main, Path::new(""))) {
         0 => None,
@@ -88,7 +88,7 @@ fn led_to(member: &Member, root: &Path, format: &Format) -> Vec<PathBuf> {
 }
 
 /// The folders that files lead to by their names, there or not: what is not yet there may come.
-pub(crate) fn folders(members: &[Member], format: &Format) -> Vec<PathBuf> {
+pub fn folders(members: &[Member], format: &Format) -> Vec<PathBuf> {
     let main = members.first().map(|main| &main.path);
     let Some(root) = main.and_then(|main| root(main, format)) else { return Vec::new() };
     let leads = members.iter().flat_map(|it| (format.leads)(&it.name, &mut String::new));

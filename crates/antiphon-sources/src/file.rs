@@ -17,7 +17,8 @@ use antiphon_model::{Place, Problem, Severity};
 
 use crate::memory::{Memory, size};
 use crate::{regular, zip};
-pub(crate) use head::{first_lines, head, look_at};
+pub use head::head;
+pub(crate) use head::{first_lines, look_at};
 pub use pieces::{Piece, each_piece};
 
 const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];

@@ -8,7 +8,7 @@ use antiphon_model::{Activity, Session, Timestamp};
 const QUIET_MS: i64 = 10 * 60 * 1000;
 
 /// Of a session whose last event was then.
-pub(crate) fn since(last_event_at: Option<Timestamp>) -> Activity {
+pub fn since(last_event_at: Option<Timestamp>) -> Activity {
     match last_event_at {
         Some(last) if SystemClock.now().since(last) >= QUIET_MS => Activity::Quiet,
         Some(_) | None => Activity::Unknown,

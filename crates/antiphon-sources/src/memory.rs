@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub const MEMORY_BYTES: u64 = 256 << 20;
 
 /// No session that was ever seen comes near this.
-pub(crate) const PLAIN_BYTES_MAX: u64 = 2 << 30;
+pub const PLAIN_BYTES_MAX: u64 = 2 << 30;
 
 /// A transcript packs to a tenth or so. What was packed much better was made to be.
 const RATIO_MAX: u64 = 32;

@@ -58,7 +58,7 @@ pub enum Error {
 
 /// Is told the name of each file within its session, in the order of their streams, and its bytes,
 /// if they are others than the stream's.
-pub(crate) type Tell<'a> = &'a mut dyn FnMut(&str, Option<&[u8]>);
+pub type Tell<'a> = &'a mut dyn FnMut(&str, Option<&[u8]>);
 
 /// Reads the session at `path`: a log, or a file of any known format with the files that belong to
 /// it. What is of no known format is read as a log, and found wanting as one.
@@ -67,7 +67,7 @@ pub fn open(path: &Path) -> Result<Opened, Error> {
 }
 
 /// The same, and tells what files there are.
-pub(crate) fn open_telling(path: &Path, tell: Tell<'_>) -> Result<Opened, Error> {
+pub fn open_telling(path: &Path, tell: Tell<'_>) -> Result<Opened, Error> {
     open_for(path, false, Some(tell))
 }
 
@@ -131,7 +131,7 @@ fn open_for(path: &Path, only_usage: bool, tell: Option<Tell<'_>>) -> Result<Ope
     })
 }
 
-pub(crate) fn open_foreign(bundle: Bundle, only_usage: bool) -> Opened {
+pub fn open_foreign(bundle: Bundle, only_usage: bool) -> Opened {
     let mut fold = Fold { only_usage, ..Fold::default() };
     bundle.events(&mut fold);
     let Fold { mut session, duplicates, .. } = fold;
@@ -151,9 +151,10 @@ pub(crate) fn open_foreign(bundle: Bundle, only_usage: bool) -> Opened {
     }
 }
 
-#[derive(Default)]
-pub(crate) struct Fold {
-    pub(crate) session: Session,
+/// Folds a format's events into a session.
+#[derive(Debug, Default)]
+pub struct Fold {
+    pub session: Session,
     duplicates: Vec<Duplicate>,
     only_usage: bool,
 }

@@ -15,7 +15,7 @@ use crate::name;
 /// Which of the files beside a main file are looked into. There may be many, most of other
 /// sessions.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Beside<'a> {
+pub enum Beside<'a> {
     All,
     /// The same, for one of many sessions in a folder.
     Near(&'a Near),
@@ -27,7 +27,7 @@ pub(crate) enum Beside<'a> {
 
 /// What lies in a folder, read once for all the sessions in it.
 #[derive(Debug)]
-pub(crate) struct Near {
+pub struct Near {
     /// When something last came or went.
     changed: Option<SystemTime>,
     /// By their names. Where a file lies packed and unpacked, both are here.
@@ -42,7 +42,7 @@ pub(crate) struct Near {
 type Owned = BTreeMap<String, Vec<PathBuf>>;
 
 impl Near {
-    pub(crate) fn of(folder: &Path) -> Self {
+    pub fn of(folder: &Path) -> Self {
         let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
         // First the time, then what is there: what comes meanwhile makes it another one.
         let changed = changed(folder);

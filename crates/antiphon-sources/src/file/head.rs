@@ -32,7 +32,7 @@ struct Head {
 
 /// The beginning of a file: its first lines are whole, unless they are longer than anything that is
 /// looked at. What is not UTF-8 is replaced: only the shape matters here.
-pub(crate) fn head(path: &Path) -> io::Result<String> {
+pub fn head(path: &Path) -> io::Result<String> {
     let mut head = Head::open(path)?;
     while head.whole_lines() < FIRST_LINES && head.looks_like_json() && head.grow()? {}
     Ok(head.text().into_owned())

@@ -8,7 +8,7 @@
 mod beside;
 mod long_lines;
 mod nearby;
-pub(crate) mod tree;
+pub mod tree;
 
 use std::fs;
 use std::io;
@@ -24,8 +24,8 @@ use crate::name;
 use crate::open::Tell;
 use crate::regular;
 use beside::companions;
-pub(crate) use beside::{Beside, Near};
-pub(crate) use nearby::Nearby;
+pub use beside::{Beside, Near};
+pub use nearby::Nearby;
 
 /// A session's files, read: its main file first, each with its name within the session.
 #[derive(Debug)]
@@ -43,13 +43,13 @@ pub struct Bundle {
 
 /// A file of the session.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Member {
+pub struct Member {
     /// Relative to the session's root, which is mostly the main file's folder, with `/` between
     /// folders.
-    pub(crate) name: String,
-    pub(crate) path: PathBuf,
+    pub name: String,
+    pub path: PathBuf,
     /// What it holds, where that is no file: a session of a database.
-    pub(crate) document: Option<String>,
+    pub document: Option<String>,
 }
 
 impl Member {
@@ -106,7 +106,7 @@ impl Bundle {
     }
 
     /// A session whose files are at hand, the main one first, with their names within it.
-    pub(crate) fn of(format: &str, files: Vec<(String, Vec<u8>)>, tell: Tell<'_>) -> Option<Self> {
+    pub fn of(format: &str, files: Vec<(String, Vec<u8>)>, tell: Tell<'_>) -> Option<Self> {
         let format = FORMATS.iter().find(|it| it.name == format)?;
         let member =
             |name: &str| Member { name: name.to_owned(), path: name.into(), document: None };
@@ -286,7 +286,7 @@ impl Bundle {
     }
 
     /// The files of the session at `path`, its main file first, and the name of their format.
-    pub(crate) fn members(
+    pub fn members(
         path: &Path,
         beside: Beside<'_>,
     ) -> Result<Option<(&'static str, Vec<Member>)>, Error> {
@@ -370,7 +370,7 @@ fn out_of_database(path: &Path, id: Option<&str>) -> Result<(Database, Vec<Membe
 }
 
 /// The format of the file at `path`, if it is a file, and of a format that is not our own.
-pub(crate) fn format_of(path: &Path) -> Result<Option<&'static Format>, Error> {
+pub fn format_of(path: &Path) -> Result<Option<&'static Format>, Error> {
     if !path.is_file() {
         return Ok(None);
     }
@@ -417,14 +417,14 @@ fn day_of(folder: &Path) -> Option<[u16; 3]> {
 }
 
 /// What is in a folder; a folder that cannot be read has nothing in it.
-pub(crate) fn list(folder: &Path) -> Vec<PathBuf> {
+pub fn list(folder: &Path) -> Vec<PathBuf> {
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     entries.map(|entry| entry.path()).collect()
 }
 
 /// The path below a folder, with `/` between folders.
-pub(crate) fn relative(path: &Path, folder: &Path) -> String {
+pub fn relative(path: &Path, folder: &Path) -> String {
     let below = path.strip_prefix(folder).unwrap_or(path);
     below.iter().map(name::text).collect::<Vec<_>>().join("/")
 }

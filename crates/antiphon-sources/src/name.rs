@@ -20,7 +20,7 @@ const LEFT_BYTES: usize = 80;
 const ENDING_BYTES_MAX: usize = 40;
 
 /// A name as text. A byte that is no UTF-8 becomes a replacement character and its two hex digits.
-pub(crate) fn text(name: &OsStr) -> Cow<'_, str> {
+pub fn text(name: &OsStr) -> Cow<'_, str> {
     if let Some(text) = name.to_str() {
         return Cow::Borrowed(text);
     }
@@ -35,7 +35,7 @@ pub(crate) fn text(name: &OsStr) -> Cow<'_, str> {
 }
 
 /// The name that a copy has in the store, for a name with `/` between folders.
-pub(crate) fn stored(name: &str) -> Cow<'_, str> {
+pub fn stored(name: &str) -> Cow<'_, str> {
     if name.split('/').all(|part| part.len() <= PART_BYTES_MAX) {
         return Cow::Borrowed(name);
     }
@@ -64,7 +64,7 @@ fn shorter(part: &str) -> String {
 }
 
 /// The last parts of a path: as many as its name has.
-pub(crate) fn last_parts(path: &Path, name: &str) -> PathBuf {
+pub fn last_parts(path: &Path, name: &str) -> PathBuf {
     let count = name.split('/').count();
     let parts: Vec<&OsStr> = path.iter().rev().take(count).collect();
     parts.into_iter().rev().collect()
@@ -79,10 +79,10 @@ enum Written {
 }
 
 /// For `#[serde(with)]`.
-pub(crate) mod path {
+pub mod path {
     use super::{Deserialize as _, Path, PathBuf, Serialize as _, Written, from_bytes, hex, unhex};
 
-    pub(crate) fn serialize<S: serde::Serializer>(path: &Path, to: S) -> Result<S::Ok, S::Error> {
+    pub fn serialize<S: serde::Serializer>(path: &Path, to: S) -> Result<S::Ok, S::Error> {
         let written = match path.to_str() {
             Some(text) => Written::Text(text.to_owned()),
             None => Written::Bytes { bytes: hex(path.as_os_str().as_encoded_bytes()) },
@@ -90,9 +90,7 @@ pub(crate) mod path {
         written.serialize(to)
     }
 
-    pub(crate) fn deserialize<'de, D: serde::Deserializer<'de>>(
-        from: D,
-    ) -> Result<PathBuf, D::Error> {
+    pub fn deserialize<'de, D: serde::Deserializer<'de>>(from: D) -> Result<PathBuf, D::Error> {
         Ok(match Written::deserialize(from)? {
             Written::Text(text) => text.into(),
             Written::Bytes { bytes } => from_bytes(unhex(&bytes)).into(),

@@ -51,8 +51,8 @@ enum Kind {
 
 /// A session of a database, before anything was read that was said in it.
 #[derive(Debug, Clone)]
-pub(crate) struct Row {
-    pub(crate) id: String,
+pub struct Row {
+    pub id: String,
     parent: Option<String>,
     title: Option<String>,
     /// When it last changed; later ones are greater.
@@ -63,7 +63,7 @@ pub(crate) struct Row {
 
 /// An open database.
 #[derive(Debug)]
-pub(crate) struct Database {
+pub struct Database {
     path: PathBuf,
     kind: Kind,
     connected: Connected,
@@ -87,7 +87,7 @@ fn is_database(path: &Path) -> bool {
 }
 
 impl Database {
-    pub(crate) fn open(path: &Path) -> Result<Self, DatabaseError> {
+    pub fn open(path: &Path) -> Result<Self, DatabaseError> {
         let connected = source::connect(path)?;
         let failed = |source| DatabaseError::Read { path: path.to_owned(), source };
         let (kind, mut rows) = {
@@ -107,13 +107,13 @@ impl Database {
     }
 
     /// Opens it anew: somebody has begun to write into it.
-    pub(crate) fn reopen(&mut self) -> Result<(), DatabaseError> {
+    pub fn reopen(&mut self) -> Result<(), DatabaseError> {
         *self = Self::open(&self.path)?;
         Ok(())
     }
 
     /// The agent whose sessions these are: the name of its format.
-    pub(crate) fn agent(&self) -> &'static str {
+    pub fn agent(&self) -> &'static str {
         match self.kind {
             Kind::OpenCode => "opencode",
             Kind::Goose => "goose",
@@ -121,7 +121,7 @@ impl Database {
     }
 
     /// The sessions that no other here has made, the newest first.
-    pub(crate) fn sessions(&self) -> impl Iterator<Item = &Row> {
+    pub fn sessions(&self) -> impl Iterator<Item = &Row> {
         let ids: BTreeSet<&str> = self.rows.iter().map(|row| row.id.as_str()).collect();
         self.rows.iter().filter(move |row| {
             row.parent.as_deref().is_none_or(|parent| !ids.contains(parent) || parent == row.id)
@@ -129,7 +129,7 @@ impl Database {
     }
 
     /// What is another one when the session or one that it made has changed.
-    pub(crate) fn stamp(&self, id: &str) -> String {
+    pub fn stamp(&self, id: &str) -> String {
         let stamps: Vec<String> =
             self.family(id).iter().map(|row| format!("{} {}", row.id, row.stamp)).collect();
         stamps.join("\n")
@@ -170,7 +170,7 @@ impl Database {
     }
 
     /// The session and those that it made, as files; each lies below the database, by its id.
-    pub(crate) fn members(&self, id: &str) -> Result<Vec<Member>, DatabaseError> {
+    pub fn members(&self, id: &str) -> Result<Vec<Member>, DatabaseError> {
         let failed = |source| DatabaseError::Read { path: self.path.clone(), source };
         let family: Vec<&str> = self.family(id).iter().map(|row| row.id.as_str()).collect();
         let connection = &self.connected.connection;

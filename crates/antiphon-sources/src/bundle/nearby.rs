@@ -9,11 +9,11 @@ use super::Near;
 /// The folders in which sessions lie, each read when it is first asked for and when it has
 /// changed.
 #[derive(Debug, Default)]
-pub(crate) struct Nearby(Mutex<BTreeMap<PathBuf, Arc<Near>>>);
+pub struct Nearby(Mutex<BTreeMap<PathBuf, Arc<Near>>>);
 
 impl Nearby {
     /// What lies beside a main file.
-    pub(crate) fn of(&self, main: &Path) -> Arc<Near> {
+    pub fn of(&self, main: &Path) -> Arc<Near> {
         let folder = main.parent().unwrap_or(Path::new(""));
         let mut folders = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(near) = folders.get(folder).filter(|near| near.is_current(folder)) {
