@@ -10,8 +10,8 @@
 
 mod filter;
 mod index;
+mod key;
 mod parts;
-mod refresh;
 mod searched;
 mod sqlite;
 mod sum;
@@ -22,19 +22,36 @@ use antiphon_model::{Status, Timestamp, Usage};
 use antiphon_views::{Prices, Totals, Usd};
 use thiserror::Error;
 
-use crate::{Key, Origin};
-
 pub use filter::{Filter, Pieces};
 pub(crate) use filter::{FilterMaker, SEGMENTS, may_hold};
-pub(crate) use index::record_of;
-pub(crate) use refresh::WAITING;
-pub use refresh::{Catalogue, Progress, Refreshed};
+pub use index::{Index, Subject};
+pub use key::Key;
 pub(crate) use searched::{SHORT_BYTES, names, places, says_more};
 pub use sqlite::Sqlite;
 
 /// The state of a session when it was read, and what read it. Two that are equal are the same.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Stamp(pub(crate) String);
+pub struct Stamp(String);
+
+impl Stamp {
+    /// Of words that are others when the session is in another state, or a reader is another.
+    pub fn new(words: String) -> Self {
+        Self(words)
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// How a session came to be kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// By being recorded: a log of our own.
+    Recorded,
+    /// By being copied: the files of another program.
+    Archived,
+}
 
 /// All that the catalogue holds of a session.
 #[derive(Debug, Clone, PartialEq)]

@@ -4,11 +4,13 @@ mod annotations;
 mod archive;
 mod blocks;
 mod catalog;
+mod catalogue;
 mod collector;
 mod config;
 mod damaged;
 mod environment;
 mod forget;
+mod indexed;
 mod list;
 mod machine;
 mod opened;
@@ -20,10 +22,11 @@ mod sync;
 pub use annotations::annotations_of;
 pub use archive::{Copied, Damage, Source};
 pub use catalog::{
-    Candidate, Catalog, CatalogError, Catalogue, Change, EventQuery, EventRow, FileBlocks, Filter,
-    MainFile, Pieces, Progress, Ranked, Record, Refreshed, RequestId, RequestRow, RollUp, Row,
-    Sqlite, Stamp,
+    Candidate, Catalog, CatalogError, Change, EventQuery, EventRow, FileBlocks, Filter, Index, Key,
+    MainFile, Origin, Pieces, Ranked, Record, RequestId, RequestRow, RollUp, Row, Sqlite, Stamp,
+    Subject,
 };
+pub use catalogue::{Catalogue, Progress, Refreshed};
 pub use collector::{CollectorError, CompleteSpan, SpanCollector, StartRun, StartSpan};
 pub use config::{CONFIG_FILE, Config, ConfigError, Logging, Redaction};
 pub use damaged::{LeftOut, with_causes};
@@ -32,7 +35,7 @@ pub use list::{List, Listed, SessionQuery, SessionSort};
 pub use machine::{Recent, SourceReport, Trouble, recent, source_reports, troubles};
 pub use opened::{damages_of, export_log, find_bundle, native_files, open, open_all, open_usage};
 pub use search::{Answer, Hit, Query, Sort, day_or_time, search};
-pub use store::{Found, Key, Origin, SessionFolder, Store, StoreError, StoredSession};
+pub use store::{Found, SessionFolder, Store, StoreError, StoredSession};
 pub use sync::{SourceFolder, Synced, source_folders};
 
 // What agents leave, made for tests: the same as for those of the sources.

@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use antiphon_model::Timestamp;
 use antiphon_views::Totals;
 
-use crate::catalog::{CatalogError, EventQuery, Progress};
+use crate::catalog::{CatalogError, EventQuery};
+use crate::catalogue::Progress;
 use crate::search::retain_holding;
 use crate::{Key, LeftOut, Store, StoredSession};
 

@@ -24,9 +24,8 @@ use serde::Serialize;
 
 use crate::archive::pack::{self, Block};
 use crate::archive::{Depth, damages};
-use crate::catalog::{
-    Candidate, CatalogError, Catalogue, EventQuery, Held, LineAt, Pieces, Progress,
-};
+use crate::catalog::{Candidate, CatalogError, EventQuery, Held, LineAt, Pieces};
+use crate::catalogue::{Catalogue, Progress};
 use crate::damaged::damage_of;
 use crate::damaged::with_causes;
 use crate::{Key, LeftOut, Origin, SessionQuery, Store, StoredSession, find_bundle, open};

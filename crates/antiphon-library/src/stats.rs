@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use antiphon_views::{Facts, Group, Prices, Stats};
 
-use crate::catalog::{CatalogError, Progress};
+use crate::catalog::CatalogError;
+use crate::catalogue::Progress;
 use crate::{Key, LeftOut, Store, StoredSession};
 
 impl Store {

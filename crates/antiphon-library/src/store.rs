@@ -10,7 +10,6 @@
 
 mod digest;
 mod find;
-mod key;
 mod part;
 
 use std::collections::BTreeMap;
@@ -23,26 +22,16 @@ use antiphon_sources::list;
 use thiserror::Error;
 
 use crate::Environment;
-use crate::catalog::{Row, Stamp};
+use crate::catalog::{Key, Origin, Row, Stamp, Subject};
 
 pub use digest::StoredSession;
 pub(crate) use digest::{title_of_file, title_of_log};
 pub use find::Found;
-pub use key::Key;
 
 /// The folder in which sessions are kept. It need not be there before something is written.
 #[derive(Debug, Clone)]
 pub struct Store {
     root: PathBuf,
-}
-
-/// How a session came to be in the store.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Origin {
-    /// By being recorded: a log of our own.
-    Recorded,
-    /// By being copied: the files of another program.
-    Archived,
 }
 
 /// The folder of a session that is about to be recorded: made, and empty.
@@ -76,6 +65,12 @@ pub(crate) struct Place {
 }
 
 impl Place {
+    /// What is said of it before it is read, in the catalogue's words.
+    pub(crate) fn subject<'a>(&'a self, format: &'a str) -> Subject<'a> {
+        let Self { key, origin, stamp, agent, .. } = self;
+        Subject { key, origin: *origin, stamp, agent: agent.as_deref(), format }
+    }
+
     pub(crate) fn main_file(&self) -> PathBuf {
         main_file(self.origin, &self.folder)
     }
@@ -237,7 +232,7 @@ fn state(file: &Path) -> Option<(Timestamp, Stamp)> {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     let (version, nanos, len) = (env!("CARGO_PKG_VERSION"), since.as_nanos(), metadata.len());
     let stamp = format!("{version}.{} {name} {len} {nanos}", antiphon_formats::READERS);
-    Some((changed_at, Stamp(stamp)))
+    Some((changed_at, Stamp::new(stamp)))
 }
 
 /// Makes a folder and those above it, for their owner only. Those that are there stay as they are.
@@ -259,17 +254,6 @@ fn make_private(path: &Path, mode: u32) -> bool {
     }
     permissions.set_mode(mode);
     fs::set_permissions(path, permissions).is_ok()
-}
-
-/// Makes a file that is not there yet, empty and its owner's alone. If that fails, whoever opens it
-/// says so.
-pub(crate) fn make_private_file(path: &Path) {
-    let mut options = fs::OpenOptions::new();
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let _ = options.append(true).create(true).open(path);
-    #[cfg(unix)]
-    make_private(path, 0o600);
 }
 
 impl Store {

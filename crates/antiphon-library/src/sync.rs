@@ -18,7 +18,9 @@ use std::sync::{Mutex, PoisonError};
 use antiphon_sources::{Error, Nearby};
 
 use crate::archive::{self, Copied, Depth, Done, is_fresh};
-use crate::catalog::{Change, WAITING, record_of};
+use crate::catalog::Change;
+use crate::catalogue::WAITING;
+use crate::indexed::record_of;
 use crate::store::archived;
 use crate::{Environment, Key, Store};
 use settle::{Settling, Waiting};

@@ -1,52 +1,34 @@
-//! From what is kept of a session to what the catalogue holds of it.
+//! From a session that was read to what the catalogue holds of it.
 
-use std::io;
-
-use antiphon_formats::FORMATS;
 use antiphon_model::{Detail, Entry, EntryKind, Role, Session, Timestamp};
-use antiphon_sources::{Bundle, Error, LOG_FORMAT, Opened, PACKED, open_foreign};
 use antiphon_views::{Identity, Reading, sub_agent};
 
 use super::searched::searched;
 use super::{
-    EventRow, FileBlocks, Filter, FilterMaker, LineAt, MainFile, Record, RequestId, RequestRow, Row,
+    EventRow, FileBlocks, Filter, FilterMaker, LineAt, Record, RequestId, RequestRow, Row, Stamp,
 };
 use crate::blocks::{blocks, parts};
-use crate::damaged::damage_of;
-use crate::opened::open_telling;
-use crate::store::Place;
 use crate::{Key, Origin};
 
 /// What was said at greater length is found by its beginning; a search that looks for everything
 /// looks into all of it.
 const PROSE_BYTES_MAX: usize = 256 << 10;
 
-/// Reads a session whole. One in which nothing was said yet has a record without events, so that it
-/// is not read again before it changes. Says what is damaged, if anything is.
-pub(super) fn record(place: &Place) -> Result<(Record, Option<String>), Error> {
-    let mut filters = Filters::new();
-    let opened = open_telling(&place.main_file(), &mut |name, bytes| filters.add(name, bytes))?;
-    // What is of no known format is read as a log. A copy never is one.
-    if place.origin == Origin::Archived && opened.format == LOG_FORMAT {
-        let what = format!("not a session of {}", place.agent.as_deref().unwrap_or_default());
-        let source = io::Error::new(io::ErrorKind::InvalidData, what);
-        return Err(Error::Read { path: place.main_file(), source });
-    }
-    let damage = damage_of(&opened.session, place.origin);
-    let damage = damage.map(|problem| problem.message.clone());
-    Ok((assemble(place, &opened, filters), damage))
+/// The session that a record is about.
+#[derive(Debug, Clone, Copy)]
+pub struct Subject<'a> {
+    pub key: &'a Key,
+    pub origin: Origin,
+    pub stamp: &'a Stamp,
+    /// The program that ran it, where the session does not say so.
+    pub agent: Option<&'a str>,
+    /// The format's name in the registry.
+    pub format: &'a str,
 }
 
-/// The same of a copy whose files are at hand; nothing, for a format of which that is not enough.
-pub(crate) fn record_of(place: &Place, files: Vec<(String, Vec<u8>)>) -> Option<Record> {
-    let mut filters = Filters::new();
-    let mut tell = |name: &str, bytes: Option<&[u8]>| filters.add(name, bytes);
-    let bundle = Bundle::of(place.agent.as_deref()?, files, &mut tell)?;
-    Some(assemble(place, &open_foreign(bundle, false), filters))
-}
-
-/// The filters of a session's files, by the numbers of their streams.
-struct Filters {
+/// What is made of a session's files: filters, by the numbers of their streams.
+#[derive(Debug)]
+pub struct Index {
     maker: FilterMaker,
     files: Vec<FileBlocks>,
     /// Whether the filters are made of all bytes, for each file; otherwise they are still to be
@@ -54,24 +36,41 @@ struct Filters {
     are_made: Vec<bool>,
 }
 
-impl Filters {
-    fn new() -> Self {
+impl Default for Index {
+    fn default() -> Self {
         Self { maker: FilterMaker::new(), files: Vec::new(), are_made: Vec::new() }
     }
+}
 
+impl Index {
     /// Takes a file. If its bytes are not those of a stream, its filters are of all that it holds.
-    fn add(&mut self, name: &str, bytes: Option<&[u8]>) {
+    pub fn add(&mut self, name: &str, bytes: Option<&[u8]>) {
         let made = bytes.map(|bytes| filters(&mut self.maker, bytes, |part| vec![part]));
         self.are_made.push(made.is_some());
         self.files.push(FileBlocks { name: name.to_owned(), blocks: made.unwrap_or_default() });
     }
 
+    /// The names of the files.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.files.iter().map(|file| file.name.as_str())
+    }
+
+    /// All that the catalogue is to hold of the session. It was read from these files, whole.
+    pub fn record(self, subject: &Subject<'_>, reading: &Reading<'_>) -> Record {
+        Record {
+            row: Row::of(subject, reading.session),
+            events: reading.session.entries().map(|entry| event(reading, entry)).collect(),
+            requests: requests(reading.session, subject.key),
+            files: self.finish(reading),
+        }
+    }
+
     /// Makes those that are still to be made, of what is searched.
-    fn finish(mut self, opened: &Opened) -> Vec<FileBlocks> {
+    fn finish(mut self, reading: &Reading<'_>) -> Vec<FileBlocks> {
         let numbers = 0..u32::try_from(self.files.len()).unwrap_or(u32::MAX);
-        let streams = numbers.map(|number| opened.bodies.stream(number).unwrap_or_default());
+        let streams = numbers.map(|number| reading.bodies.stream(number).unwrap_or_default());
         let streams: Vec<&[u8]> = streams.collect();
-        let searched = searched(&opened.session, &streams);
+        let searched = searched(reading.session, &streams);
         let files = self.files.iter_mut().zip(self.are_made).zip(streams.iter().zip(&searched));
         for ((file, is_made), (bytes, searched)) in files {
             if !is_made {
@@ -90,33 +89,6 @@ fn filters<'a>(
 ) -> Vec<Vec<Filter>> {
     let mut of_block = |block| parts(block).map(|part| maker.make(&texts(part))).collect();
     blocks(bytes).map(&mut of_block).collect()
-}
-
-fn assemble(place: &Place, opened: &Opened, filters: Filters) -> Record {
-    let reading = Reading { session: &opened.session, bodies: &*opened.bodies };
-    let mut row = Row::of(place, &opened.session, opened.format);
-    (row.main, row.parts) = main_files(&filters, opened);
-    Record {
-        row,
-        events: opened.session.entries().map(|entry| event(&reading, entry)).collect(),
-        requests: requests(&opened.session, &place.key),
-        files: filters.finish(opened),
-    }
-}
-
-/// The main file of the session, and those of others that are among its own. Only a format that
-/// says who made a session keeps such files beside their maker's.
-fn main_files(filters: &Filters, opened: &Opened) -> (Option<MainFile>, Vec<MainFile>) {
-    let format = FORMATS.iter().find(|it| it.name == opened.format && it.made_by.is_some());
-    let Some(kept) = format.and_then(|it| it.kept.as_ref()) else { return (None, Vec::new()) };
-    let main_file = |(stream, file): (u32, &FileBlocks)| {
-        let name = file.name.strip_suffix(PACKED).unwrap_or(&file.name);
-        // They stand in one column, one on each line.
-        let session = (kept.session)(name).filter(|name| !name.contains('\n'))?.to_owned();
-        Some(MainFile { session, len: opened.bodies.stream(stream)?.len() as u64 })
-    };
-    let mut files = (0..).zip(&filters.files);
-    (files.next().and_then(main_file), files.filter_map(main_file).collect())
 }
 
 fn event(reading: &Reading<'_>, entry: Entry<'_>) -> EventRow {
@@ -199,18 +171,18 @@ impl RequestId {
 }
 
 impl Row {
-    /// What is said of the session at a place.
-    pub(crate) fn of(place: &Place, session: &Session, format: &str) -> Self {
+    /// What is said of a session.
+    pub fn of(subject: &Subject<'_>, session: &Session) -> Self {
         let info = session.info();
         let own = |text: &Option<Box<str>>| text.as_deref().map(str::to_owned);
         let times = session.time_span();
         Self {
-            key: place.key.clone(),
-            origin: place.origin,
-            stamp: place.stamp.clone(),
-            session_id: own(&info.session_id).unwrap_or_else(|| place.key.to_string()),
-            format: format.to_owned(),
-            agent: own(&info.program).or_else(|| place.agent.clone()),
+            key: subject.key.clone(),
+            origin: subject.origin,
+            stamp: subject.stamp.clone(),
+            session_id: own(&info.session_id).unwrap_or_else(|| subject.key.to_string()),
+            format: subject.format.to_owned(),
+            agent: own(&info.program).or_else(|| subject.agent.map(str::to_owned)),
             title: own(&info.title),
             prompt: own(&info.prompt),
             project: own(&info.cwd),

@@ -15,6 +15,7 @@ mod words;
 mod write;
 
 use std::cell::OnceCell;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -47,7 +48,7 @@ impl Sqlite {
     /// emptied: all that it holds is derived.
     pub fn open(path: &Path) -> Result<Self, CatalogError> {
         // SQLite would make it readable by all that the umask lets, and its other files after it.
-        crate::store::make_private_file(path);
+        make_private_file(path);
         Self::with(Connection::open(path).map_err(CatalogError::from)?)
     }
 
@@ -64,8 +65,17 @@ impl Sqlite {
         Ok(catalog)
     }
 
+    /// The files of a catalogue: what SQLite keeps beside it goes with it.
+    pub fn files(path: &Path) -> [PathBuf; 3] {
+        ["", "-wal", "-shm"].map(|ending| {
+            let mut name = path.as_os_str().to_owned();
+            name.push(ending);
+            name.into()
+        })
+    }
+
     /// Seals what was written since it was last sealed.
-    pub(super) fn seal(&mut self) -> Result<(), CatalogError> {
+    pub fn seal(&mut self) -> Result<(), CatalogError> {
         words::seal(&mut self.connection)
     }
 
@@ -80,13 +90,22 @@ impl Sqlite {
     }
 }
 
-/// The files of a catalogue: what SQLite keeps beside it goes with it.
-pub(super) fn files(path: &Path) -> [PathBuf; 3] {
-    ["", "-wal", "-shm"].map(|ending| {
-        let mut name = path.as_os_str().to_owned();
-        name.push(ending);
-        name.into()
-    })
+/// Makes a file that is not there yet, empty and its owner's alone, and makes one its owner's alone
+/// that somebody else has made. If that fails, whoever opens it says so.
+fn make_private_file(path: &Path) {
+    let mut options = fs::OpenOptions::new();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let _ = options.append(true).create(true).open(path);
+    #[cfg(unix)]
+    if let Ok(metadata) = fs::metadata(path) {
+        use std::os::unix::fs::PermissionsExt as _;
+        let mut permissions = metadata.permissions();
+        if permissions.mode() & 0o777 != 0o600 {
+            permissions.set_mode(0o600);
+            let _ = fs::set_permissions(path, permissions);
+        }
+    }
 }
 
 fn is_busy(error: &rusqlite::Error) -> bool {

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use antiphon_views::Reading;
 
 use super::{Hit, Search, entry, in_parallel};
-use crate::catalog::{CatalogError, Catalogue, Ranked};
+use crate::catalog::{CatalogError, Ranked};
+use crate::catalogue::Catalogue;
 use crate::{Key, StoredSession, open};
 
 impl Search<'_> {

@@ -12,8 +12,8 @@ use antiphon_journal::{Log, read_bytes};
 use antiphon_model::{Activity, Info, Session, Standing, Status, StatusFacts, Timestamp};
 use antiphon_sources::{Fold, LOG_FORMAT, activity, format_of, tree};
 
-use super::{Key, Origin, Place};
-use crate::catalog::Row;
+use super::Place;
+use crate::catalog::{Key, Origin, Row};
 
 /// How much of each end is read; more only where not a line fits.
 const END_BYTES: u64 = 64 << 10;
@@ -65,7 +65,7 @@ impl StoredSession {
             Origin::Recorded => of_log(&place.folder)?,
             Origin::Archived => of_file(&place.main_file())?,
         };
-        let row = Row::of(place, &session, format);
+        let row = Row::of(&place.subject(format), &session);
         // Of what lies between the ends nothing is known.
         Some(Self { events, agents: None, calls: None, ..Self::of_row(place, row)? })
     }

@@ -19,7 +19,7 @@ impl Key {
     }
 
     /// Of a session that is recorded another time, after as many before.
-    pub(super) fn of_time(agent: &str, native_id: &str, time: u32) -> Self {
+    pub fn of_time(agent: &str, native_id: &str, time: u32) -> Self {
         let mut hasher = blake3::Hasher::new();
         // The length keeps one pair of words from reading as another.
         hasher.update(&(agent.len() as u64).to_le_bytes());
@@ -32,7 +32,7 @@ impl Key {
 
     /// Of a session without a native id. Two processes never have the same id at the same moment.
     #[expect(clippy::disallowed_methods, reason = "a moment that makes a name, and is never told")]
-    pub(super) fn unique() -> Self {
+    pub fn unique() -> Self {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -47,7 +47,7 @@ impl Key {
     }
 
     /// The key that a folder of the store is named by; other folders are not the store's.
-    pub(crate) fn of_folder(path: &Path) -> Option<Self> {
+    pub fn of_folder(path: &Path) -> Option<Self> {
         Self::parse(path.file_name()?.to_str()?)
     }
 

@@ -11,10 +11,10 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, sync_channel};
 
-use super::{Catalog, CatalogError, Change, Row, Sqlite, index, sqlite};
+use crate::catalog::{Catalog, CatalogError, Change, Key, Row, Sqlite};
 use crate::damaged::{LeftOut, with_causes};
 use crate::store::{Place, sessions_of};
-use crate::{Key, Store, StoredSession};
+use crate::{Store, StoredSession, indexed};
 
 /// The name of the catalogue's file in the store.
 const CATALOG_FILE: &str = "catalog.sqlite";
@@ -105,7 +105,7 @@ impl Store {
 
     /// Takes what is not kept any more out of the catalogue, and out of one that was set aside.
     pub(crate) fn drop_from_catalogue(&self) {
-        for file in sqlite::files(&self.aside()) {
+        for file in Sqlite::files(&self.aside()) {
             let _ = fs::remove_file(file);
         }
         // One that cannot be written now is brought into step by whoever asks next.
@@ -121,7 +121,7 @@ impl Store {
     /// Moves a damaged catalogue out of the way: somebody may want to look at it.
     fn set_aside(&self) {
         let file = self.catalog_file();
-        for (from, to) in sqlite::files(&file).iter().zip(sqlite::files(&self.aside())) {
+        for (from, to) in Sqlite::files(&file).iter().zip(Sqlite::files(&self.aside())) {
             let _ = fs::rename(from, to);
         }
     }
@@ -192,7 +192,7 @@ impl Catalogue<'_> {
     /// Removes the catalogue and makes it again.
     fn start_over(&mut self) -> Result<Refreshed, CatalogError> {
         self.make_again(|store| {
-            for file in sqlite::files(&store.catalog_file()) {
+            for file in Sqlite::files(&store.catalog_file()) {
                 let _ = fs::remove_file(file);
             }
         })
@@ -301,7 +301,7 @@ fn by_key(rows: Vec<Row>) -> BTreeMap<Key, Row> {
 
 /// Reads a session. One that is damaged is marked, or is not any more.
 fn change(store: &Store, place: &Place) -> Read {
-    let (record, damage) = match index::record(place) {
+    let (record, damage) = match indexed::record(place) {
         Ok(read) => read,
         Err(error) => {
             let session = place.key.to_string();
