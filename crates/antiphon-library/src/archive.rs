@@ -39,15 +39,16 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
+use antiphon_catalog::Key;
 use antiphon_formats::FORMATS;
 use antiphon_journal::{Clock as _, SystemClock, regular};
 use antiphon_sources::{
     Beside, Bundle, Database, DatabaseError, Error, Member, Near, list, name, tree,
 };
 
+use crate::Store;
 use crate::store::make_folders;
 use crate::sync::stamp::{Sizes, size};
-use crate::{Key, Store};
 pub use check::Damage;
 pub(crate) use check::{Depth, damages, is_damage, problems_of, restore_record};
 pub(crate) use copy::replace;

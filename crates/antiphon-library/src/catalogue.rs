@@ -11,7 +11,8 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, sync_channel};
 
-use crate::catalog::{Catalog, CatalogError, Change, Key, Row, Sqlite};
+use antiphon_catalog::{Catalog, CatalogError, Change, Key, Row, Sqlite};
+
 use crate::damaged::{LeftOut, with_causes};
 use crate::store::{Place, sessions_of};
 use crate::{Store, StoredSession, indexed};

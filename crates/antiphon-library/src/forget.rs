@@ -14,12 +14,13 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use antiphon_catalog::{Key, Origin};
 use antiphon_formats::FORMATS;
 use antiphon_sources::{Error, list, relative};
 
+use crate::Store;
 use crate::archive::replace;
 use crate::store::make_folders;
-use crate::{Key, Origin, Store};
 
 /// Where the marks are, one for each session of each agent.
 const FORGOTTEN: &str = "forgotten";

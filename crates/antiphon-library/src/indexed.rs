@@ -2,12 +2,11 @@
 
 use std::io;
 
+use antiphon_catalog::{Index, MainFile, Origin, Record};
 use antiphon_formats::FORMATS;
 use antiphon_sources::{Bundle, Error, LOG_FORMAT, Opened, PACKED, open_foreign};
 use antiphon_views::Reading;
 
-use crate::Origin;
-use crate::catalog::{Index, MainFile, Record};
 use crate::damaged::damage_of;
 use crate::opened::open_telling;
 use crate::store::Place;

@@ -2,8 +2,6 @@
 
 mod annotations;
 mod archive;
-mod blocks;
-mod catalog;
 mod catalogue;
 mod collector;
 mod config;
@@ -21,11 +19,6 @@ mod sync;
 
 pub use annotations::annotations_of;
 pub use archive::{Copied, Damage, Source};
-pub use catalog::{
-    Candidate, Catalog, CatalogError, Change, EventQuery, EventRow, FileBlocks, Filter, Index, Key,
-    MainFile, Origin, Pieces, Ranked, Record, RequestId, RequestRow, RollUp, Row, Sqlite, Stamp,
-    Subject,
-};
 pub use catalogue::{Catalogue, Progress, Refreshed};
 pub use collector::{CollectorError, CompleteSpan, SpanCollector, StartRun, StartSpan};
 pub use config::{CONFIG_FILE, Config, ConfigError, Logging, Redaction};

@@ -3,13 +3,13 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+use antiphon_catalog::{CatalogError, EventQuery, Key};
 use antiphon_model::Timestamp;
 use antiphon_views::Totals;
 
-use crate::catalog::{CatalogError, EventQuery};
 use crate::catalogue::Progress;
 use crate::search::retain_holding;
-use crate::{Key, LeftOut, Store, StoredSession};
+use crate::{LeftOut, Store, StoredSession};
 
 /// A session, and what it cost.
 #[derive(Debug, Clone)]

@@ -3,13 +3,14 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use antiphon_catalog::Origin;
 use antiphon_model::Timestamp;
 use antiphon_sources::{LOG_FORMAT, format_of};
 use serde::Serialize;
 
 use crate::store::{title_of_file, title_of_log};
 use crate::sync::{SourceFolder, files, main_files, source_folders};
-use crate::{Environment, Origin, Store};
+use crate::{Environment, Store};
 
 const DAY_MILLIS: i64 = 86_400_000;
 const WEEK_MILLIS: i64 = 7 * DAY_MILLIS;

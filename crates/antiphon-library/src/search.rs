@@ -17,6 +17,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use aho_corasick::AhoCorasick;
+use antiphon_catalog::{Candidate, CatalogError, EventQuery, Held, Key, LineAt, Origin, Pieces};
 use antiphon_model::{Entry, Timestamp};
 use antiphon_sources::{Error, Opened, open_foreign};
 use antiphon_views::Reading;
@@ -24,11 +25,10 @@ use serde::Serialize;
 
 use crate::archive::pack::{self, Block};
 use crate::archive::{Depth, damages};
-use crate::catalog::{Candidate, CatalogError, EventQuery, Held, LineAt, Pieces};
 use crate::catalogue::{Catalogue, Progress};
 use crate::damaged::damage_of;
 use crate::damaged::with_causes;
-use crate::{Key, LeftOut, Origin, SessionQuery, Store, StoredSession, find_bundle, open};
+use crate::{LeftOut, SessionQuery, Store, StoredSession, find_bundle, open};
 
 use glimpse::Line;
 use marks::Marks;

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use antiphon_catalog::{CatalogError, Key};
 use antiphon_views::{Facts, Group, Prices, Stats};
 
-use crate::catalog::CatalogError;
 use crate::catalogue::Progress;
-use crate::{Key, LeftOut, Store, StoredSession};
+use crate::{LeftOut, Store, StoredSession};
 
 impl Store {
     /// Counts every request once, from the catalogue's sums; by other prices, if there are some,

@@ -17,12 +17,12 @@ use std::fs::{self, DirBuilder};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use antiphon_catalog::{Key, Origin, Row, Stamp, Subject};
 use antiphon_model::Timestamp;
 use antiphon_sources::list;
 use thiserror::Error;
 
 use crate::Environment;
-use crate::catalog::{Key, Origin, Row, Stamp, Subject};
 
 pub use digest::StoredSession;
 pub(crate) use digest::{title_of_file, title_of_log};

@@ -15,14 +15,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::sync::{Mutex, PoisonError};
 
+use antiphon_catalog::{Change, Key};
 use antiphon_sources::{Error, Nearby};
 
 use crate::archive::{self, Copied, Depth, Done, is_fresh};
-use crate::catalog::Change;
 use crate::catalogue::WAITING;
 use crate::indexed::record_of;
 use crate::store::archived;
-use crate::{Environment, Key, Store};
+use crate::{Environment, Store};
 use settle::{Settling, Waiting};
 use sources::{Found, Wanted, is_sub_agents, look, one_of_each};
 use stamp::{Sizes, Stamp};

@@ -1,4 +1,4 @@
-//! Copies that are packed: a zstd frame for each block ([`crate::blocks`]), so that a part can be
+//! Copies that are packed: a zstd frame for each block ([`antiphon_catalog`]), so that a part can be
 //! read without the rest.
 //!
 //! Behind the last frame stands one that a decoder passes over. It says where each frame begins. A
@@ -9,12 +9,12 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+use antiphon_catalog::{LINE_BYTES_MAX, each_block};
 use antiphon_sources::PACKED;
 use zstd::zstd_safe::CParameter;
 
 use super::copy::{half_written, private};
 use super::sums::{Summing, Sums};
-use crate::blocks::{LINE_BYTES_MAX, each_block};
 
 /// What a smaller file would save is not worth the work.
 const WORTH_BYTES: u64 = 4 << 10;
@@ -71,7 +71,7 @@ pub(super) fn pack_new(bytes: &[u8], path: &Path) -> io::Result<bool> {
         return Ok(false);
     }
     write_packed(path, false, |frames| {
-        crate::blocks::blocks(bytes).try_for_each(|block| frames.add(block))
+        antiphon_catalog::blocks(bytes).try_for_each(|block| frames.add(block))
     })?;
     Ok(true)
 }
@@ -174,7 +174,7 @@ pub(crate) fn blocks(path: &Path, numbers: &[u32]) -> io::Result<Vec<Block>> {
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes)?;
         let mut offset = 0;
-        let blocks = crate::blocks::blocks(&bytes).map(|block| {
+        let blocks = antiphon_catalog::blocks(&bytes).map(|block| {
             let own = offset;
             offset += block.len() as u64;
             Block { offset: own, bytes: block.to_vec() }
@@ -277,7 +277,7 @@ mod tests {
                 let end = end(&packed(&path)).unwrap();
                 assert!(text.ends_with(&end) && !end.is_empty());
             }
-            let cut = crate::blocks::blocks(&text).map(|block| Block {
+            let cut = antiphon_catalog::blocks(&text).map(|block| Block {
                 offset: block.as_ptr().addr() as u64 - text.as_ptr().addr() as u64,
                 bytes: block.to_vec(),
             });

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use antiphon_catalog::Key;
 use antiphon_formats::FORMATS;
 use antiphon_journal::regular;
 use antiphon_sources::{PACKED, format_of, list, relative};
@@ -14,7 +15,6 @@ use serde::{Deserialize, Serialize};
 
 use super::sums::Sums;
 use super::{generation, generations, has_changed_lately, pack, plain};
-use crate::Key;
 use crate::sync::stamp::size;
 
 /// Whose files a folder holds.

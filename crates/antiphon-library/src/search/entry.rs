@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
+use antiphon_catalog::{SHORT_BYTES, says_more};
 use antiphon_model::{CallIx, Detail, Entry, EntryKind, Place, Role};
 use antiphon_views::Reading;
 
 use super::{Hit, Query};
 use crate::StoredSession;
-use crate::catalog::{SHORT_BYTES, says_more};
 
 /// An entry that was looked for.
 pub(super) struct Found<'a> {

@@ -5,14 +5,14 @@
 //! event it is. Whatever does not fit together so leaves the session to be read whole.
 
 use aho_corasick::AhoCorasick;
+use antiphon_catalog::{EventAt, LineAt, Origin};
 use antiphon_formats::FORMATS;
 use antiphon_model::{Detail, Entry, EntryKind};
 use antiphon_sources::{Bundle, open_foreign};
 use antiphon_views::Reading;
 
 use super::{Candidate, Hit, Query, blocks_of, entry};
-use crate::catalog::{EventAt, LineAt};
-use crate::{Origin, StoredSession};
+use crate::StoredSession;
 
 /// A word that stands in more lines is no rare one.
 const LINES_MAX: usize = 64;

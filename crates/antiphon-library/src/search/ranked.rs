@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use antiphon_catalog::{CatalogError, Key, Ranked};
 use antiphon_views::Reading;
 
 use super::{Hit, Search, entry, in_parallel};
-use crate::catalog::{CatalogError, Ranked};
 use crate::catalogue::Catalogue;
-use crate::{Key, StoredSession, open};
+use crate::{StoredSession, open};
 
 impl Search<'_> {
     /// What was said, what fits best first.

@@ -7,13 +7,13 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
+use antiphon_catalog::{Key, Origin, Row};
 use antiphon_formats::{FORMATS, Stream};
 use antiphon_journal::{Log, read_bytes};
 use antiphon_model::{Activity, Info, Session, Standing, Status, StatusFacts, Timestamp};
 use antiphon_sources::{Fold, LOG_FORMAT, activity, format_of, tree};
 
 use super::Place;
-use crate::catalog::{Key, Origin, Row};
 
 /// How much of each end is read; more only where not a line fits.
 const END_BYTES: u64 = 64 << 10;

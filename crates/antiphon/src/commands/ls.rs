@@ -2,9 +2,10 @@
 
 use std::ops::Not;
 
+use antiphon_catalog::Origin;
 use antiphon_journal::{Clock, SystemClock};
 use antiphon_library::{
-    Environment, List, Listed, Origin, SessionQuery, SessionSort, Store, StoredSession,
+    Environment, List, Listed, SessionQuery, SessionSort, Store, StoredSession,
 };
 use antiphon_model::{Standing, Status, StatusRule, Timestamp};
 use antiphon_views::{Basis, Totals, Usd};

@@ -6,8 +6,9 @@
 //! kept.
 //!
 //! [`Catalog`] is what a backend has to do; [`Sqlite`] does it in one file. Every backend passes
-//! the same tests (`catalog/conformance.rs`).
+//! the same tests (`conformance.rs`).
 
+mod blocks;
 mod filter;
 mod index;
 mod key;
@@ -22,11 +23,12 @@ use antiphon_model::{Status, Timestamp, Usage};
 use antiphon_views::{Prices, Totals, Usd};
 use thiserror::Error;
 
+pub use blocks::{LINE_BYTES_MAX, blocks, each_block};
 pub use filter::{Filter, Pieces};
 pub(crate) use filter::{FilterMaker, SEGMENTS, may_hold};
 pub use index::{Index, Subject};
 pub use key::Key;
-pub(crate) use searched::{SHORT_BYTES, names, places, says_more};
+pub use searched::{SHORT_BYTES, names, places, says_more};
 pub use sqlite::Sqlite;
 
 /// The state of a session when it was read, and what read it. Two that are equal are the same.

@@ -12,7 +12,7 @@ const BLOCK_BYTES: usize = 1 << 20;
 /// Parts are cut in the same way.
 const PART_BYTES: usize = 256 << 10;
 /// A line that is longer is cut: something has to fit into memory.
-pub(crate) const LINE_BYTES_MAX: usize = 64 << 20;
+pub const LINE_BYTES_MAX: usize = 64 << 20;
 
 /// How long the first piece of that size is of what begins with this; `None` if that takes more to
 /// tell.
@@ -30,7 +30,7 @@ fn first(bytes: &[u8], size: usize, is_all: bool) -> Option<usize> {
 }
 
 /// The blocks of what is in memory.
-pub(crate) fn blocks(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+pub fn blocks(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     cut(bytes, BLOCK_BYTES)
 }
 
@@ -48,7 +48,7 @@ fn cut(mut bytes: &[u8], size: usize) -> impl Iterator<Item = &[u8]> {
 }
 
 /// Hands on the blocks of what is read, one after the other.
-pub(crate) fn each_block(
+pub fn each_block(
     mut from: impl Read,
     mut each: impl FnMut(&[u8]) -> io::Result<()>,
 ) -> io::Result<()> {

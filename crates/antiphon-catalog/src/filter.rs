@@ -177,7 +177,7 @@ pub(crate) fn may_hold(segment: &[u8], pieces: &[u64]) -> bool {
 
 impl Pieces {
     /// Of a word or phrase; none, where all its runs are too short to tell anything.
-    pub(crate) fn of(word: &str) -> Self {
+    pub fn of(word: &str) -> Self {
         let letters: Vec<u8> = word.bytes().map(letter).collect();
         let runs = letters.split(|&letter| letter == 0).flat_map(|run| run.windows(3));
         let mut segments: BTreeMap<usize, (u32, Vec<u64>)> = BTreeMap::new();
