@@ -1,7 +1,7 @@
 //! Opening what may be a copy that is kept.
 //!
-//! How a path becomes a session is the same for a copy as for an agent's own file. Of a copy more is
-//! known: whether it is what was written, and what people said about it. That is added here, so
+//! How a path becomes a session is the same for a copy as for an agent's own file. Of a copy more
+//! is known: whether it is what was written, and what people said about it. That is added here, so
 //! whoever opens a session opens it here.
 
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
-//! Copies that are packed: a zstd frame for each block ([`antiphon_catalog`]), so that a part can be
-//! read without the rest.
+//! Copies that are packed: a zstd frame for each block ([`antiphon_catalog::blocks`]), so that a
+//! part can be read without the rest.
 //!
 //! Behind the last frame stands one that a decoder passes over. It says where each frame begins. A
 //! file that goes on growing is unpacked first; where both forms are there, the plain one
