@@ -16,6 +16,8 @@ mod parts;
 mod searched;
 mod sqlite;
 mod sum;
+mod summary;
+mod texts;
 
 use std::path::PathBuf;
 
@@ -30,6 +32,8 @@ pub use index::{Index, Subject};
 pub use key::Key;
 pub use searched::{SHORT_BYTES, names, places, says_more};
 pub use sqlite::Sqlite;
+pub use summary::Summary;
+pub use texts::{Block, Text, Texts};
 
 /// The state of a session when it was read, and what read it. Two that are equal are the same.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

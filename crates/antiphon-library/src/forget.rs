@@ -41,7 +41,7 @@ impl Store {
         for row in rows {
             // An agent's files are known by what `sync` calls the session, which may be no id that
             // stands in them.
-            keys.extend((row.origin == Origin::Archived).then_some(row.key));
+            keys.extend((row.origin == Origin::Archived).then_some(row.summary.key));
             folders.push(row.folder);
         }
         let kept = FORMATS.iter().filter(|format| format.kept.is_some());

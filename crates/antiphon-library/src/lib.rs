@@ -12,10 +12,11 @@ mod indexed;
 mod list;
 mod machine;
 mod opened;
+mod questions;
 mod search;
-mod stats;
 mod store;
 mod sync;
+mod texts;
 
 pub use annotations::annotations_of;
 pub use archive::{Copied, Damage, Source};
@@ -24,10 +25,11 @@ pub use collector::{CollectorError, CompleteSpan, SpanCollector, StartRun, Start
 pub use config::{CONFIG_FILE, Config, ConfigError, Logging, Redaction};
 pub use damaged::{LeftOut, with_causes};
 pub use environment::Environment;
-pub use list::{List, Listed, SessionQuery, SessionSort};
+pub use list::{List, Listed};
 pub use machine::{Recent, SourceReport, Trouble, recent, source_reports, troubles};
 pub use opened::{damages_of, export_log, find_bundle, native_files, open, open_all, open_usage};
-pub use search::{Answer, Hit, Query, Sort, day_or_time, search};
+pub use questions::{Query, SessionQuery, SessionSort, Sort, day_or_time};
+pub use search::{Answer, Hit, search};
 pub use store::{Found, SessionFolder, Store, StoreError, StoredSession};
 pub use sync::{SourceFolder, Synced, source_folders};
 

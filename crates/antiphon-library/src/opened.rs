@@ -18,11 +18,17 @@ use crate::{annotations, archive};
 /// Reads the session at `path`: a log, or a file of any known format with the files that belong to
 /// it. What is of no known format is read as a log, and found wanting as one.
 pub fn open(path: &Path) -> Result<Opened, Error> {
-    let mut opened = antiphon_sources::open(path)?;
+    let mut opened = open_files(path)?;
     if opened.format != LOG_FORMAT {
-        add_damages(&mut opened, path);
         annotations::fold_in(&mut opened, path);
     }
+    Ok(opened)
+}
+
+/// The same without annotations.
+pub(crate) fn open_files(path: &Path) -> Result<Opened, Error> {
+    let mut opened = antiphon_sources::open(path)?;
+    add_damages(&mut opened, path);
     Ok(opened)
 }
 
@@ -33,7 +39,7 @@ pub fn open_usage(path: &Path) -> Result<Opened, Error> {
     Ok(opened)
 }
 
-/// The same as [`open`] without annotations, and tells what files there are.
+/// The same without annotations, and tells what files there are.
 pub(crate) fn open_telling(path: &Path, tell: Tell<'_>) -> Result<Opened, Error> {
     let mut opened = antiphon_sources::open_telling(path, tell)?;
     add_damages(&mut opened, path);

@@ -9,7 +9,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use antiphon_catalog::{LINE_BYTES_MAX, each_block};
+use antiphon_catalog::{Block, LINE_BYTES_MAX, each_block};
 use antiphon_sources::PACKED;
 use zstd::zstd_safe::CParameter;
 
@@ -153,13 +153,6 @@ pub(super) fn right_table(bytes: &[u8]) -> io::Result<Option<bool>> {
         rest = rest.get(len..).unwrap_or_default();
     }
     Ok(if rest.is_empty() { None } else { Some(rest == table(&starts)?) })
-}
-
-/// A block, and where it begins in its file.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Block {
-    pub(crate) offset: u64,
-    pub(crate) bytes: Vec<u8>,
 }
 
 /// The blocks with these numbers; all, where their places are not known. Others are left out.

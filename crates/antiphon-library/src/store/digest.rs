@@ -5,12 +5,13 @@
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
-use antiphon_catalog::{Key, Origin, Row};
+use antiphon_catalog::{Origin, Row, Summary};
 use antiphon_formats::{FORMATS, Stream};
 use antiphon_journal::{Log, read_bytes};
-use antiphon_model::{Activity, Info, Session, Standing, Status, StatusFacts, Timestamp};
+use antiphon_model::{Activity, Info, Session, Standing, StatusFacts};
 use antiphon_sources::{Fold, LOG_FORMAT, activity, format_of, tree};
 
 use super::Place;
@@ -19,43 +20,22 @@ use super::Place;
 const END_BYTES: u64 = 64 << 10;
 const END_BYTES_MAX: u64 = 4 << 20;
 
-/// A session of the store, as a list shows it.
+/// A session of the store. What a list says of it reads as its own.
 #[derive(Debug, Clone)]
 pub struct StoredSession {
-    /// What the session calls itself, or else its key.
-    pub session_id: String,
-    pub key: Key,
-    pub origin: Origin,
+    pub summary: Summary,
     /// Where it is kept.
     pub folder: PathBuf,
     /// The format's name in the registry.
     pub format: &'static str,
-    /// The program that ran it (`claude-code`, `codex` …).
-    pub agent: Option<String>,
-    pub title: Option<String>,
-    pub prompt: Option<String>,
-    /// The folder that the agent worked in.
-    pub project: Option<String>,
-    pub role: Option<String>,
-    pub issue: Option<String>,
-    pub run_id: Option<String>,
-    pub started_at: Option<Timestamp>,
-    pub last_event_at: Option<Timestamp>,
-    /// When something was last added, by the file.
-    pub changed_at: Timestamp,
-    pub ended: bool,
-    /// How it ended, if it says so.
-    pub end: Option<Status>,
-    /// Whether its last message is an answer.
-    pub is_answered: bool,
-    pub outcome: Option<String>,
-    /// How many events it has, where the log's last line or the catalogue says so.
-    pub events: Option<u64>,
-    /// What only the catalogue knows.
-    pub agents: Option<u64>,
-    pub calls: Option<u64>,
-    /// Whether another session holds it among its files, by the catalogue.
-    pub is_part: bool,
+}
+
+impl Deref for StoredSession {
+    type Target = Summary;
+
+    fn deref(&self) -> &Summary {
+        &self.summary
+    }
 }
 
 impl StoredSession {
@@ -66,43 +46,20 @@ impl StoredSession {
             Origin::Archived => of_file(&place.main_file())?,
         };
         let row = Row::of(&place.subject(format), &session);
+        let known = Self::of_row(place, row)?;
         // Of what lies between the ends nothing is known.
-        Some(Self { events, agents: None, calls: None, ..Self::of_row(place, row)? })
+        let summary = Summary { events, agents: None, calls: None, ..known.summary };
+        Some(Self { summary, ..known })
     }
 
     /// The same, as the catalogue has it.
     pub(super) fn of_row(place: &Place, row: Row) -> Option<Self> {
         let format = FORMATS.iter().map(|format| format.name).find(|name| *name == row.format);
-        (row.events > 0).then(|| Self {
-            session_id: row.session_id,
-            key: row.key,
-            origin: row.origin,
+        Some(Self {
+            summary: Summary::of_row(row, place.changed_at)?,
             folder: place.folder.clone(),
             format: format.unwrap_or(LOG_FORMAT),
-            agent: row.agent,
-            title: row.title,
-            prompt: row.prompt,
-            project: row.project,
-            role: row.role,
-            issue: row.issue,
-            run_id: row.run_id,
-            started_at: row.started_at,
-            last_event_at: row.last_event_at,
-            changed_at: place.changed_at,
-            ended: row.end.is_some(),
-            end: row.end,
-            is_answered: row.is_answered,
-            outcome: row.outcome,
-            events: Some(row.events),
-            agents: Some(row.agents),
-            calls: Some(row.calls),
-            is_part: row.is_part,
         })
-    }
-
-    /// When something happened last: a copy may be much younger.
-    pub fn at(&self) -> Timestamp {
-        self.last_event_at.unwrap_or(self.changed_at)
     }
 
     /// How it stands now: the same as when it is opened.
@@ -133,14 +90,7 @@ impl StoredSession {
             Origin::Archived => (self.clone(), other),
             Origin::Recorded => (other, self.clone()),
         };
-        copied.role = copied.role.or(recorded.role);
-        copied.issue = copied.issue.or(recorded.issue);
-        copied.run_id = copied.run_id.or(recorded.run_id);
-        copied.outcome = recorded.outcome.or(copied.outcome);
-        copied.ended |= recorded.ended;
-        copied.end = recorded.end.or(copied.end);
-        copied.is_answered |= recorded.is_answered;
-        copied.changed_at = copied.changed_at.max(recorded.changed_at);
+        copied.summary.add_recording(recorded.summary);
         *self = copied;
     }
 }

@@ -83,7 +83,7 @@ fn a_list_tells_how_each_began_and_ended_the_last_to_change_first() {
     let ids: Vec<_> = sessions.iter().map(|session| session.session_id.as_str()).collect();
     assert_eq!(ids, ["new", "old"]);
     let [new, old] = sessions.try_into().unwrap();
-    assert_eq!((new.ended, new.outcome, new.events), (false, None, Some(1)));
+    assert_eq!((new.ended, &new.outcome, new.events), (false, &None, Some(1)));
     assert_eq!(old.title.as_deref(), Some("Title old"));
     assert_eq!((old.ended, old.outcome.as_deref(), old.events), (true, Some("failed"), Some(4002)));
     assert!(old.started_at <= old.last_event_at);
@@ -98,7 +98,7 @@ fn a_session_is_found_by_its_id_its_key_or_how_one_of_them_begins() {
         age(folder, number);
     }
     let one = |word: &str| match store.find(word) {
-        Found::One(session) => session.session_id,
+        Found::One(session) => session.summary.session_id,
         other @ (Found::Several(_) | Found::Nothing) => panic!("{word}: {other:?}"),
     };
     assert_eq!(one("latest"), "be", "by what happened in it, whenever its file was touched");

@@ -1,18 +1,14 @@
 //! Looking at the lines that hold a word, and at nothing else of their session.
 //!
 //! A session may be long, and a word stand in it once. Where a line alone tells what its event says
-//! ([`antiphon_formats::Format::stands_alone`]), the line is read, and the catalogue knows whose
-//! event it is. Whatever does not fit together so leaves the session to be read whole.
+//! ([`Texts::stands_alone`]), the line is read, and the catalogue knows whose event it is. Whatever does not fit together so leaves the session to be read whole.
 
 use aho_corasick::AhoCorasick;
-use antiphon_catalog::{EventAt, LineAt, Origin};
-use antiphon_formats::FORMATS;
+use antiphon_catalog::{EventAt, Key, LineAt, Texts};
 use antiphon_model::{Detail, Entry, EntryKind};
-use antiphon_sources::{Bundle, open_foreign};
 use antiphon_views::Reading;
 
-use super::{Candidate, Hit, Query, blocks_of, entry};
-use crate::StoredSession;
+use super::{Candidate, Hit, Look, Query, blocks_of, entry};
 
 /// A word that stands in more lines is no rare one.
 const LINES_MAX: usize = 64;
@@ -36,22 +32,16 @@ pub(super) fn is_enough(query: &Query, words: &[String]) -> bool {
     words.len() == 1 && is_any && !is_error
 }
 
-/// Whether lines of a session can be read without the others.
-pub(super) fn is_readable(session: &StoredSession) -> bool {
-    let format = FORMATS.iter().find(|format| format.name == session.format);
-    session.origin == Origin::Archived && format.is_some_and(|format| format.stands_alone)
-}
-
 /// The lines of a session that hold the word; nothing, if there are too many, or some cannot be
 /// read.
 pub(super) fn lines(
-    session: &StoredSession,
+    texts: &dyn Texts,
     candidate: &Candidate,
     finder: &AhoCorasick,
 ) -> Option<Vec<Line>> {
     let (mut lines, mut held_bytes) = (Vec::new(), 0);
     for held in &candidate.files {
-        for block in blocks_of(session, held).ok()? {
+        for block in blocks_of(texts, &candidate.session, held)? {
             let mut from = 0;
             while let Some(found) = finder.find(block.bytes.get(from..)?) {
                 let at = from + found.start();
@@ -75,22 +65,19 @@ pub(super) fn lines(
 /// The events of lines that have the word, the latest first; nothing, if the word in some line is
 /// not, or may not be, of an event that begins there.
 pub(super) fn hits(
-    session: &StoredSession,
+    look: &Look<'_>,
+    session: &Key,
     lines: Vec<Line>,
     events: &[EventAt],
-    query: &Query,
-    words: &[String],
 ) -> Option<Vec<Hit>> {
-    let path = session.path();
     let mut hits = Vec::new();
     for Line { at, name, bytes } in lines {
         let own = events.iter().filter(|event| event.line == at && !is_beginning(&event.kind));
         let own: Vec<&EventAt> = own.collect();
-        let bundle = Bundle::of(session.format, vec![(name, bytes)], &mut |_, _| {})?;
-        let opened = open_foreign(bundle, false);
-        let reading = Reading { session: &opened.session, bodies: &*opened.bodies };
+        let text = look.texts.line(session, &name, bytes)?;
+        let reading = Reading { session: &text.session, bodies: &*text.bodies };
         // A line that is read alone begins a session and its agents; most lines do not.
-        let entries = opened.session.entries().filter(|entry| !is_beginning(entry.kind().as_str()));
+        let entries = text.session.entries().filter(|entry| !is_beginning(entry.kind().as_str()));
         let entries: Vec<Entry<'_>> = entries.collect();
         let kinds = entries.iter().map(|entry| entry.kind().as_str());
         if own.is_empty() || !kinds.eq(own.iter().map(|event| &*event.kind)) {
@@ -98,7 +85,9 @@ pub(super) fn hits(
         }
         let before = hits.len();
         for (&entry, event) in entries.iter().zip(own) {
-            let Some(found) = entry::look(&reading, entry, query, words, true) else { continue };
+            let Some(found) = entry::look(&reading, entry, look.query, look.words, true) else {
+                continue;
+            };
             if may_be_two(entry) {
                 return None;
             }
@@ -107,7 +96,7 @@ pub(super) fn hits(
                 agent_id: event.agent.clone(),
                 tool: event.tool.clone(),
                 timestamp: event.at,
-                ..found.hit(session, &path)
+                ..found.hit(session)
             };
             hits.push((event.position, hit));
         }

@@ -1,7 +1,8 @@
 //! What a person types, and what it asks for.
 
-use antiphon_journal::{Clock as _, SystemClock};
 use antiphon_model::Timestamp;
+
+use super::SessionQuery;
 
 /// What is asked.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -28,7 +29,8 @@ const STOP_WORDS: &[&str] = &[
 
 impl Query {
     /// Reads what a person types: words, `"a phrase"`, and filters (`tool:Bash`, `is:error` …).
-    pub fn parse(text: &str) -> Result<Self, String> {
+    /// Times are before `now`.
+    pub fn parse(text: &str, now: Timestamp) -> Result<Self, String> {
         let mut query = Self::default();
         let mut rest = text.trim();
         while !rest.is_empty() {
@@ -39,7 +41,7 @@ impl Query {
             let is_phrase = rest.starts_with('"');
             rest = tail.trim_start();
             match word.split_once(':').filter(|(_, value)| !is_phrase && !value.is_empty()) {
-                Some((name, value)) => query.filter(name, value, word)?,
+                Some((name, value)) => query.filter(name, value, word, now)?,
                 None => query.words.push(word.to_lowercase()),
             }
         }
@@ -47,8 +49,14 @@ impl Query {
         Ok(query)
     }
 
-    fn filter(&mut self, name: &str, value: &str, whole: &str) -> Result<(), String> {
-        let time = || day_or_time(value).map_err(|error| format!("`{whole}`: {error}"));
+    fn filter(
+        &mut self,
+        name: &str,
+        value: &str,
+        whole: &str,
+        now: Timestamp,
+    ) -> Result<(), String> {
+        let time = || day_or_time(value, now).map_err(|error| format!("`{whole}`: {error}"));
         match name {
             "tool" => self.tool = Some(value.to_lowercase()),
             "file" => self.file = Some(value.to_lowercase()),
@@ -64,6 +72,12 @@ impl Query {
         Ok(())
     }
 
+    /// Which sessions it asks for.
+    pub(super) fn about(&self) -> SessionQuery {
+        let Self { agent, project, since, until, .. } = self.clone();
+        SessionQuery { agent, project, since, until, ..SessionQuery::default() }
+    }
+
     /// The words of a question that mean something; all, if none does.
     pub(super) fn telling(&self) -> Vec<String> {
         let telling: Vec<String> =
@@ -74,8 +88,8 @@ impl Query {
 
 /// A moment, the beginning of a day, or some days or hours before now: `2026-03-01`, `today`, `7d`.
 /// Days begin at midnight UTC.
-pub fn day_or_time(text: &str) -> Result<Timestamp, String> {
-    day_before(text, SystemClock.now())
+pub fn day_or_time(text: &str, now: Timestamp) -> Result<Timestamp, String> {
+    day_before(text, now)
         .ok_or_else(|| "expected a date such as 2026-03-01, today or 7d".to_owned())
 }
 

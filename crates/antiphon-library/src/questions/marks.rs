@@ -2,8 +2,7 @@
 
 use aho_corasick::AhoCorasick;
 use antiphon_catalog::{names, places};
-use antiphon_model::{Entry, Place, Session};
-use antiphon_sources::Bundle;
+use antiphon_model::{Bodies, Entry, Place, Session};
 
 /// A word that stands in more places is in most entries anyway.
 const MOST: usize = 100_000;
@@ -13,11 +12,16 @@ const MOST: usize = 100_000;
 pub(super) struct Marks(Vec<Option<Vec<Vec<u64>>>>);
 
 impl Marks {
-    pub(super) fn of(bundle: &Bundle, finders: &[Option<AhoCorasick>]) -> Self {
+    /// In the streams of a session; nothing, where these are not at hand.
+    pub(super) fn of(bodies: &dyn Bodies, finders: &[Option<AhoCorasick>]) -> Option<Self> {
+        let texts: Vec<&[u8]> = (0..).map_while(|number| bodies.stream(number)).collect();
+        if texts.is_empty() {
+            return None;
+        }
         let find = |finder: &AhoCorasick| {
             let mut left = MOST;
             let mut streams = Vec::new();
-            for text in bundle.texts() {
+            for text in &texts {
                 let found = finder.find_iter(text).take(left).map(|it| it.start() as u64);
                 let found: Vec<u64> = found.collect();
                 left -= found.len();
@@ -25,7 +29,7 @@ impl Marks {
             }
             (left > 0).then_some(streams)
         };
-        Self(finders.iter().map(|finder| finder.as_ref().and_then(find)).collect())
+        Some(Self(finders.iter().map(|finder| finder.as_ref().and_then(find)).collect()))
     }
 
     /// Whether an entry may have all of the words, or any.

@@ -1,13 +1,10 @@
 //! Looking for words in one entry.
 
-use std::path::Path;
-
-use antiphon_catalog::{SHORT_BYTES, says_more};
+use antiphon_catalog::{Key, SHORT_BYTES, says_more};
 use antiphon_model::{CallIx, Detail, Entry, EntryKind, Place, Role};
 use antiphon_views::Reading;
 
 use super::{Hit, Query};
-use crate::StoredSession;
 
 /// An entry that was looked for.
 pub(super) struct Found<'a> {
@@ -17,17 +14,16 @@ pub(super) struct Found<'a> {
 }
 
 impl Found<'_> {
-    pub(super) fn hit(self, session: &StoredSession, path: &Path) -> Hit {
+    pub(super) fn hit(self, session: &Key) -> Hit {
         let Self { reading, entry, snippet } = self;
         Hit {
-            session: session.session_id.clone(),
+            session: session.clone(),
             message_id: entry.id().to_owned(),
             agent_id: entry.agent().map(|it| reading.session.agent_id(it).to_owned()),
             role: entry.kind().as_str(),
             tool: calls_of(entry).next().map(|ix| reading.session.tool_name(ix).to_owned()),
             timestamp: entry.at(),
             snippet,
-            path: path.display().to_string(),
         }
     }
 }
