@@ -9,12 +9,12 @@ use std::ops::Range;
 use antiphon_model::{Detail, Entry, Place, Session};
 
 /// The structured twin of a result that says less than this is searched, whatever it says.
-pub const SHORT_BYTES: usize = 256;
+pub(crate) const SHORT_BYTES: usize = 256;
 /// How many bytes of JSON stand for one of a text, at most.
 const ESCAPED_BYTES: usize = "\\u0000".len();
 
 /// All places that an entry may have its words from.
-pub fn places(entry: Entry<'_>) -> impl Iterator<Item = Place> {
+pub(crate) fn places(entry: Entry<'_>) -> impl Iterator<Item = Place> {
     said(entry).chain(entry.detail(Detail::Result))
 }
 
@@ -28,7 +28,10 @@ fn said(entry: Entry<'_>) -> impl Iterator<Item = Place> {
 
 /// The words of an entry that stand at none of its places, or not as they are, and the place beside
 /// which they do.
-pub fn names<'s>(session: &'s Session, entry: Entry<'s>) -> impl Iterator<Item = (&'s str, Place)> {
+pub(crate) fn names<'s>(
+    session: &'s Session,
+    entry: Entry<'s>,
+) -> impl Iterator<Item = (&'s str, Place)> {
     let tools = entry.calls().map(move |(ix, call)| (session.tool_name(ix), call.arguments));
     let kind = entry.message_type().map(|kind| (kind, Place::NONE));
     // A message may have begun on another line than that of its call.
@@ -38,7 +41,7 @@ pub fn names<'s>(session: &'s Session, entry: Entry<'s>) -> impl Iterator<Item =
 
 /// Whether the structured twin of a result says something that the result does not: one that is
 /// hardly longer says the same in other words.
-pub fn says_more(entry: Entry<'_>, twin: Place) -> bool {
+pub(crate) fn says_more(entry: Entry<'_>, twin: Place) -> bool {
     let said: u64 = entry.contents().map(|place| u64::from(place.len)).sum();
     u64::from(twin.len) > said + said / 2
 }

@@ -11,8 +11,12 @@ mod filters;
 mod read;
 mod roll_up;
 mod schema;
+mod search;
 mod words;
 mod write;
+
+pub(crate) use search::holding;
+pub use search::search;
 
 use std::cell::OnceCell;
 use std::fs;

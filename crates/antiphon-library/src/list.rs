@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use antiphon_catalog::{CatalogError, Key, Summary};
+use antiphon_catalog::{CatalogError, Key, SessionQuery, SessionSort, Summary};
 use antiphon_views::{Group, Prices, Stats, Totals};
 
 use crate::catalogue::Progress;
-use crate::questions::{self, SessionQuery, SessionSort};
 use crate::texts::KeptTexts;
 use crate::{LeftOut, Store, StoredSession};
 
@@ -41,8 +40,8 @@ impl Store {
         let sessions = catalogue.sessions()?;
         let texts = KeptTexts::new(self, &sessions);
         let summaries: Vec<&Summary> = sessions.iter().map(|session| &session.summary).collect();
-        let found =
-            catalogue.ask(|catalog| questions::list(catalog, &summaries, query, sort, &texts))?;
+        let found = catalogue
+            .ask(|catalog| antiphon_catalog::list(catalog, &summaries, query, sort, &texts))?;
         let mut by_key: BTreeMap<Key, StoredSession> =
             sessions.iter().map(|it| (it.key.clone(), it.clone())).collect();
         let listed = |(key, totals): (Key, Totals)| {
@@ -69,7 +68,7 @@ impl Store {
         let sessions = catalogue.sessions()?;
         let summaries: Vec<&Summary> = sessions.iter().map(|session| &session.summary).collect();
         let stats =
-            catalogue.ask(|catalog| questions::stats(catalog, &summaries, group, prices))?;
+            catalogue.ask(|catalog| antiphon_catalog::stats(catalog, &summaries, group, prices))?;
         Ok((stats, catalogue.left_out()))
     }
 }

@@ -2,12 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use antiphon_catalog::{CatalogError, Key, Summary};
+use antiphon_catalog::{CatalogError, Found, Key, Query, Search, Sort, Summary};
 use antiphon_model::Timestamp;
 use serde::Serialize;
 
 use crate::catalogue::Progress;
-use crate::questions::{self, Found, Query, Search, Sort};
 use crate::texts::KeptTexts;
 use crate::{LeftOut, Store};
 
@@ -50,7 +49,7 @@ pub fn search(
     let summaries: Vec<&Summary> = sessions.iter().map(|session| &session.summary).collect();
     let search = Search { query, sort, limit, sessions: &summaries };
     let Found { hits, is_partial } =
-        catalogue.ask(|catalog| questions::search(catalog, &search, &texts))?;
+        catalogue.ask(|catalog| antiphon_catalog::search(catalog, &search, &texts))?;
     let hits = named(hits, &texts);
     texts.check(&hits.iter().map(|hit| &*hit.session).collect::<BTreeSet<_>>());
     let mut left_out = catalogue.left_out();
@@ -61,9 +60,9 @@ pub fn search(
 }
 
 /// Places with what their sessions are called, and where these are.
-fn named(hits: Vec<questions::Hit>, texts: &KeptTexts<'_>) -> Vec<Hit> {
+fn named(hits: Vec<antiphon_catalog::Hit>, texts: &KeptTexts<'_>) -> Vec<Hit> {
     let mut paths: BTreeMap<Key, String> = BTreeMap::new();
-    let name = |hit: questions::Hit| {
+    let name = |hit: antiphon_catalog::Hit| {
         let session = texts.get(&hit.session)?;
         let path = paths.entry(hit.session).or_insert_with(|| session.path().display().to_string());
         Some(Hit {

@@ -173,5 +173,5 @@ pub(crate) struct PriceTable {
 
 /// A day or a moment, as it is typed.
 fn day_or_time(text: &str) -> Result<Timestamp, String> {
-    antiphon_library::day_or_time(text, SystemClock.now())
+    antiphon_catalog::day_or_time(text, SystemClock.now())
 }

@@ -2,11 +2,9 @@
 
 use std::ops::Not;
 
-use antiphon_catalog::Origin;
+use antiphon_catalog::{Origin, SessionQuery, SessionSort};
 use antiphon_journal::{Clock, SystemClock};
-use antiphon_library::{
-    Environment, List, Listed, SessionQuery, SessionSort, Store, StoredSession,
-};
+use antiphon_library::{Environment, List, Listed, Store, StoredSession};
 use antiphon_model::{Standing, Status, StatusRule, Timestamp};
 use antiphon_views::{Basis, Totals, Usd};
 use serde::Serialize;

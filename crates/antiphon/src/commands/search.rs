@@ -1,7 +1,8 @@
 //! `antiphon search`: words in everything that was said and done.
 
+use antiphon_catalog::{Query, Sort};
 use antiphon_journal::{Clock as _, SystemClock};
-use antiphon_library::{Environment, Query, Sort, Store, search};
+use antiphon_library::{Environment, Store, search};
 
 use super::NOTHING_KEPT;
 use crate::cli;

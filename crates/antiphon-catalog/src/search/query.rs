@@ -2,7 +2,7 @@
 
 use antiphon_model::Timestamp;
 
-use super::SessionQuery;
+use crate::SessionQuery;
 
 /// What is asked.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -73,13 +73,13 @@ impl Query {
     }
 
     /// Which sessions it asks for.
-    pub(super) fn about(&self) -> SessionQuery {
+    pub(crate) fn about(&self) -> SessionQuery {
         let Self { agent, project, since, until, .. } = self.clone();
         SessionQuery { agent, project, since, until, ..SessionQuery::default() }
     }
 
     /// The words of a question that mean something; all, if none does.
-    pub(super) fn telling(&self) -> Vec<String> {
+    pub(crate) fn telling(&self) -> Vec<String> {
         let telling: Vec<String> =
             self.words.iter().filter(|it| !STOP_WORDS.contains(&&***it)).cloned().collect();
         if telling.is_empty() { self.words.clone() } else { telling }

@@ -1,8 +1,9 @@
 //! Where words stand in the bytes of a session, so that entries without them need not be decoded.
 
 use aho_corasick::AhoCorasick;
-use antiphon_catalog::{names, places};
 use antiphon_model::{Bodies, Entry, Place, Session};
+
+use crate::{names, places};
 
 /// A word that stands in more places is in most entries anyway.
 const MOST: usize = 100_000;

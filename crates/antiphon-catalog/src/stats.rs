@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use antiphon_catalog::{Catalog, CatalogError, Key, Summary};
 use antiphon_views::{Facts, Group, Prices, Stats};
+
+use crate::{Catalog, CatalogError, Key, Summary};
 
 /// Counts every request once, from the catalogue's sums; by other prices, if there are some, from
 /// its requests.
-pub(crate) fn stats(
+pub fn stats(
     catalog: &dyn Catalog,
     sessions: &[&Summary],
     group: Group,

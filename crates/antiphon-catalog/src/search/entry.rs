@@ -1,20 +1,20 @@
 //! Looking for words in one entry.
 
-use antiphon_catalog::{Key, SHORT_BYTES, says_more};
 use antiphon_model::{CallIx, Detail, Entry, EntryKind, Place, Role};
 use antiphon_views::Reading;
 
 use super::{Hit, Query};
+use crate::{Key, SHORT_BYTES, says_more};
 
 /// An entry that was looked for.
-pub(super) struct Found<'a> {
+pub(crate) struct Found<'a> {
     reading: &'a Reading<'a>,
     entry: Entry<'a>,
     snippet: String,
 }
 
 impl Found<'_> {
-    pub(super) fn hit(self, session: &Key) -> Hit {
+    pub(crate) fn hit(self, session: &Key) -> Hit {
         let Self { reading, entry, snippet } = self;
         Hit {
             session: session.clone(),
@@ -29,7 +29,7 @@ impl Found<'_> {
 }
 
 /// The entry, if it has all of the words, or any, and is what the query asks for.
-pub(super) fn look<'a>(
+pub(crate) fn look<'a>(
     reading: &'a Reading<'a>,
     entry: Entry<'a>,
     query: &Query,
@@ -49,7 +49,7 @@ pub(super) fn look<'a>(
 
 /// The entry with what was said around the words, if it is what the query asks for. That it has the
 /// words was told by an index that knows more forms of them.
-pub(super) fn look_at_prose<'a>(
+pub(crate) fn look_at_prose<'a>(
     reading: &'a Reading<'a>,
     entry: Entry<'a>,
     query: &Query,
@@ -65,7 +65,7 @@ pub(super) fn look_at_prose<'a>(
 }
 
 /// All words of an entry: what was said, thought, asked of tools and given back.
-pub(super) fn text_of(reading: &Reading<'_>, entry: Entry<'_>, query: &Query) -> Option<String> {
+pub(crate) fn text_of(reading: &Reading<'_>, entry: Entry<'_>, query: &Query) -> Option<String> {
     let mut text = reading.text(entry).ok()?;
     if let Some(thought) = entry.detail(Detail::Reasoning) {
         text.push('\n');

@@ -4,11 +4,11 @@
 //! ([`Texts::stands_alone`]), the line is read, and the catalogue knows whose event it is. Whatever does not fit together so leaves the session to be read whole.
 
 use aho_corasick::AhoCorasick;
-use antiphon_catalog::{EventAt, Key, LineAt, Texts};
 use antiphon_model::{Detail, Entry, EntryKind};
 use antiphon_views::Reading;
 
 use super::{Candidate, Hit, Look, Query, blocks_of, entry};
+use crate::{EventAt, Key, LineAt, Texts};
 
 /// A word that stands in more lines is no rare one.
 const LINES_MAX: usize = 64;

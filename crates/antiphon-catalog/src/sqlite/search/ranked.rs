@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use antiphon_catalog::{Catalog, CatalogError, Key};
 use antiphon_views::Reading;
 
 use super::{Hit, Look, entry, in_parallel};
+use crate::{Catalog, CatalogError, Key};
 
 impl Look<'_> {
     /// What was said, what fits best first.

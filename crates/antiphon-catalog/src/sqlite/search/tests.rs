@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use antiphon_catalog::{Change, Index, Origin, Sqlite, Stamp, Subject, Text, blocks};
 use antiphon_formats::{FORMATS, Format};
 use antiphon_sources::{Bundle, list, open, open_foreign, open_telling};
 
 use super::*;
+use crate::{Change, Index, Origin, Sqlite, Stamp, Subject, Text, blocks};
 
 /// The sessions of the fixtures of some formats.
 #[derive(Default)]

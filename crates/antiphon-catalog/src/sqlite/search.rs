@@ -4,73 +4,27 @@
 //! looked through; only a session that has the rarest word is read and folded, and for one rare
 //! word not even that ([`glimpse`]). What was said can also be ranked by how well it fits.
 
-mod entry;
 mod glimpse;
-mod list;
 mod marks;
-mod query;
 mod ranked;
-mod stats;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use aho_corasick::AhoCorasick;
-use antiphon_catalog::{
-    Block, Candidate, Catalog, CatalogError, EventQuery, Held, Key, LineAt, Pieces, Summary, Texts,
-};
-use antiphon_model::{Entry, Timestamp};
+use antiphon_model::Entry;
 use antiphon_views::Reading;
 
+use crate::search::{Found, Hit, Query, Search, Sort, entry};
+use crate::{
+    Block, Candidate, Catalog, CatalogError, EventQuery, Held, Key, LineAt, Pieces, Texts,
+};
 use glimpse::Line;
-pub(crate) use list::list;
-pub use list::{SessionQuery, SessionSort};
 use marks::Marks;
-pub use query::{Query, day_or_time};
-pub(crate) use stats::stats;
-
-/// What is looked for, and where.
-#[derive(Debug, Clone, Copy)]
-pub struct Search<'a> {
-    pub query: &'a Query,
-    pub sort: Sort,
-    pub limit: usize,
-    /// The sessions, in the order in which they are looked through.
-    pub sessions: &'a [&'a Summary],
-}
-
-/// A place that was found.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Hit {
-    pub session: Key,
-    pub message_id: String,
-    pub agent_id: Option<String>,
-    pub role: &'static str,
-    pub tool: Option<String>,
-    pub timestamp: Option<Timestamp>,
-    pub snippet: String,
-}
-
-/// In which order places are told.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sort {
-    /// The newest sessions first, in each the latest first.
-    Newest,
-    /// What fits best first. Only what was said and thought is ranked.
-    Relevance,
-}
-
-/// What was found.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Found {
-    pub hits: Vec<Hit>,
-    /// Nothing had all words; these have some, what fits best first.
-    pub is_partial: bool,
-}
 
 /// Searches some sessions.
-pub(crate) fn search(
+pub fn search(
     catalog: &dyn Catalog,
     search: &Search<'_>,
     texts: &dyn Texts,

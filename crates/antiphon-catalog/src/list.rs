@@ -3,11 +3,11 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use antiphon_catalog::{Catalog, CatalogError, EventQuery, Key, Summary, Texts};
 use antiphon_model::Timestamp;
 use antiphon_views::Totals;
 
-use super::holding;
+use crate::sqlite::holding;
+use crate::{Catalog, CatalogError, EventQuery, Key, Summary, Texts};
 
 /// Which sessions are wanted; what is not said does not matter. Words are parts, in small letters.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -57,7 +57,7 @@ impl SessionQuery {
 }
 
 /// Of some sessions those that are wanted, in an order, each with what it cost.
-pub(crate) fn list(
+pub fn list(
     catalog: &dyn Catalog,
     sessions: &[&Summary],
     query: &SessionQuery,
