@@ -1,12 +1,14 @@
-//! What a backend does, and in what words it is asked.
+//! What a backend answers, and in what words it is asked.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use antiphon_model::Timestamp;
-use antiphon_views::{Prices, Totals};
+use antiphon_views::{Group, Prices, Stats, Totals};
 use thiserror::Error;
 
-use crate::{EventAt, Key, LineAt, Pieces, Record, Row};
+use crate::search::{Found, Search};
+use crate::{Key, Record, Row, SessionQuery, SessionSort, Summary, Texts, list, stats};
 
 /// A change of the catalogue.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,13 +26,6 @@ pub struct RollUp {
     pub model: Option<String>,
     pub sub_agent: Option<String>,
     pub totals: Totals,
-}
-
-/// A session's words, by relevance.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ranked {
-    pub session: Key,
-    pub event_id: String,
 }
 
 /// Which events are wanted; what is not said does not matter.
@@ -56,7 +51,7 @@ pub enum CatalogError {
     Write { path: PathBuf, source: std::io::Error },
 }
 
-/// What a backend does.
+/// What a backend answers.
 ///
 /// A request that several sessions hold counts for one of them: for the one in which it has the
 /// earliest time, then for the one whose id comes first. A recording does not count beside the
@@ -70,50 +65,54 @@ pub trait Catalog {
     fn write(&mut self, changes: &[Change]) -> Result<(), CatalogError>;
 
     /// Puts what is now known of a session in the place of what was.
-    fn replace_session(&mut self, record: Record) -> Result<(), CatalogError> {
+    fn replace(&mut self, record: Record) -> Result<(), CatalogError> {
         self.write(&[Change::Replace(Box::new(record))])
     }
 
-    /// What every session spent, by its own prices.
-    fn roll_up(&self) -> Result<Vec<RollUp>, CatalogError>;
+    /// Takes a session out, if it is there.
+    fn remove(&mut self, session: Key) -> Result<(), CatalogError> {
+        self.write(&[Change::Remove(session)])
+    }
 
-    /// The same by other prices: each request is priced anew.
-    fn roll_up_by(&self, prices: &Prices) -> Result<Vec<RollUp>, CatalogError>;
+    /// Says that nothing more is written for now: what was written, also by somebody who could not
+    /// say so any more, is put in order.
+    fn finish(&mut self) -> Result<(), CatalogError>;
 
-    /// The sessions that may hold all of these words, or any.
-    fn candidates(&self, words: &[Pieces], all: bool) -> Result<Vec<Candidate>, CatalogError>;
+    /// Looks for words in some sessions.
+    fn search(&self, search: &Search<'_>, texts: &dyn Texts) -> Result<Found, CatalogError>;
 
-    /// The events whose words fit best, the best first; with all of the words, or with any.
-    fn ranked(
+    /// Those of some sessions that hold a word in what is searched.
+    fn holding(
         &self,
-        words: &[String],
-        all: bool,
-        limit: usize,
-    ) -> Result<Vec<Ranked>, CatalogError>;
-
-    /// The events of a session that begin with one of these lines, in its order.
-    fn events_at(&self, session: &Key, lines: &[LineAt]) -> Result<Vec<EventAt>, CatalogError>;
+        sessions: &[&Key],
+        word: &str,
+        texts: &dyn Texts,
+    ) -> Result<BTreeSet<Key>, CatalogError>;
 
     /// The sessions that hold such events, with how many.
-    fn sessions_with(&self, query: &EventQuery) -> Result<Vec<(Key, u64)>, CatalogError>;
-}
+    fn events(&self, query: &EventQuery) -> Result<Vec<(Key, u64)>, CatalogError>;
 
-/// A session that may hold what is looked for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Candidate {
-    pub session: Key,
-    /// The word that the fewest blocks may hold, by its place, if all words are wanted.
-    pub word: Option<usize>,
-    /// Those blocks.
-    pub files: Vec<Held>,
-}
+    /// What every session spent: by the catalogue's own prices, or each request priced anew.
+    fn sums(&self, prices: Option<&Prices>) -> Result<Vec<RollUp>, CatalogError>;
 
-/// A file that may hold what is looked for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Held {
-    /// Its number among the session's files.
-    pub stream: u32,
-    pub name: String,
-    /// The numbers of the blocks that may.
-    pub blocks: Vec<u32>,
+    /// Of some sessions those that are wanted, in an order, each with what it cost.
+    fn list(
+        &self,
+        sessions: &[&Summary],
+        query: &SessionQuery,
+        sort: SessionSort,
+        texts: &dyn Texts,
+    ) -> Result<Vec<(Key, Totals)>, CatalogError> {
+        list::list(self, sessions, query, sort, texts)
+    }
+
+    /// Tokens and cost of some sessions, every request counted once.
+    fn stats(
+        &self,
+        sessions: &[&Summary],
+        group: Group,
+        prices: Option<&Prices>,
+    ) -> Result<Stats, CatalogError> {
+        stats::stats(self, sessions, group, prices)
+    }
 }

@@ -6,22 +6,23 @@ use antiphon_model::{Status, Timestamp, Usage};
 use antiphon_views::{Basis, Prices, Totals, Usd};
 use proptest::prelude::*;
 
-use super::{
-    Catalog, Change, EventQuery, EventRow, FileBlocks, FilterMaker, Held, LineAt, MainFile, Pieces,
-    Record, RequestId, RequestRow, RollUp, Row, Sqlite, Stamp,
+use crate::shelf::{Shelf, called, gave_back, said_by};
+use crate::{
+    Catalog, Change, EventQuery, EventRow, Found, Hit, Key, MainFile, Origin, Query, Record,
+    RequestId, RequestRow, RollUp, Row, Search, SessionQuery, SessionSort, Sort, Sqlite, Stamp,
+    Summary,
 };
-use crate::{Key, Origin};
 
 /// A new catalogue of each backend.
 fn backends() -> Vec<Box<dyn Catalog>> {
     vec![Box::new(Sqlite::in_memory().unwrap())]
 }
 
-fn key(id: &str) -> Key {
+pub(super) fn key(id: &str) -> Key {
     Key::of("test", id)
 }
 
-fn at(second: i64) -> Option<Timestamp> {
+pub(super) fn at(second: i64) -> Option<Timestamp> {
     Some(Timestamp::from_millis(1_767_225_600_000 + second * 1000))
 }
 
@@ -50,7 +51,7 @@ pub(super) fn said(id: &str, prose: &str) -> EventRow {
     }
 }
 
-fn record(id: &str) -> Record {
+pub(super) fn record(id: &str) -> Record {
     let row = Row {
         key: key(id),
         origin: Origin::Archived,
@@ -91,16 +92,10 @@ fn with_requests(id: &str, requests: Vec<RequestRow>) -> Record {
     Record { requests, ..record(id) }
 }
 
-fn with_file(id: &str, name: &str, blocks: &[&str]) -> Record {
-    let mut maker = FilterMaker::new();
-    let blocks = blocks.iter().map(|block| vec![maker.make(&[block.as_bytes()])]).collect();
-    Record { files: vec![FileBlocks { name: name.to_owned(), blocks }], ..record(id) }
-}
-
 /// How many requests count for each session.
 fn counted(catalog: &dyn Catalog) -> BTreeMap<Key, u64> {
     let mut counts = BTreeMap::new();
-    for RollUp { session, totals, .. } in catalog.roll_up().unwrap() {
+    for RollUp { session, totals, .. } in catalog.sums(None).unwrap() {
         *counts.entry(session).or_default() += totals.requests;
     }
     counts
@@ -112,7 +107,7 @@ fn a_session_comes_back_as_it_was_put_in() {
         let mut put = [record("a"), record("b"), with_events("c", vec![said("1", "words")])];
         put[1].row.origin = Origin::Recorded;
         for record in put.clone() {
-            catalog.replace_session(record).unwrap();
+            catalog.replace(record).unwrap();
         }
         let mut rows = catalog.rows().unwrap();
         rows.sort_by(|a, b| a.session_id.cmp(&b.session_id));
@@ -120,47 +115,172 @@ fn a_session_comes_back_as_it_was_put_in() {
     }
 }
 
+/// Sessions that are put into a catalogue and searched, the first first.
+struct Scene {
+    catalog: Box<dyn Catalog>,
+    shelf: Shelf,
+    sessions: Vec<Summary>,
+}
+
+impl Scene {
+    fn all() -> Vec<Self> {
+        let scene = |catalog| Self { catalog, shelf: Shelf::default(), sessions: Vec::new() };
+        backends().into_iter().map(scene).collect()
+    }
+
+    /// Puts a session in, in the place of what it was.
+    fn put(&mut self, id: &str, lines: &[String]) {
+        let record = self.shelf.put(id, lines);
+        let changed_at = Timestamp::from_millis(0);
+        self.sessions.retain(|it| it.key != record.row.key);
+        self.sessions.extend(Summary::of_row(record.row.clone(), changed_at));
+        self.catalog.replace(record).unwrap();
+    }
+
+    fn search(&self, query: &str, sort: Sort) -> Found {
+        let query = Query::parse(query, Timestamp::from_millis(0)).unwrap();
+        let sessions: Vec<&Summary> = self.sessions.iter().collect();
+        let search = Search { query: &query, sort, limit: 10, sessions: &sessions };
+        self.catalog.search(&search, &self.shelf).unwrap()
+    }
+
+    /// The ids of the events that have all words.
+    fn found(&self, query: &str) -> Vec<String> {
+        let Found { hits, is_partial } = self.search(query, Sort::Newest);
+        let hits = hits.into_iter().filter(|_| !is_partial);
+        hits.map(|hit| hit.message_id).collect()
+    }
+
+    /// The numbers of the sessions that are listed.
+    fn listed(&self, query: &SessionQuery, sort: SessionSort) -> Vec<usize> {
+        let sessions: Vec<&Summary> = self.sessions.iter().collect();
+        let listed = self.catalog.list(&sessions, query, sort, &self.shelf).unwrap();
+        let number = |key: &Key| sessions.iter().position(|it| it.key == *key).unwrap();
+        listed.iter().map(|(key, _)| number(key)).collect()
+    }
+}
+
 #[test]
 fn putting_it_in_again_changes_nothing_and_a_new_state_takes_the_place_of_the_old() {
-    for mut catalog in backends() {
-        let full = |words: &str| Record {
-            requests: vec![request("r", 1, 10)],
-            files: with_file("a", "a.jsonl", &[words]).files,
-            ..with_events("a", vec![said("1", words), said("2", "other things")])
+    for mut scene in Scene::all() {
+        let lines = |words: &str| [said_by("assistant", "1", words), said_by("user", "2", "other")];
+        let all = |scene: &Scene| {
+            let (rows, sums) = (scene.catalog.rows().unwrap(), scene.catalog.sums(None).unwrap());
+            let ranked = scene.search("violet", Sort::Relevance).hits.len();
+            (rows, sums, scene.found("violet"), ranked, scene.found("indigo"))
         };
-        let all = |catalog: &dyn Catalog| {
-            let found = |word: &str| {
-                let ranked = catalog.ranked(&[word.to_owned()], true, 9).unwrap();
-                let blocks = catalog.candidates(&[Pieces::of(word)], true).unwrap();
-                (ranked.len(), blocks.len())
-            };
-            let (rows, sums) = (catalog.rows().unwrap(), catalog.roll_up().unwrap());
-            (rows, sums, found("violet"), found("indigo"))
-        };
-        catalog.replace_session(full("violet")).unwrap();
-        let once = all(&*catalog);
-        assert_eq!((once.2, once.3), ((1, 1), (0, 0)));
-        catalog.replace_session(full("violet")).unwrap();
-        assert_eq!(all(&*catalog), once);
-        catalog.replace_session(full("indigo")).unwrap();
-        let then = all(&*catalog);
-        assert_eq!((then.2, then.3), ((0, 0), (1, 1)));
+        scene.put("a", &lines("violet"));
+        let once = all(&scene);
+        assert_eq!((&*once.2, once.3, &*once.4), (&["1".to_owned()][..], 1, &[][..]));
+        scene.put("a", &lines("violet"));
+        assert_eq!(all(&scene), once);
+        scene.put("a", &lines("indigo"));
+        let then = all(&scene);
+        assert_eq!((&*then.2, then.3, &*then.4), (&[][..], 0, &["1".to_owned()][..]));
         assert_eq!(then.1, once.1);
-        catalog.write(&[Change::Remove(key("a")), Change::Remove(key("nobody"))]).unwrap();
-        assert_eq!(all(&*catalog), (vec![], vec![], (0, 0), (0, 0)));
+        scene.catalog.remove(Shelf::key("a")).unwrap();
+        scene.catalog.remove(Shelf::key("nobody")).unwrap();
+        assert_eq!(all(&scene), (vec![], vec![], vec![], 0, vec![]));
+    }
+}
+
+#[test]
+fn words_are_found_in_what_was_said_asked_of_tools_and_given_back() {
+    for mut scene in Scene::all() {
+        scene.put(
+            "a",
+            &[
+                said_by("user", "1", "Why does the parser fail?"),
+                called("2", "c", "Bash", r#"{"command":"grep needle src/parser.rs"}"#),
+                gave_back("3", "c", "a haystack without end", true),
+                said_by("assistant", "4", "The parser is fine."),
+            ],
+        );
+        scene.put("b", &[said_by("user", "5", "Another parser")]);
+        assert_eq!(scene.found("parser"), ["4", "2", "1", "5"], "by session, the latest first");
+        assert_eq!(scene.found("needle"), ["2"], "by a glimpse");
+        assert_eq!(scene.found("PARSER fine"), ["4"]);
+        assert_eq!(scene.found("\"parser is\""), ["4"]);
+        assert_eq!(scene.found("haystack is:error"), ["3"]);
+        assert_eq!(scene.found("tool:bash"), ["3", "2"]);
+        assert_eq!(scene.found("parser role:user"), ["1", "5"]);
+        assert_eq!(scene.found("nowhere"), [""; 0]);
+        let Hit { session, role, tool, snippet, .. } =
+            scene.search("needle", Sort::Newest).hits.remove(0);
+        assert_eq!((session, role, tool.as_deref()), (Shelf::key("a"), "assistant", Some("Bash")));
+        assert!(snippet.contains("grep needle"), "{snippet}");
+    }
+}
+
+#[test]
+fn what_was_said_is_ranked_and_what_has_only_some_words_is_told_as_such() {
+    for mut scene in Scene::all() {
+        scene.put(
+            "a",
+            &[
+                said_by("user", "1", "the parser fails on empty input"),
+                said_by("user", "2", "parser parser parser"),
+                said_by("user", "3", "empty rooms"),
+            ],
+        );
+        let ids = |found: Found| -> Vec<String> {
+            found.hits.into_iter().map(|hit| hit.message_id).collect()
+        };
+        assert_eq!(ids(scene.search("parser", Sort::Relevance)), ["2", "1"]);
+        assert_eq!(ids(scene.search("parser empty", Sort::Relevance)), ["1"]);
+        let some = scene.search("parser rooms", Sort::Newest);
+        assert!(some.is_partial);
+        assert_eq!(ids(some).len(), 3);
+    }
+}
+
+#[test]
+fn what_cannot_be_read_is_not_found_and_costs_nothing_else() {
+    for mut scene in Scene::all() {
+        scene.put("a", &[said_by("user", "1", "the parser")]);
+        scene.put("b", &[said_by("user", "2", "the parser")]);
+        scene.shelf.lose("a");
+        assert_eq!(scene.found("parser"), ["2"]);
+        assert_eq!(scene.search("parser", Sort::Relevance).hits.len(), 1);
+    }
+}
+
+#[test]
+fn a_list_has_what_is_wanted_in_an_order() {
+    for mut scene in Scene::all() {
+        scene.put("a", &[said_by("user", "1", "Hello")]);
+        scene.put(
+            "b",
+            &[
+                said_by("user", "2", "Hello"),
+                called("3", "c", "Read", r#"{"file_path":"/srv/shop/till.rs"}"#),
+            ],
+        );
+        let any = SessionQuery::default();
+        assert_eq!(scene.listed(&any, SessionSort::Changed), [0, 1]);
+        assert_eq!(scene.listed(&any, SessionSort::Events), [1, 0]);
+        let word = |word: &str| Some(word.to_owned());
+        let tool = SessionQuery { tool: word("read"), ..any.clone() };
+        assert_eq!(scene.listed(&tool, SessionSort::Changed), [1]);
+        let file = SessionQuery { file: word("shop/till.rs"), ..any.clone() };
+        assert_eq!(scene.listed(&file, SessionSort::Changed), [1]);
+        let other = SessionQuery { file: word("shop/counter.rs"), ..any.clone() };
+        assert_eq!(scene.listed(&other, SessionSort::Changed), [0; 0]);
+        let dear = SessionQuery { min_cost_usd: Some(1.0), ..any };
+        assert_eq!(scene.listed(&dear, SessionSort::Cost), [0; 0]);
     }
 }
 
 #[test]
 fn a_request_counts_for_the_session_in_which_it_is_earliest() {
     for mut catalog in backends() {
-        catalog.replace_session(with_requests("fork", vec![request("r", 5, 1)])).unwrap();
+        catalog.replace(with_requests("fork", vec![request("r", 5, 1)])).unwrap();
         assert_eq!(counted(&*catalog), [(key("fork"), 1)].into());
-        catalog.replace_session(with_requests("root", vec![request("r", 1, 1)])).unwrap();
+        catalog.replace(with_requests("root", vec![request("r", 1, 1)])).unwrap();
         assert_eq!(counted(&*catalog), [(key("root"), 1)].into(), "it comes later, and is earlier");
-        catalog.replace_session(with_requests("alias", vec![request("r", 1, 1)])).unwrap();
+        catalog.replace(with_requests("alias", vec![request("r", 1, 1)])).unwrap();
         assert_eq!(counted(&*catalog), [(key("alias"), 1)].into(), "`alias` before `root`");
-        catalog.write(&[Change::Remove(key("alias"))]).unwrap();
+        catalog.remove(key("alias")).unwrap();
         assert_eq!(counted(&*catalog), [(key("root"), 1)].into());
     }
 }
@@ -171,11 +291,11 @@ fn a_recording_does_not_count_beside_the_agents_own_file() {
         let mut recording = with_requests("run", vec![request("stream", 1, 7)]);
         recording.row.key = Key::of("recorded", "run");
         recording.row.origin = Origin::Recorded;
-        catalog.replace_session(recording.clone()).unwrap();
+        catalog.replace(recording.clone()).unwrap();
         assert_eq!(counted(&*catalog).values().sum::<u64>(), 1);
-        catalog.replace_session(with_requests("run", vec![request("own", 2, 8)])).unwrap();
+        catalog.replace(with_requests("run", vec![request("own", 2, 8)])).unwrap();
         assert_eq!(counted(&*catalog), [(key("run"), 1)].into());
-        catalog.write(&[Change::Remove(key("run"))]).unwrap();
+        catalog.remove(key("run")).unwrap();
         assert_eq!(counted(&*catalog), [(recording.row.key, 1)].into());
     }
 }
@@ -193,9 +313,9 @@ fn a_session_that_another_holds_does_not_count_beside_it() {
         // The same as the second, read by itself.
         let mut thread = with_requests("thread", vec![request("otherwise", 2, 8)]);
         thread.row.main = Some(main_file("thread"));
-        catalog.replace_session(thread.clone()).unwrap();
+        catalog.replace(thread.clone()).unwrap();
         assert_eq!(counted(&*catalog), [(key("thread"), 1)].into());
-        catalog.replace_session(maker.clone()).unwrap();
+        catalog.replace(maker.clone()).unwrap();
         assert_eq!(counted(&*catalog), [(key("maker"), 2)].into());
         let parts = |catalog: &dyn Catalog| -> Vec<String> {
             let rows = catalog.rows().unwrap().into_iter();
@@ -203,7 +323,7 @@ fn a_session_that_another_holds_does_not_count_beside_it() {
         };
         assert_eq!(parts(&*catalog), ["thread"]);
         maker.row.parts.remove(0);
-        catalog.replace_session(maker).unwrap();
+        catalog.replace(maker).unwrap();
         assert_eq!(counted(&*catalog).values().sum::<u64>(), 3);
         assert!(parts(&*catalog).is_empty());
     }
@@ -221,9 +341,9 @@ fn what_a_request_declares_is_kept_and_counts_where_there_is_no_price() {
             is_partial: true,
             ..requests[1].clone()
         };
-        catalog.replace_session(with_requests("a", requests)).unwrap();
+        catalog.replace(with_requests("a", requests)).unwrap();
         let mut totals = Totals::default();
-        catalog.roll_up().unwrap().into_iter().for_each(|row| totals += row.totals);
+        catalog.sums(None).unwrap().into_iter().for_each(|row| totals += row.totals);
         assert_eq!(totals.known().to_string(), "25.15");
         assert_eq!((totals.basis(), totals.declared()), (Some(Basis::Mixed), Usd::from_f64(0.3)));
         assert!(totals.is_partial() && totals.unpriced == 0, "of one not all tokens are known");
@@ -239,7 +359,7 @@ fn sums_are_by_day_model_and_sub_agent_and_priced_by_any_table() {
         requests[1].model = Some("local".to_owned());
         requests[1].sub_agent = Some("reviewer".to_owned());
         requests.push(RequestRow { at: None, model: None, ..request("3", 0, 5) });
-        catalog.replace_session(with_requests("a", requests)).unwrap();
+        catalog.replace(with_requests("a", requests)).unwrap();
         let shown = |sums: Vec<RollUp>| -> Vec<(Option<i64>, bool, u64, Option<f64>)> {
             let row = |sum: RollUp| {
                 let cost = sum.totals.cost().map(|cost| cost.as_f64());
@@ -247,7 +367,7 @@ fn sums_are_by_day_model_and_sub_agent_and_priced_by_any_table() {
             };
             sums.into_iter().map(row).collect()
         };
-        let own = shown(catalog.roll_up().unwrap());
+        let own = shown(catalog.sums(None).unwrap());
         assert_eq!(
             own,
             [
@@ -256,77 +376,9 @@ fn sums_are_by_day_model_and_sub_agent_and_priced_by_any_table() {
                 (Some(20_455), true, 2_000_000, None),
             ]
         );
-        let other = shown(catalog.roll_up_by(&Prices::parse(table).unwrap()).unwrap());
+        let other = shown(catalog.sums(Some(&Prices::parse(table).unwrap())).unwrap());
         assert_eq!(other[1].3, None);
         assert_eq!(other[2].3, Some(4.0));
-    }
-}
-
-#[test]
-fn words_are_ranked_all_or_any_and_nothing_typed_is_a_command() {
-    for mut catalog in backends() {
-        let events = vec![
-            said("1", "the parser fails on empty input"),
-            said("2", "parser parser parser"),
-            said("3", "empty rooms"),
-        ];
-        catalog.replace_session(with_events("a", events)).unwrap();
-        let ranked = |words: &[&str], all: bool| -> Vec<String> {
-            let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
-            let found = catalog.ranked(&words, all, 10).unwrap();
-            found.into_iter().map(|ranked| ranked.event_id).collect()
-        };
-        assert_eq!(ranked(&["parser", "empty"], true), ["1"]);
-        assert_eq!(ranked(&["parser"], true), ["2", "1"]);
-        assert_eq!(ranked(&["Parser", "rooms"], false).len(), 3);
-        assert_eq!(ranked(&["fails on empty"], true), ["1"], "a phrase");
-        for strange in ["\"", "a\"b", "AND", "NOT", "*", "text:", "^", "(", "parser OR rooms"] {
-            assert!(ranked(&[strange], true).len() < 2, "{strange}");
-        }
-    }
-}
-
-#[test]
-fn blocks_that_may_hold_all_words_are_named_by_the_rarest() {
-    for mut catalog in backends() {
-        let many = with_file("many", "m.jsonl", &["needle common", "common", "common things"]);
-        catalog.replace_session(many).unwrap();
-        catalog.replace_session(with_file("few", "f.jsonl", &["common"])).unwrap();
-        let words = [Pieces::of("common"), Pieces::of("needle")];
-        let found = catalog.candidates(&words, true).unwrap();
-        assert_eq!(found.len(), 1);
-        assert_eq!(found[0].session, key("many"));
-        let held = Held { stream: 0, name: "m.jsonl".to_owned(), blocks: vec![0] };
-        assert_eq!((found[0].word, &*found[0].files), (Some(1), &[held][..]));
-        assert_eq!(catalog.candidates(&words, false).unwrap().len(), 2);
-        assert_eq!(catalog.candidates(&[], true).unwrap().len(), 2, "nothing is asked for");
-    }
-}
-
-#[test]
-fn events_are_found_by_their_lines() {
-    for mut catalog in backends() {
-        let line = |stream, offset| LineAt { stream, offset };
-        let on = |id: &str, line| EventRow { line: Some(line), ..said(id, "words") };
-        let events = vec![
-            said("0", "of no line"),
-            on("1", line(0, 0)),
-            on("2", line(1, 70)),
-            on("2#2", line(1, 70)),
-        ];
-        catalog.replace_session(with_events("other", events.clone())).unwrap();
-        catalog.replace_session(with_events("a", events)).unwrap();
-        let found = |lines: &[LineAt]| {
-            let found = catalog.events_at(&key("a"), lines).unwrap();
-            found.into_iter().map(|event| (event.id, event.position)).collect::<Vec<_>>()
-        };
-        assert_eq!(found(&[line(1, 70)]), [("2".to_owned(), 2), ("2#2".to_owned(), 3)]);
-        assert_eq!(found(&[line(0, 0), line(0, 70)]), [("1".to_owned(), 1)]);
-        assert_eq!(found(&[]), []);
-        let one = &catalog.events_at(&key("a"), &[line(0, 0)]).unwrap()[0];
-        let seen = (one.agent.as_deref(), one.at, &*one.kind, &one.tool);
-        assert_eq!(seen, (Some("main"), at(1), "assistant", &None));
-        assert_eq!(catalog.events_at(&key("none"), &[line(0, 0)]).unwrap(), []);
     }
 }
 
@@ -341,9 +393,9 @@ fn sessions_are_found_by_what_their_events_are() {
             ..said(id, "")
         };
         let events = vec![call("1", "Bash", true), call("2", "Bash", false), said("3", "done")];
-        catalog.replace_session(with_events("a", events)).unwrap();
-        catalog.replace_session(with_events("b", vec![call("1", "Read", true)])).unwrap();
-        let count = |query: EventQuery| catalog.sessions_with(&query).unwrap();
+        catalog.replace(with_events("a", events)).unwrap();
+        catalog.replace(with_events("b", vec![call("1", "Read", true)])).unwrap();
+        let count = |query: EventQuery| catalog.events(&query).unwrap();
         let bash = EventQuery { tool: Some("bash".to_owned()), ..EventQuery::default() };
         assert_eq!(count(bash.clone()), [(key("a"), 2)]);
         assert_eq!(count(EventQuery { is_error: true, ..bash }), [(key("a"), 1)]);
@@ -413,14 +465,14 @@ proptest! {
                 let record = put(session);
                 if *dice == 0 {
                     records.remove(&record.row.key);
-                    catalog.write(&[Change::Remove(record.row.key)]).unwrap();
+                    catalog.remove(record.row.key).unwrap();
                 } else {
                     records.insert(record.row.key.clone(), record.clone());
-                    catalog.replace_session(record).unwrap();
+                    catalog.replace(record).unwrap();
                 }
             }
             prop_assert_eq!(counted(&*catalog), expected(&records));
-            let total: Totals = catalog.roll_up().unwrap().into_iter().fold(
+            let total: Totals = catalog.sums(None).unwrap().into_iter().fold(
                 Totals::default(),
                 |mut sum, row| { sum += row.totals; sum },
             );

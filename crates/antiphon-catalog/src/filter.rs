@@ -24,7 +24,7 @@ pub(crate) const SEGMENTS: usize = 1 << SEGMENT_BITS;
 
 /// The pieces of a block.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Filter {
+pub(crate) struct Filter {
     bits: Vec<u8>,
     /// Where each segment stands.
     segments: [Range<usize>; SEGMENTS],
@@ -41,7 +41,7 @@ pub(crate) struct FilterMaker {
 /// What a word asks of a filter: the pieces, spread evenly over all numbers, by segment. The
 /// segment that may rule out the most comes first.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Pieces(Vec<(usize, Vec<u64>)>);
+pub(crate) struct Pieces(Vec<(usize, Vec<u64>)>);
 
 fn letter(byte: u8) -> u8 {
     match byte {
@@ -177,7 +177,7 @@ pub(crate) fn may_hold(segment: &[u8], pieces: &[u64]) -> bool {
 
 impl Pieces {
     /// Of a word or phrase; none, where all its runs are too short to tell anything.
-    pub fn of(word: &str) -> Self {
+    pub(crate) fn of(word: &str) -> Self {
         let letters: Vec<u8> = word.bytes().map(letter).collect();
         let runs = letters.split(|&letter| letter == 0).flat_map(|run| run.windows(3));
         let mut segments: BTreeMap<usize, (u32, Vec<u64>)> = BTreeMap::new();

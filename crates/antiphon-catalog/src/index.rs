@@ -3,10 +3,9 @@
 use antiphon_model::{Detail, Entry, EntryKind, Role, Session, Timestamp};
 use antiphon_views::{Identity, Reading, sub_agent};
 
+use super::filter::{Filter, FilterMaker};
 use super::searched::searched;
-use super::{
-    EventRow, FileBlocks, Filter, FilterMaker, LineAt, Record, RequestId, RequestRow, Row, Stamp,
-};
+use super::{EventRow, FileBlocks, LineAt, Record, RequestId, RequestRow, Row, Stamp};
 use crate::blocks::{blocks, parts};
 use crate::{Key, Origin};
 

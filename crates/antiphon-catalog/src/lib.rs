@@ -25,22 +25,18 @@ mod summary;
 mod texts;
 
 pub use blocks::{LINE_BYTES_MAX, blocks, each_block};
-pub use catalog::{Candidate, Catalog, CatalogError, Change, EventQuery, Held, Ranked, RollUp};
-pub use filter::{Filter, Pieces};
-pub(crate) use filter::{FilterMaker, SEGMENTS, may_hold};
+pub use catalog::{Catalog, CatalogError, Change, EventQuery, RollUp};
 pub use index::{Index, Subject};
 pub use key::Key;
-pub use list::{SessionQuery, SessionSort, list};
-pub use row::{
-    EventAt, EventRow, FileBlocks, LineAt, MainFile, Origin, Record, RequestId, RequestRow, Row,
-    Stamp,
-};
+pub use list::{SessionQuery, SessionSort};
+pub(crate) use row::FileBlocks;
+pub use row::{EventRow, LineAt, MainFile, Origin, Record, RequestId, RequestRow, Row, Stamp};
 pub use search::{Found, Hit, Query, Search, Sort, day_or_time};
-pub(crate) use searched::{SHORT_BYTES, names, places, says_more};
-pub use sqlite::{Sqlite, search};
-pub use stats::stats;
+pub use sqlite::Sqlite;
 pub use summary::Summary;
 pub use texts::{Block, Text, Texts};
 
 #[cfg(test)]
 mod conformance;
+#[cfg(test)]
+mod shelf;

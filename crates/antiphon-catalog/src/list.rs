@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 use antiphon_model::Timestamp;
 use antiphon_views::Totals;
 
-use crate::sqlite::holding;
 use crate::{Catalog, CatalogError, EventQuery, Key, Summary, Texts};
 
 /// Which sessions are wanted; what is not said does not matter. Words are parts, in small letters.
@@ -57,27 +56,27 @@ impl SessionQuery {
 }
 
 /// Of some sessions those that are wanted, in an order, each with what it cost.
-pub fn list(
-    catalog: &dyn Catalog,
+pub(crate) fn list<C: Catalog + ?Sized>(
+    catalog: &C,
     sessions: &[&Summary],
     query: &SessionQuery,
     sort: SessionSort,
     texts: &dyn Texts,
 ) -> Result<Vec<(Key, Totals)>, CatalogError> {
     let mut sums: BTreeMap<Key, Totals> = BTreeMap::new();
-    for sum in catalog.roll_up()? {
+    for sum in catalog.sums(None)? {
         *sums.entry(sum.session).or_default() += sum.totals;
     }
     let mut sessions = sessions.to_vec();
     sessions.retain(|session| query.wants(session));
     if let Some(tool) = &query.tool {
         let with = EventQuery { tool: Some(tool.clone()), ..EventQuery::default() };
-        let with: BTreeMap<Key, u64> = catalog.sessions_with(&with)?.into_iter().collect();
+        let with: BTreeMap<Key, u64> = catalog.events(&with)?.into_iter().collect();
         sessions.retain(|session| with.contains_key(&session.key));
     }
     if let Some(file) = &query.file {
         let keys: Vec<&Key> = sessions.iter().map(|session| &session.key).collect();
-        let holding = holding(catalog, &keys, file, texts)?;
+        let holding = catalog.holding(&keys, file, texts)?;
         sessions.retain(|session| holding.contains(&session.key));
     }
     let totals = |session: &Summary| sums.get(&session.key).copied().unwrap_or_default();

@@ -3,7 +3,8 @@
 use antiphon_model::{Status, Timestamp, Usage};
 use antiphon_views::Usd;
 
-use crate::{Filter, Key};
+use crate::Key;
+use crate::filter::Filter;
 
 /// The state of a session when it was read, and what read it. Two that are equal are the same.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -36,7 +37,7 @@ pub struct Record {
     /// Every event, in the session's order.
     pub events: Vec<EventRow>,
     pub requests: Vec<RequestRow>,
-    pub files: Vec<FileBlocks>,
+    pub(crate) files: Vec<FileBlocks>,
 }
 
 /// What a list says of a session.
@@ -110,19 +111,6 @@ pub struct LineAt {
     pub offset: u64,
 }
 
-/// An event that was found by its line.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct EventAt {
-    pub line: LineAt,
-    /// Where it stands in the session.
-    pub position: u64,
-    pub id: String,
-    pub agent: Option<String>,
-    pub at: Option<Timestamp>,
-    pub kind: String,
-    pub tool: Option<String>,
-}
-
 /// A request: tokens that were spent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestRow {
@@ -145,8 +133,8 @@ pub struct RequestId(pub(crate) [u8; 16]);
 
 /// A file of a session, and the filters of the parts of its blocks, in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FileBlocks {
+pub(crate) struct FileBlocks {
     /// Its name within what is kept of the session.
-    pub name: String,
-    pub blocks: Vec<Vec<Filter>>,
+    pub(crate) name: String,
+    pub(crate) blocks: Vec<Vec<Filter>>,
 }

@@ -15,10 +15,8 @@ mod search;
 mod words;
 mod write;
 
-pub(crate) use search::holding;
-pub use search::search;
-
 use std::cell::OnceCell;
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -26,11 +24,12 @@ use std::time::Duration;
 use antiphon_views::Prices;
 use rusqlite::{Connection, ErrorCode};
 
-use super::{
-    Candidate, Catalog, CatalogError, Change, EventAt, EventQuery, Held, LineAt, Pieces, Ranked,
-    RollUp, Row,
-};
-use crate::Key;
+use crate::filter::Pieces;
+use crate::search::{Found, Search};
+use crate::{Catalog, CatalogError, Change, EventQuery, Key, LineAt, RollUp, Row, Texts};
+use filters::{Candidate, Held};
+use read::EventAt;
+use words::Ranked;
 
 /// How long another process may write before this one gives up.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -39,6 +38,8 @@ pub struct Sqlite {
     connection: Connection,
     /// Read when something is to be priced.
     prices: OnceCell<Prices>,
+    /// Whether something was written that may not yet be in the one file.
+    has_written: bool,
 }
 
 impl std::fmt::Debug for Sqlite {
@@ -63,7 +64,7 @@ impl Sqlite {
 
     fn with(connection: Connection) -> Result<Self, CatalogError> {
         connection.busy_timeout(PATIENCE)?;
-        let mut catalog = Self { connection, prices: OnceCell::new() };
+        let mut catalog = Self { connection, prices: OnceCell::new(), has_written: false };
         schema::prepare(&catalog.connection)?;
         catalog.price_anew()?;
         Ok(catalog)
@@ -79,12 +80,12 @@ impl Sqlite {
     }
 
     /// Seals what was written since it was last sealed.
-    pub fn seal(&mut self) -> Result<(), CatalogError> {
+    fn seal(&mut self) -> Result<(), CatalogError> {
         words::seal(&mut self.connection)
     }
 
     /// Puts everything into the one file, so that the store is as small as it can be.
-    pub fn settle(&self) -> Result<(), CatalogError> {
+    fn settle(&self) -> Result<(), CatalogError> {
         let settled = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
         // Somebody else reads or writes: they will.
         settled.or_else(|error| match is_busy(&error) {
@@ -150,28 +151,14 @@ impl Sqlite {
     }
 }
 
-impl Catalog for Sqlite {
-    fn rows(&self) -> Result<Vec<Row>, CatalogError> {
-        self.snapshot(read::rows)
-    }
-
-    fn write(&mut self, changes: &[Change]) -> Result<(), CatalogError> {
-        let prices = self.prices.get_or_init(Prices::bundled);
-        write::write(&mut self.connection, prices, changes)
-    }
-
-    fn roll_up(&self) -> Result<Vec<RollUp>, CatalogError> {
-        self.snapshot(roll_up::read)
-    }
-
-    fn roll_up_by(&self, prices: &Prices) -> Result<Vec<RollUp>, CatalogError> {
-        self.snapshot(|connection| roll_up::by(connection, prices))
-    }
-
+/// What only a search asks.
+impl Sqlite {
+    /// The sessions that may hold all of these words, or any.
     fn candidates(&self, words: &[Pieces], all: bool) -> Result<Vec<Candidate>, CatalogError> {
         self.snapshot(|connection| filters::candidates(connection, words, all))
     }
 
+    /// The events whose words fit best, the best first; with all of the words, or with any.
     fn ranked(
         &self,
         words: &[String],
@@ -181,11 +168,55 @@ impl Catalog for Sqlite {
         self.snapshot(|connection| words::ranked(connection, words, all, limit))
     }
 
+    /// The events of a session that begin with one of these lines, in its order.
     fn events_at(&self, session: &Key, lines: &[LineAt]) -> Result<Vec<EventAt>, CatalogError> {
         self.snapshot(|connection| read::events_at(connection, session, lines))
     }
+}
 
-    fn sessions_with(&self, query: &EventQuery) -> Result<Vec<(Key, u64)>, CatalogError> {
+impl Catalog for Sqlite {
+    fn rows(&self) -> Result<Vec<Row>, CatalogError> {
+        self.snapshot(read::rows)
+    }
+
+    fn write(&mut self, changes: &[Change]) -> Result<(), CatalogError> {
+        let prices = self.prices.get_or_init(Prices::bundled);
+        self.has_written |= !changes.is_empty();
+        write::write(&mut self.connection, prices, changes)
+    }
+
+    fn finish(&mut self) -> Result<(), CatalogError> {
+        self.seal()?;
+        if std::mem::take(&mut self.has_written) {
+            self.settle()?;
+        }
+        Ok(())
+    }
+
+    fn search(&self, search: &Search<'_>, texts: &dyn Texts) -> Result<Found, CatalogError> {
+        search::search(self, search, texts)
+    }
+
+    fn holding(
+        &self,
+        sessions: &[&Key],
+        word: &str,
+        texts: &dyn Texts,
+    ) -> Result<BTreeSet<Key>, CatalogError> {
+        search::holding(self, sessions, word, texts)
+    }
+
+    fn events(&self, query: &EventQuery) -> Result<Vec<(Key, u64)>, CatalogError> {
         self.snapshot(|connection| read::sessions_with(connection, query))
     }
+
+    fn sums(&self, prices: Option<&Prices>) -> Result<Vec<RollUp>, CatalogError> {
+        self.snapshot(|connection| match prices {
+            Some(prices) => roll_up::by(connection, prices),
+            None => roll_up::read(connection),
+        })
+    }
 }
+
+#[cfg(test)]
+mod tests;

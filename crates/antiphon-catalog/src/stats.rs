@@ -8,16 +8,13 @@ use crate::{Catalog, CatalogError, Key, Summary};
 
 /// Counts every request once, from the catalogue's sums; by other prices, if there are some, from
 /// its requests.
-pub fn stats(
-    catalog: &dyn Catalog,
+pub(crate) fn stats<C: Catalog + ?Sized>(
+    catalog: &C,
     sessions: &[&Summary],
     group: Group,
     prices: Option<&Prices>,
 ) -> Result<Stats, CatalogError> {
-    let sums = match prices {
-        Some(prices) => catalog.roll_up_by(prices),
-        None => catalog.roll_up(),
-    }?;
+    let sums = catalog.sums(prices)?;
     let mut stats = Stats::new(group);
     let by_key: BTreeMap<&Key, &Summary> =
         sessions.iter().map(|session| (&session.key, *session)).collect();

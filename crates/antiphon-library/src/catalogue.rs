@@ -30,7 +30,7 @@ pub type Progress<'a> = &'a (dyn Fn(usize, usize) + Sync);
 /// The catalogue of a store.
 pub struct Catalogue<'p> {
     store: Store,
-    catalog: Sqlite,
+    catalog: Box<dyn Catalog>,
     is_in_memory: bool,
     progress: Progress<'p>,
     /// What was there when it was last brought into step, if nothing had changed.
@@ -99,7 +99,7 @@ impl Store {
             other => other,
         };
         let is_in_memory = opened.is_err();
-        let catalog = opened.or_else(|_| Sqlite::in_memory())?;
+        let catalog = Box::new(opened.or_else(|_| Sqlite::in_memory())?);
         let (store, current, failed) = (self.clone(), None, BTreeMap::new());
         Ok(Catalogue { store, catalog, is_in_memory, progress, current, failed })
     }
@@ -134,14 +134,14 @@ impl Catalogue<'_> {
         &mut self,
         question: impl Fn(&dyn Catalog) -> Result<T, CatalogError>,
     ) -> Result<T, CatalogError> {
-        match question(&self.catalog) {
+        match question(&*self.catalog) {
             Err(CatalogError::Damaged(_)) => {
                 self.bring_into_step(Self::remake)?;
-                question(&self.catalog)
+                question(&*self.catalog)
             }
             Err(_) if !self.is_in_memory => {
                 self.go_into_memory()?;
-                question(&self.catalog)
+                question(&*self.catalog)
             }
             other => other,
         }
@@ -171,7 +171,7 @@ impl Catalogue<'_> {
 
     /// Makes all of it again in memory: where it was, nothing can be written.
     fn go_into_memory(&mut self) -> Result<Refreshed, CatalogError> {
-        self.catalog = Sqlite::in_memory()?;
+        self.catalog = Box::new(Sqlite::in_memory()?);
         self.is_in_memory = true;
         self.refresh()
     }
@@ -201,7 +201,7 @@ impl Catalogue<'_> {
 
     fn make_again(&mut self, clear: impl Fn(&Store)) -> Result<Refreshed, CatalogError> {
         // What is open stays open until something else is: its files must not be.
-        self.catalog = Sqlite::in_memory()?;
+        self.catalog = Box::new(Sqlite::in_memory()?);
         if !self.is_in_memory {
             clear(&self.store);
             *self = self.store.catalogue_as_is(self.progress)?;
@@ -219,7 +219,7 @@ impl Catalogue<'_> {
             |place: &&Place| known.get(&place.key).is_some_and(|row| row.stamp == place.stamp);
         if places.len() == known.len() && places.iter().all(|place| is_known(&place)) {
             // Whoever wrote last may have been interrupted. If nobody can write, nobody has to.
-            if let Err(damaged @ CatalogError::Damaged(_)) = self.catalog.seal() {
+            if let Err(damaged @ CatalogError::Damaged(_)) = self.catalog.finish() {
                 return Err(damaged);
             }
             self.current = Some((places, known));
@@ -233,8 +233,7 @@ impl Catalogue<'_> {
         self.catalog.write(&gone)?;
         if stale.is_empty() {
             if removed > 0 {
-                self.catalog.seal()?;
-                self.catalog.settle()?;
+                self.catalog.finish()?;
             }
             return Ok(Refreshed { removed, ..Refreshed::default() });
         }
@@ -260,7 +259,6 @@ impl Catalogue<'_> {
             drop(sender);
             self.write_all(records)
         });
-        self.catalog.settle()?;
         Ok(Refreshed { removed, ..written? })
     }
 
@@ -291,7 +289,7 @@ impl Catalogue<'_> {
         }
         self.catalog.write(&changes)?;
         refreshed.read += changes.len();
-        self.catalog.seal()?;
+        self.catalog.finish()?;
         Ok(refreshed)
     }
 }

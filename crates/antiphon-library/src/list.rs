@@ -40,8 +40,7 @@ impl Store {
         let sessions = catalogue.sessions()?;
         let texts = KeptTexts::new(self, &sessions);
         let summaries: Vec<&Summary> = sessions.iter().map(|session| &session.summary).collect();
-        let found = catalogue
-            .ask(|catalog| antiphon_catalog::list(catalog, &summaries, query, sort, &texts))?;
+        let found = catalogue.ask(|catalog| catalog.list(&summaries, query, sort, &texts))?;
         let mut by_key: BTreeMap<Key, StoredSession> =
             sessions.iter().map(|it| (it.key.clone(), it.clone())).collect();
         let listed = |(key, totals): (Key, Totals)| {
@@ -67,8 +66,7 @@ impl Store {
         let mut catalogue = self.catalogue(progress)?;
         let sessions = catalogue.sessions()?;
         let summaries: Vec<&Summary> = sessions.iter().map(|session| &session.summary).collect();
-        let stats =
-            catalogue.ask(|catalog| antiphon_catalog::stats(catalog, &summaries, group, prices))?;
+        let stats = catalogue.ask(|catalog| catalog.stats(&summaries, group, prices))?;
         Ok((stats, catalogue.left_out()))
     }
 }

@@ -48,8 +48,7 @@ pub fn search(
     let texts = KeptTexts::new(store, &sessions);
     let summaries: Vec<&Summary> = sessions.iter().map(|session| &session.summary).collect();
     let search = Search { query, sort, limit, sessions: &summaries };
-    let Found { hits, is_partial } =
-        catalogue.ask(|catalog| antiphon_catalog::search(catalog, &search, &texts))?;
+    let Found { hits, is_partial } = catalogue.ask(|catalog| catalog.search(&search, &texts))?;
     let hits = named(hits, &texts);
     texts.check(&hits.iter().map(|hit| &*hit.session).collect::<BTreeSet<_>>());
     let mut left_out = catalogue.left_out();

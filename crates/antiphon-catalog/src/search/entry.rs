@@ -4,7 +4,8 @@ use antiphon_model::{CallIx, Detail, Entry, EntryKind, Place, Role};
 use antiphon_views::Reading;
 
 use super::{Hit, Query};
-use crate::{Key, SHORT_BYTES, says_more};
+use crate::Key;
+use crate::searched::{SHORT_BYTES, says_more};
 
 /// An entry that was looked for.
 pub(crate) struct Found<'a> {

@@ -6,11 +6,32 @@
 use rusqlite::types::ValueRef;
 use rusqlite::{CachedStatement, Connection, Transaction, params};
 
+use super::super::FileBlocks;
+use super::super::filter::{SEGMENTS, may_hold};
 use super::super::sum::Sum;
-use super::super::{FileBlocks, SEGMENTS, may_hold};
 use super::read::fact;
-use super::{Candidate, CatalogError, Held, Pieces};
+use super::{CatalogError, Pieces};
 use crate::Key;
+
+/// A session that may hold what is looked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Candidate {
+    pub(super) session: Key,
+    /// The word that the fewest blocks may hold, by its place, if all words are wanted.
+    pub(super) word: Option<usize>,
+    /// Those blocks.
+    pub(super) files: Vec<Held>,
+}
+
+/// A file that may hold what is looked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Held {
+    /// Its number among the session's files.
+    pub(super) stream: u32,
+    pub(super) name: String,
+    /// The numbers of the blocks that may.
+    pub(super) blocks: Vec<u32>,
+}
 
 /// The row of a session after the segments: its files, their blocks and how many parts each has.
 const LAYOUT: usize = SEGMENTS;

@@ -8,8 +8,21 @@ use rusqlite::{Connection, OptionalExtension as _, Row as SqlRow};
 use super::super::parts::{Holding, held};
 use super::super::sum::Sum;
 use super::super::{MainFile, Stamp};
-use super::{CatalogError, EventAt, EventQuery, LineAt, Row};
+use super::{CatalogError, EventQuery, LineAt, Row};
 use crate::{Key, Origin};
+
+/// An event that was found by its line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct EventAt {
+    pub(super) line: LineAt,
+    /// Where it stands in the session.
+    pub(super) position: u64,
+    pub(super) id: String,
+    pub(super) agent: Option<String>,
+    pub(super) at: Option<Timestamp>,
+    pub(super) kind: String,
+    pub(super) tool: Option<String>,
+}
 
 /// A session as it stands in its table.
 #[derive(Debug)]

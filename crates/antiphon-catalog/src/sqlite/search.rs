@@ -16,16 +16,16 @@ use aho_corasick::AhoCorasick;
 use antiphon_model::Entry;
 use antiphon_views::Reading;
 
+use super::{Candidate, Held, Sqlite};
+use crate::filter::Pieces;
 use crate::search::{Found, Hit, Query, Search, Sort, entry};
-use crate::{
-    Block, Candidate, Catalog, CatalogError, EventQuery, Held, Key, LineAt, Pieces, Texts,
-};
+use crate::{Block, Catalog as _, CatalogError, EventQuery, Key, LineAt, Texts};
 use glimpse::Line;
 use marks::Marks;
 
 /// Searches some sessions.
-pub fn search(
-    catalog: &dyn Catalog,
+pub(super) fn search(
+    catalog: &Sqlite,
     search: &Search<'_>,
     texts: &dyn Texts,
 ) -> Result<Found, CatalogError> {
@@ -66,7 +66,7 @@ type Candidates = BTreeMap<Key, Candidate>;
 
 impl Look<'_> {
     /// The sessions that may hold the words, and what the filters of the query ask for.
-    fn candidates(&self, catalog: &dyn Catalog, all: bool) -> Result<Candidates, CatalogError> {
+    fn candidates(&self, catalog: &Sqlite, all: bool) -> Result<Candidates, CatalogError> {
         // What was done to a file is looked for in all that a tool gave back, and filters do not
         // tell of all.
         let of_file = self.query.file.is_some();
@@ -83,7 +83,7 @@ impl Look<'_> {
         let Query { tool, role, since, until, is_error, .. } = self.query.clone();
         let wanted = EventQuery { tool, kind: role, since, until, is_error };
         if self.words.is_empty() && wanted != EventQuery::default() {
-            let with = catalog.sessions_with(&wanted)?;
+            let with = catalog.events(&wanted)?;
             let with: BTreeMap<Key, u64> = with.into_iter().collect();
             found.retain(|key, _| with.contains_key(key));
         }
@@ -93,7 +93,7 @@ impl Look<'_> {
     /// Looks into sessions in their order, until there is enough.
     fn scan(
         &self,
-        catalog: &dyn Catalog,
+        catalog: &Sqlite,
         candidates: &Candidates,
         all: bool,
     ) -> Result<Vec<Hit>, CatalogError> {
@@ -179,7 +179,7 @@ impl Look<'_> {
     /// The events that lines are; nothing, if the session has to be read whole.
     fn told(
         &self,
-        catalog: &dyn Catalog,
+        catalog: &Sqlite,
         session: &Key,
         lines: Vec<Line>,
     ) -> Result<Option<Vec<Hit>>, CatalogError> {
@@ -236,8 +236,8 @@ fn in_parallel<T: Sync, O: Send>(
 }
 
 /// Those of some sessions that hold a word in what is searched.
-pub(crate) fn holding(
-    catalog: &dyn Catalog,
+pub(super) fn holding(
+    catalog: &Sqlite,
     sessions: &[&Key],
     word: &str,
     texts: &dyn Texts,

@@ -9,7 +9,14 @@ use rusqlite::{Connection, Error as SqlError, Transaction, TransactionBehavior};
 use super::super::sum::Sum;
 use super::read::{self, Known, fact};
 use super::write::set_fact;
-use super::{CatalogError, Ranked};
+use super::{CatalogError, Key};
+
+/// A session's words, by relevance.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Ranked {
+    pub(super) session: Key,
+    pub(super) event_id: String,
+}
 
 /// The fact that is the index's checksum.
 const SEAL: &str = "words";
@@ -101,7 +108,7 @@ mod tests {
         let find = |catalog: &Sqlite| catalog.ranked(&["parser".to_owned()], true, 9);
         let write = |catalog: &mut Sqlite, id: &str| {
             let events = vec![said(id, "the parser fails")];
-            catalog.replace_session(with_events(id, events)).unwrap();
+            catalog.replace(with_events(id, events)).unwrap();
         };
         write(&mut catalog, "a");
         assert_eq!(find(&catalog).unwrap().len(), 1, "not sealed yet");

@@ -7,8 +7,9 @@ use aho_corasick::AhoCorasick;
 use antiphon_model::{Detail, Entry, EntryKind};
 use antiphon_views::Reading;
 
+use super::super::EventAt;
 use super::{Candidate, Hit, Look, Query, blocks_of, entry};
-use crate::{EventAt, Key, LineAt, Texts};
+use crate::{Key, LineAt, Texts};
 
 /// A word that stands in more lines is no rare one.
 const LINES_MAX: usize = 64;

@@ -3,7 +3,7 @@
 use aho_corasick::AhoCorasick;
 use antiphon_model::{Bodies, Entry, Place, Session};
 
-use crate::{names, places};
+use crate::searched::{names, places};
 
 /// A word that stands in more places is in most entries anyway.
 const MOST: usize = 100_000;

@@ -4,16 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use antiphon_views::Reading;
 
-use super::{Hit, Look, entry, in_parallel};
-use crate::{Catalog, CatalogError, Key};
+use super::{Hit, Look, Sqlite, entry, in_parallel};
+use crate::{CatalogError, Key};
 
 impl Look<'_> {
     /// What was said, what fits best first.
-    pub(super) fn ranked(
-        &self,
-        catalog: &dyn Catalog,
-        all: bool,
-    ) -> Result<Vec<Hit>, CatalogError> {
+    pub(super) fn ranked(&self, catalog: &Sqlite, all: bool) -> Result<Vec<Hit>, CatalogError> {
         let wanted: BTreeSet<&Key> = self.sessions.iter().copied().collect();
         // Some may be of sessions, tools or times that are not asked for.
         let most = self.limit.saturating_mul(4).max(100);
