@@ -29,6 +29,7 @@
 mod check;
 mod copy;
 pub(crate) mod pack;
+mod sizes;
 mod state;
 mod sums;
 
@@ -48,11 +49,11 @@ use antiphon_sources::{
 
 use crate::Store;
 use crate::store::make_folders;
-use crate::sync::stamp::{Sizes, size};
 pub use check::Damage;
 pub(crate) use check::{Depth, damages, is_damage, problems_of, restore_record};
 pub(crate) use copy::replace;
 use copy::{Job, Step};
+pub(crate) use sizes::{Sizes, size};
 pub(crate) use state::STATE_FILE;
 use state::{Found, Name, State};
 

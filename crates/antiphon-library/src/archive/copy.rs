@@ -13,10 +13,10 @@ use antiphon_journal::regular;
 use antiphon_model::json;
 use antiphon_sources::{Member, PLAIN_BYTES_MAX, read_bytes};
 
+use super::sizes::size;
 use super::state::FileCopy;
 use super::sums::{Summing, Sums};
 use super::{has_changed_lately, pack};
-use crate::sync::stamp::size;
 
 /// What came of copying a file.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -13,9 +13,9 @@ use antiphon_journal::regular;
 use antiphon_sources::{PACKED, format_of, list, relative};
 use serde::{Deserialize, Serialize};
 
+use super::sizes::size;
 use super::sums::Sums;
 use super::{generation, generations, has_changed_lately, pack, plain};
-use crate::sync::stamp::size;
 
 /// Whose files a folder holds.
 pub(crate) const STATE_FILE: &str = "session.json";

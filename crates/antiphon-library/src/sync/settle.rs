@@ -13,8 +13,7 @@ use std::sync::{Mutex, PoisonError};
 use antiphon_sources::{Error, list};
 
 use super::disks::Disks;
-use super::stamp::size;
-use crate::archive::{has_changed_lately, replace};
+use crate::archive::{has_changed_lately, replace, size};
 
 /// When so many sessions wait, they are settled.
 const WAITING_MAX: usize = 256;
