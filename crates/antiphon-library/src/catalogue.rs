@@ -14,11 +14,9 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use antiphon_catalog::{Catalog, CatalogError, Change, Key, Row, Sqlite};
 
 use crate::damaged::{LeftOut, with_causes};
-use crate::store::{Place, sessions_of};
+use crate::stored::{CATALOG_FILE, Place, by_key, sessions_of};
 use crate::{Store, StoredSession, indexed};
 
-/// The name of the catalogue's file in the store.
-const CATALOG_FILE: &str = "catalog.sqlite";
 /// So many events are written at once, and a session more.
 const EVENTS_AT_ONCE: usize = 40_000;
 /// So many sessions that were read may wait to be written.
@@ -72,18 +70,6 @@ impl Store {
         let mut catalogue = self.catalogue_as_is(progress)?;
         let refreshed = catalogue.bring_into_step(Catalogue::start_over)?;
         Ok(Refreshed { left_out: catalogue.left_out(), ..refreshed })
-    }
-
-    /// What the catalogue knows, if there is one that can be read. Nothing is made or written.
-    pub(crate) fn known_rows(&self) -> BTreeMap<Key, Row> {
-        let file = self.catalog_file();
-        let rows = file.is_file().then(|| Sqlite::open(&file).and_then(|it| it.rows()));
-        let rows = rows.and_then(Result::ok).unwrap_or_default();
-        by_key(rows)
-    }
-
-    pub(crate) fn catalog_file(&self) -> PathBuf {
-        self.root().join(CATALOG_FILE)
     }
 
     pub(crate) fn catalogue_as_is<'p>(
@@ -292,10 +278,6 @@ impl Catalogue<'_> {
         self.catalog.finish()?;
         Ok(refreshed)
     }
-}
-
-fn by_key(rows: Vec<Row>) -> BTreeMap<Key, Row> {
-    rows.into_iter().map(|row| (row.key.clone(), row)).collect()
 }
 
 /// Reads a session. One that is damaged is marked, or is not any more.

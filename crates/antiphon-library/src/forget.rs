@@ -20,10 +20,8 @@ use antiphon_sources::{Error, list, relative};
 
 use crate::Store;
 use crate::archive::replace;
-use crate::store::make_folders;
+use crate::store::{FORGOTTEN, make_folders};
 
-/// Where the marks are, one for each session of each agent.
-const FORGOTTEN: &str = "forgotten";
 /// The ending of what is still to be done.
 const PENDING: &str = ".pending";
 
@@ -97,10 +95,6 @@ impl Store {
         }
         absent_is_fine(fs::remove_file(pending)).map_err(|error| cannot_write(pending, error))?;
         Ok(Some(session_id))
-    }
-
-    pub(crate) fn is_forgotten(&self, key: &Key) -> bool {
-        self.root().join(FORGOTTEN).join(key.as_str()).exists()
     }
 }
 

@@ -1,59 +1,15 @@
 //! From what is kept of a session to what the catalogue is to hold of it.
 
 use std::io;
-use std::path::Path;
-use std::sync::mpsc::{SyncSender, sync_channel};
 
-use antiphon_catalog::{Change, Index, MainFile, Origin, Record};
+use antiphon_catalog::{Index, MainFile, Origin, Record};
 use antiphon_formats::FORMATS;
 use antiphon_sources::{Bundle, Error, LOG_FORMAT, Opened, PACKED, open_foreign};
 use antiphon_views::Reading;
 
-use crate::catalogue::{Read, WAITING};
 use crate::damaged::damage_of;
 use crate::opened::open_telling;
-use crate::store::{Place, archived};
-use crate::sync::{Round, Sink};
-use crate::{Environment, Store, Synced};
-
-impl Store {
-    /// Copies what is new of every session, on as many threads as there are processors, and takes
-    /// it into the catalogue. `each` is told after each session how many are done, of how many.
-    pub fn sync(
-        &self,
-        environment: &Environment,
-        agent: Option<&str>,
-        each: &(dyn Fn(usize, usize) + Sync),
-    ) -> Synced {
-        let round = Round::begin(self, environment, agent);
-        // What is at hand is read at once. If that fails, whoever asks next does it.
-        let mut catalogue = self.catalogue_as_is(each).ok();
-        let (sender, records) = sync_channel(WAITING);
-        let kept = std::thread::scope(|scope| {
-            let indexing = Indexing(sender);
-            let keeping = scope.spawn(move || round.keep(&indexing, each));
-            match &mut catalogue {
-                Some(catalogue) => drop(catalogue.write_all(records)),
-                None => drop(records),
-            }
-            keeping.join()
-        });
-        kept.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-    }
-}
-
-/// Makes records of sessions that were copied, for whoever writes them.
-struct Indexing(SyncSender<Read>);
-
-impl Sink for Indexing {
-    fn kept(&self, folder: &Path, files: Vec<(String, Vec<u8>)>) {
-        let record = archived(folder).and_then(|place| record_of(&place, files));
-        if let Some(record) = record {
-            // Nobody takes it who has failed to write the ones before.
-            let _ = self.0.send(Ok(Change::Replace(Box::new(record))));
-        }
-    }
-}
+use crate::stored::Place;
 
 /// Reads a session whole. One in which nothing was said yet has a record without events, so that it
 /// is not read again before it changes. Says what is damaged, if anything is.
@@ -72,7 +28,7 @@ pub(crate) fn record(place: &Place) -> Result<(Record, Option<String>), Error> {
 }
 
 /// The same of a copy whose files are at hand; nothing, for a format of which that is not enough.
-fn record_of(place: &Place, files: Vec<(String, Vec<u8>)>) -> Option<Record> {
+pub(crate) fn record_of(place: &Place, files: Vec<(String, Vec<u8>)>) -> Option<Record> {
     let mut index = Index::default();
     let mut tell = |name: &str, bytes: Option<&[u8]>| index.add(name, bytes);
     let bundle = Bundle::of(place.agent.as_deref()?, files, &mut tell)?;

@@ -9,11 +9,14 @@ mod damaged;
 mod environment;
 mod forget;
 mod indexed;
+mod keeping;
 mod list;
 mod machine;
 mod opened;
+mod recording;
 mod search;
 mod store;
+mod stored;
 mod sync;
 mod texts;
 
@@ -27,8 +30,10 @@ pub use environment::Environment;
 pub use list::{List, Listed};
 pub use machine::{Recent, SourceReport, Trouble, recent, source_reports, troubles};
 pub use opened::{damages_of, export_log, find_bundle, native_files, open, open_all, open_usage};
+pub use recording::SessionFolder;
 pub use search::{Answer, Hit, search};
-pub use store::{Found, SessionFolder, Store, StoreError, StoredSession};
+pub use store::{Store, StoreError};
+pub use stored::{Found, StoredSession};
 pub use sync::{SourceFolder, Synced, source_folders};
 
 // What agents leave, made for tests: the same as for those of the sources.

@@ -8,7 +8,7 @@ use antiphon_model::Timestamp;
 use antiphon_sources::{LOG_FORMAT, format_of};
 use serde::Serialize;
 
-use crate::store::{title_of_file, title_of_log};
+use crate::stored::{title_of_file, title_of_log};
 use crate::sync::{SourceFolder, files, main_files, source_folders};
 use crate::{Environment, Store};
 

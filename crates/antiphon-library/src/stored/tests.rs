@@ -4,6 +4,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use antiphon_journal::Session;
 
 use super::*;
+use crate::SessionFolder;
 
 fn record(store: &Store, events: &str) -> SessionFolder {
     let folder = store.new_session(None).unwrap();
