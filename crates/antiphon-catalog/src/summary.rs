@@ -4,8 +4,8 @@ use antiphon_model::{Status, Timestamp};
 
 use crate::{Key, Origin, Row};
 
-/// What a list says of a session that is kept: what the catalogue knows of it, or what little can be
-/// told without.
+/// What a list says of a session that is kept: what the catalogue knows of it, or what little can
+/// be told without.
 #[derive(Debug, Clone)]
 pub struct Summary {
     /// What the session calls itself, or else its key.

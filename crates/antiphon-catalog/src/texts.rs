@@ -12,7 +12,7 @@ pub trait Texts: Sync {
     /// A session, read whole.
     fn session(&self, key: &Key) -> Option<Text>;
 
-    /// Some blocks of a file of a session, by their numbers ([`blocks`](crate::blocks)).
+    /// Some blocks of a file of a session, by their numbers ([`blocks`](fn@crate::blocks)).
     fn blocks(&self, key: &Key, file: &str, numbers: &[u32]) -> Option<Vec<Block>>;
 
     /// Whether a line of a session tells what its event says without the lines before it.

@@ -1,7 +1,8 @@
 //! Looking at the lines that hold a word, and at nothing else of their session.
 //!
 //! A session may be long, and a word stand in it once. Where a line alone tells what its event says
-//! ([`Texts::stands_alone`]), the line is read, and the catalogue knows whose event it is. Whatever does not fit together so leaves the session to be read whole.
+//! ([`Texts::stands_alone`]), the line is read, and the catalogue knows whose event it is. Whatever
+//! does not fit together so leaves the session to be read whole.
 
 use aho_corasick::AhoCorasick;
 use antiphon_model::{Detail, Entry, EntryKind};
