@@ -26,6 +26,7 @@
 //! again where its source still begins with what the copy was; where it does not, another
 //! generation begins, and the damaged copy stays for what can be read of it.
 
+mod bytes;
 mod check;
 mod copy;
 pub(crate) mod pack;
@@ -49,9 +50,10 @@ use antiphon_sources::{
 
 use crate::Store;
 use crate::store::make_folders;
+use bytes::{Bytes, Settled};
+pub(crate) use bytes::{Folder, replace};
 pub use check::Damage;
 pub(crate) use check::{Depth, damages, is_damage, problems_of, restore_record};
-pub(crate) use copy::replace;
 use copy::{Job, Step};
 pub(crate) use sizes::{Sizes, size};
 pub(crate) use state::STATE_FILE;
@@ -164,7 +166,7 @@ impl Store {
         let mut done = Done::default();
         make_folders(folder).map_err(|error| cannot_write(folder, error))?;
         let key = Key::of(source.agent, &source.session_id);
-        let copying = Copying { folder, source, how };
+        let copying = Copying { folder, bytes: Folder::new(folder), source, how };
         loop {
             let Some(lock) = copying.lock_or_want()? else {
                 return Ok(Done { copied: Copied::Busy, files: None, ..done });
@@ -261,7 +263,9 @@ fn native_files(folder: &Path) -> Vec<(PathBuf, PathBuf)> {
     let state = State::read(folder).unwrap_or_default();
     let main = main_file(folder);
     let mut files: Vec<(PathBuf, PathBuf)> = Vec::new();
-    for path in check::files(&newest).into_iter().filter(|path| !copy::is_half_written(path)) {
+    let bytes = Folder::new(&newest);
+    for stored in bytes.list("").into_iter().filter(|name| !bytes::is_half_written(name)) {
+        let path = newest.join(&stored);
         let plain = plain(&path);
         // Where both forms are there, the plain one counts.
         if plain != path && plain.is_file() {
@@ -278,9 +282,9 @@ fn native_files(folder: &Path) -> Vec<(PathBuf, PathBuf)> {
 
 /// The names of the copies in a session's folder, and of what tells of them.
 pub(crate) fn copies(folder: &Path) -> Vec<String> {
-    let files = generations(folder).into_iter().map(|number| generation(folder, number));
-    let files = files.flat_map(|generation| check::files(&generation));
-    let names = files.map(|path| check::name_in(folder, &path));
+    let bytes = Folder::new(folder);
+    let generations = generations(folder).into_iter();
+    let names = generations.flat_map(|number| bytes.list(&generation_name(number)));
     names.chain([STATE_FILE.to_owned()]).collect()
 }
 
@@ -348,6 +352,7 @@ struct How<'a> {
 
 struct Copying<'a> {
     folder: &'a Path,
+    bytes: Folder,
     source: &'a Source,
     how: How<'a>,
 }
@@ -458,14 +463,14 @@ impl Copying<'_> {
             return Ok(());
         }
         let known = State::read(self.folder).unwrap_or_default().files;
-        for path in numbers.iter().flat_map(|it| check::files(&generation(self.folder, *it))) {
+        for name in numbers.iter().flat_map(|number| self.bytes.list(&generation_name(*number))) {
             let is_packable = |ending: &OsStr| PACKED_ENDINGS.iter().any(|it| ending == *it);
-            if copy::is_half_written(&path) {
+            if bytes::is_half_written(&name) {
                 // By a process that was killed: whoever writes here has the lock.
-                let _ = fs::remove_file(&path);
-            } else if path.extension().is_some_and(is_packable) {
-                let known = known.get(&check::name_in(self.folder, &path)).map(|it| &it.sums);
-                pack::pack(&path, known).map_err(|error| cannot_write(&path, error))?;
+                let _ = self.bytes.remove(&name);
+            } else if Path::new(&name).extension().is_some_and(is_packable) {
+                let packed = pack::pack(&self.bytes, &name, known.get(&name).map(|it| &it.sums));
+                packed.map_err(|error| cannot_write(&self.folder.join(&name), error))?;
             }
         }
         Ok(())
@@ -502,7 +507,8 @@ impl Copying<'_> {
             let name = check::name_in(self.folder, &path);
             let mut job = Job {
                 member,
-                to: &path,
+                bytes: &self.bytes,
+                name: &name,
                 within: &within,
                 deadline: self.how.deadline,
                 packs: self.how.packs,
@@ -523,10 +529,10 @@ impl Copying<'_> {
                     continue;
                 }
             }
-            let before = stored_len(&path);
+            let before = self.stored_len(&name);
             let step = make_folders(parent).and_then(|()| job.run());
             *is_mended |= job.is_mended;
-            state.bytes = state.bytes.saturating_add(stored_len(&path)).saturating_sub(before);
+            state.bytes = state.bytes.saturating_add(self.stored_len(&name)).saturating_sub(before);
             if let Some(mut copy) = job.known {
                 let own = name::last_parts(&member.path, &member.name);
                 let is_other = member.document.is_none() && own != Path::new(&member.name);
@@ -557,15 +563,22 @@ impl Copying<'_> {
 
     /// Writes down whose files these are.
     fn remember(&self, state: &State) -> Result<(), Error> {
-        let path = self.folder.join(STATE_FILE);
-        let written = state.to_text().and_then(|text| copy::replace(&path, text.as_bytes()));
-        written.map_err(|error| cannot_write(&path, error))
+        let written = state.to_text().and_then(|text| {
+            bytes::write(&self.bytes, STATE_FILE, Settled::Later, text.as_bytes())
+        });
+        written.map_err(|error| cannot_write(&self.folder.join(STATE_FILE), error))
+    }
+
+    /// How long a copy is on the disk, in whatever form.
+    fn stored_len(&self, name: &str) -> u64 {
+        let len = self.bytes.len(name).or_else(|| self.bytes.len(&pack::packed_name(name)));
+        len.unwrap_or_default()
     }
 
     fn lock(&self) -> Result<Option<File>, Error> {
         let path = self.folder.join("lock");
         locked(File::open(self.folder)).or_else(|_| {
-            let file = copy::private(OpenOptions::new().write(true).create(true)).open(&path);
+            let file = bytes::private(OpenOptions::new().write(true).create(true)).open(&path);
             locked(file).map_err(|error| cannot_write(&path, error))
         })
     }
@@ -583,7 +596,7 @@ impl Copying<'_> {
 
     fn want(&self) -> Result<(), Error> {
         let path = self.folder.join("wanted");
-        let made = copy::private(OpenOptions::new().write(true).create(true)).open(&path);
+        let made = bytes::private(OpenOptions::new().write(true).create(true)).open(&path);
         made.map(drop).map_err(|error| cannot_write(&path, error))
     }
 
@@ -596,19 +609,17 @@ impl Copying<'_> {
     }
 }
 
-/// How long a copy is on the disk, in whatever form.
-fn stored_len(path: &Path) -> u64 {
-    let metadata = fs::metadata(path).or_else(|_| fs::metadata(pack::packed(path)));
-    metadata.map_or(0, |metadata| metadata.len())
-}
-
 /// Whether a file was not opened for what it is, and would not be another time.
 fn is_irregular(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::InvalidInput) || regular::leads_out(error)
 }
 
 fn generation(folder: &Path, number: u32) -> PathBuf {
-    folder.join(format!("{number:06}"))
+    folder.join(generation_name(number))
+}
+
+fn generation_name(number: u32) -> String {
+    format!("{number:06}")
 }
 
 fn generations(folder: &Path) -> Vec<u32> {

@@ -1,14 +1,13 @@
 //! The texts of what is kept, for the catalogue; and what is found damaged while they are read.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use antiphon_catalog::{Block, Key, Origin, Text, Texts};
 use antiphon_formats::FORMATS;
 use antiphon_sources::{Bundle, Opened, open_foreign};
 
-use crate::archive::{Depth, damages, newest_copy, pack};
+use crate::archive::{Depth, Folder, damages, newest_copy, pack};
 use crate::damaged::{LeftOut, damage_of, with_causes};
 use crate::opened::open_files;
 use crate::{Store, StoredSession};
@@ -91,7 +90,7 @@ impl Texts for KeptTexts<'_> {
             Origin::Recorded => session.folder.clone(),
             Origin::Archived => newest_copy(&session.folder),
         };
-        pack::blocks(&folder.join(Path::new(file)), numbers).ok()
+        pack::blocks(&Folder::new(folder), file, numbers).ok()
     }
 
     fn stands_alone(&self, key: &Key) -> bool {

@@ -9,7 +9,6 @@ mod pieces;
 mod unpack;
 
 use std::borrow::Cow;
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -91,17 +90,24 @@ enum Form {
 }
 
 /// A file that was opened, and how it is packed.
-struct Opened {
+struct Opened<'a> {
     form: Form,
     len: u64,
     /// The file from its beginning.
-    source: io::Chain<io::Cursor<Vec<u8>>, File>,
+    source: io::Chain<io::Cursor<Vec<u8>>, Box<dyn Read + 'a>>,
 }
 
-impl Opened {
+impl Opened<'static> {
     fn open(path: &Path) -> io::Result<Self> {
-        let mut file = regular::open(path)?;
+        let file = regular::open(path)?;
         let len = file.metadata()?.len();
+        Self::of(Box::new(file), len)
+    }
+}
+
+impl<'a> Opened<'a> {
+    /// Of bytes that lie anywhere, and how many they are.
+    fn of(mut file: Box<dyn Read + 'a>, len: u64) -> io::Result<Self> {
         let mut magic = Vec::new();
         file.by_ref().take(ZSTD_MAGIC.len() as u64).read_to_end(&mut magic)?;
         let form = match magic.as_slice() {
@@ -206,6 +212,12 @@ pub(crate) fn is_packed(path: &Path) -> io::Result<bool> {
 /// The bytes of a file, unpacked where it was packed.
 pub fn read_bytes(path: &Path) -> io::Result<Vec<u8>> {
     let (bytes, stopped) = Opened::open(path)?.unpacked(Memory::allowed())?;
+    stopped.map_or(Ok(bytes), |stopped| Err(stopped.into()))
+}
+
+/// The same of bytes that lie anywhere, and how many they are.
+pub fn read_bytes_of(source: Box<dyn Read + '_>, len: u64) -> io::Result<Vec<u8>> {
+    let (bytes, stopped) = Opened::of(source, len)?.unpacked(Memory::allowed())?;
     stopped.map_or(Ok(bytes), |stopped| Err(stopped.into()))
 }
 

@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 
 use antiphon_catalog::Key;
 use antiphon_formats::FORMATS;
-use antiphon_journal::regular;
 use antiphon_sources::{PACKED, format_of, list, relative};
 use serde::{Deserialize, Serialize};
 
+use super::bytes::{self, Folder};
 use super::sizes::size;
 use super::sums::Sums;
 use super::{generation, generations, has_changed_lately, pack, plain};
@@ -97,7 +97,7 @@ impl State {
     }
 
     pub(super) fn find(folder: &Path) -> Found {
-        let bytes = regular::read(&folder.join(STATE_FILE));
+        let bytes = bytes::read(&Folder::new(folder), STATE_FILE);
         let (whole, left) = match &bytes {
             Ok(bytes) => (Self::parse(bytes), serde_json::from_slice(bytes).ok()),
             Err(_) => (None, None),

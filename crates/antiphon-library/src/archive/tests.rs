@@ -218,6 +218,10 @@ impl Bench {
         self.folder.path().join(name)
     }
 
+    fn copies(&self) -> Folder {
+        Folder::new(self.folder.path().join("copies"))
+    }
+
     fn copy(&self, name: &str) -> PathBuf {
         self.folder.path().join("copies").join(name)
     }
@@ -232,7 +236,8 @@ impl Bench {
         let member = Member { name: stored.to_owned(), path: self.source(name), document: None };
         let mut job = Job {
             member: &member,
-            to: &self.copy(stored),
+            bytes: &self.copies(),
+            name: stored,
             within: self.folder.path(),
             deadline: None,
             packs: false,
@@ -312,7 +317,7 @@ fn a_damaged_copy_is_written_again_from_a_source_that_begins_with_what_it_was() 
     let (whole, more) = (text.as_bytes(), text.clone() + &line(300));
     let packed_copy = |bench: &Bench| {
         let sums = &bench.known["s.jsonl"].sums;
-        pack::pack(&bench.copy("s.jsonl"), Some(sums)).unwrap();
+        pack::pack(&bench.copies(), "s.jsonl", Some(sums)).unwrap();
         pack::packed(&bench.copy("s.jsonl"))
     };
     for is_packed in [false, true] {
@@ -327,14 +332,15 @@ fn a_damaged_copy_is_written_again_from_a_source_that_begins_with_what_it_was() 
                 fs::remove_file(bench.copy("s.jsonl")).ok();
                 fs::write(&stored, bad).unwrap();
                 let known = bench.known.clone();
-                assert!(check::damage(&bench.copy("s.jsonl"), &known["s.jsonl"]).is_some(), "{at}");
+                let damage = check::damage(&bench.copies(), "s.jsonl", &known["s.jsonl"]);
+                assert!(damage.is_some(), "{at}");
                 bench.is_doubted = true;
                 let step = bench.run("s.jsonl", grown.as_bytes());
                 assert_eq!(step, Step::Done, "packed: {is_packed}, byte {at}");
                 assert!(bench.kept("s.jsonl") == grown, "packed: {is_packed}, byte {at}");
                 let known = std::mem::replace(&mut bench.known, known);
-                let copy = bench.copy("s.jsonl");
-                assert_eq!(check::damage(&copy, &known["s.jsonl"]), None);
+                let damage = check::damage(&bench.copies(), "s.jsonl", &known["s.jsonl"]);
+                assert_eq!(damage, None);
             }
             // A source that is another one begins another generation; nothing is overwritten.
             let mut bad = good.clone();
@@ -354,7 +360,7 @@ fn a_copy_that_is_damaged_is_not_packed() {
     bench.run("s.jsonl", text.as_bytes());
     fs::write(bench.copy("s.jsonl"), text.replacen("number", "mumber", 1)).unwrap();
     let sums = &bench.known["s.jsonl"].sums;
-    assert!(pack::pack(&bench.copy("s.jsonl"), Some(sums)).is_err());
+    assert!(pack::pack(&bench.copies(), "s.jsonl", Some(sums)).is_err());
     assert!(bench.copy("s.jsonl").exists() && !pack::packed(&bench.copy("s.jsonl")).exists());
 }
 

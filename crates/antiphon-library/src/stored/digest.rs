@@ -15,6 +15,7 @@ use antiphon_model::{Activity, Info, Session, Standing, StatusFacts};
 use antiphon_sources::{Fold, LOG_FORMAT, activity, format_of, tree};
 
 use super::Place;
+use crate::archive::pack;
 
 /// How much of each end is read; more only where not a line fits.
 const END_BYTES: u64 = 64 << 10;
@@ -154,7 +155,7 @@ fn packed_ends(path: &Path) -> io::Result<Vec<u8>> {
     let mut first = Vec::new();
     zstd::stream::read::Decoder::new(File::open(path)?)?.take(END_BYTES).read_to_end(&mut first)?;
     let whole = first.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
-    let mut last = crate::archive::pack::end(path)?;
+    let mut last = pack::end(File::open(path)?)?;
     // A short file is its own end.
     if last.starts_with(&first) {
         return Ok(last);
