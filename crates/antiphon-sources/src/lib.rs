@@ -23,7 +23,7 @@ pub use bundle::{
 pub use database::{Database, DatabaseError, Row};
 pub use export::{Exported, Redacting, copy_log, export_bundle};
 pub use file::{PACKED, Piece, each_piece, head, read_bytes, read_bytes_of, read_text};
-pub use memory::{MEMORY_BYTES, PLAIN_BYTES_MAX, allow_memory};
+pub use memory::{PLAIN_BYTES_MAX, allow_memory};
 pub use open::{
     Error, Fold, LOG_FORMAT, Opened, Tell, open, open_foreign, open_telling, open_usage,
 };

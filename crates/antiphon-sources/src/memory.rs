@@ -8,7 +8,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What is allowed where nobody says otherwise.
-pub const MEMORY_BYTES: u64 = 256 << 20;
+const MEMORY_BYTES: u64 = 256 << 20;
 
 /// No session that was ever seen comes near this.
 pub const PLAIN_BYTES_MAX: u64 = 2 << 30;

@@ -8,9 +8,11 @@ use antiphon_model::{Place, Problem, Severity};
 use antiphon_sources::PACKED;
 
 use super::bytes::{self, Bytes, Folder, Settled};
+use super::generation::{generation_name, generations};
+use super::layout::{folder_of, main_file};
+use super::pack;
 use super::state::{FileCopy, Found, STATE_FILE, State};
 use super::sums::Sums;
-use super::{folder_of, generation_name, generations, main_file, pack};
 
 /// A file of the store that is not what was written.
 #[derive(Debug, Clone, PartialEq, Eq)]

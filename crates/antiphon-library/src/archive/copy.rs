@@ -13,10 +13,10 @@ use antiphon_model::json;
 use antiphon_sources::{Member, PLAIN_BYTES_MAX, read_bytes, read_bytes_of};
 
 use super::bytes::{self, Bytes, Settled, Stored};
-use super::sizes::size;
+use super::pack;
+use super::sizes::{has_changed_lately, size};
 use super::state::FileCopy;
 use super::sums::{Summing, Sums};
-use super::{has_changed_lately, pack};
 
 /// What came of copying a file.
 #[derive(Debug, Clone, PartialEq, Eq)]

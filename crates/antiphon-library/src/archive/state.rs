@@ -13,9 +13,10 @@ use antiphon_sources::{PACKED, format_of, list, relative};
 use serde::{Deserialize, Serialize};
 
 use super::bytes::{self, Folder};
-use super::sizes::size;
+use super::generation::{generation, generations, plain};
+use super::pack;
+use super::sizes::{has_changed_lately, size};
 use super::sums::Sums;
-use super::{generation, generations, has_changed_lately, pack, plain};
 
 /// Whose files a folder holds.
 pub(crate) const STATE_FILE: &str = "session.json";

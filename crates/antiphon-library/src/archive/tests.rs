@@ -1,5 +1,10 @@
+use std::fs::{File, OpenOptions};
 use std::io::Write;
+use std::time::Duration;
 
+use antiphon_sources::Member;
+
+use super::copy::{Job, Step};
 use super::*;
 use crate::storage::storage;
 
