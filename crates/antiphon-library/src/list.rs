@@ -42,7 +42,7 @@ impl Store {
         let summaries: Vec<&Summary> = sessions.iter().map(|session| &session.summary).collect();
         let found = catalogue.ask(|catalog| catalog.list(&summaries, query, sort, &texts))?;
         let mut by_key: BTreeMap<Key, StoredSession> =
-            sessions.iter().map(|it| (it.key.clone(), it.clone())).collect();
+            sessions.into_iter().map(|it| (it.key.clone(), it)).collect();
         let listed = |(key, totals): (Key, Totals)| {
             let session = by_key.remove(&key)?;
             let is_damaged = damaged.contains_key(&key);
