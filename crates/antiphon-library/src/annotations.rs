@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 
 use antiphon_journal::{Damage, Log, LogBodies, Seal, Sink};
 use antiphon_model::{Bodies, Body, BodyError, Event, EventKind, Line, Place, Session};
+use antiphon_sources::Opened;
 
 use crate::archive;
-use crate::open::Opened;
 
 /// The name of their log in the folder of a session.
 pub(crate) const FILE: &str = "annotations.jsonl";

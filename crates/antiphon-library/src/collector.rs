@@ -17,13 +17,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use antiphon_journal::{Error as LogError, Hash, Options, Writer};
 use antiphon_model::{BodyError, Timestamp, Usage};
+use antiphon_sources::{Opened, list};
 use antiphon_views::{
     Flavor, Prices, Reading, RunPart, Span, SpanKind, SpanNode, SpanStatus, Usd, span_tree, spans,
 };
 use thiserror::Error;
 
-use crate::bundle;
-use crate::open::{Opened, open};
+use crate::opened::open;
 pub use run::StartRun;
 use task::Task;
 
@@ -100,7 +100,7 @@ pub enum CollectorError {
     #[error(transparent)]
     Log(#[from] LogError),
     #[error(transparent)]
-    Open(#[from] crate::Error),
+    Open(#[from] antiphon_sources::Error),
     #[error("part of the log cannot be read")]
     Body(#[from] BodyError),
     #[error("the task has no span `{0}`")]
@@ -181,7 +181,7 @@ impl SpanCollector {
 
     /// What every log tells of runs.
     fn parts(&self) -> Result<Vec<RunPart>, CollectorError> {
-        let mut logs = bundle::list(&self.folder);
+        let mut logs = list(&self.folder);
         logs.retain(|path| path.extension().is_some_and(|ending| ending == "jsonl"));
         logs.sort_unstable();
         logs.into_iter()

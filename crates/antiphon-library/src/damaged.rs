@@ -8,15 +8,16 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use antiphon_catalog::{Key, Origin};
 use antiphon_journal::{DamageKind, Log, verify};
 use antiphon_model::{Problem, Session, Severity};
+use antiphon_sources::list;
 use serde::Serialize;
 
+use crate::Store;
 use crate::annotations;
 use crate::archive::{self, Damage, Depth, replace};
-use crate::bundle::list;
 use crate::store::make_folders;
-use crate::{Key, Origin, Store};
 
 const DAMAGED: &str = "damaged";
 

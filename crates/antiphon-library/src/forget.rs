@@ -14,15 +14,14 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use antiphon_catalog::{Key, Origin};
 use antiphon_formats::FORMATS;
+use antiphon_sources::{Error, list, relative};
 
+use crate::Store;
 use crate::archive::replace;
-use crate::bundle::{list, relative};
-use crate::store::make_folders;
-use crate::{Error, Key, Origin, Store};
+use crate::store::{FORGOTTEN, make_folders};
 
-/// Where the marks are, one for each session of each agent.
-const FORGOTTEN: &str = "forgotten";
 /// The ending of what is still to be done.
 const PENDING: &str = ".pending";
 
@@ -40,7 +39,7 @@ impl Store {
         for row in rows {
             // An agent's files are known by what `sync` calls the session, which may be no id that
             // stands in them.
-            keys.extend((row.origin == Origin::Archived).then_some(row.key));
+            keys.extend((row.origin == Origin::Archived).then_some(row.summary.key));
             folders.push(row.folder);
         }
         let kept = FORMATS.iter().filter(|format| format.kept.is_some());
@@ -96,10 +95,6 @@ impl Store {
         }
         absent_is_fine(fs::remove_file(pending)).map_err(|error| cannot_write(pending, error))?;
         Ok(Some(session_id))
-    }
-
-    pub(crate) fn is_forgotten(&self, key: &Key) -> bool {
-        self.root().join(FORGOTTEN).join(key.as_str()).exists()
     }
 }
 

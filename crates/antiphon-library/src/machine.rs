@@ -3,13 +3,14 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use antiphon_catalog::Origin;
 use antiphon_model::Timestamp;
+use antiphon_sources::{LOG_FORMAT, format_of};
 use serde::Serialize;
 
-use crate::bundle::format_of;
-use crate::store::{title_of_file, title_of_log};
+use crate::stored::{title_of_file, title_of_log};
 use crate::sync::{SourceFolder, files, main_files, source_folders};
-use crate::{Environment, Origin, Store};
+use crate::{Environment, Store};
 
 const DAY_MILLIS: i64 = 86_400_000;
 const WEEK_MILLIS: i64 = 7 * DAY_MILLIS;
@@ -79,7 +80,7 @@ pub fn recent(environment: &Environment, limit: usize) -> Vec<Recent> {
     let store = Store::open_default(environment).ok();
     let places = store.iter().flat_map(Store::places);
     let recorded = places.filter(|place| place.origin == Origin::Recorded).map(|place| Recent {
-        agent: crate::LOG_FORMAT,
+        agent: LOG_FORMAT,
         path: place.folder,
         changed_at: place.changed_at,
         title: None,
@@ -88,7 +89,7 @@ pub fn recent(environment: &Environment, limit: usize) -> Vec<Recent> {
     all.sort_by(|a, b| b.changed_at.cmp(&a.changed_at).then_with(|| a.path.cmp(&b.path)));
     all.truncate(limit);
     for recent in &mut all {
-        let is_log = recent.agent == crate::LOG_FORMAT;
+        let is_log = recent.agent == LOG_FORMAT;
         recent.title = match is_log {
             true => title_of_log(&recent.path),
             false => title_of_file(&recent.path),

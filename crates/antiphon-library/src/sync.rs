@@ -6,23 +6,22 @@
 mod disks;
 mod settle;
 mod sources;
-pub(crate) mod stamp;
+mod stamp;
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::sync_channel;
 use std::sync::{Mutex, PoisonError};
 
-use crate::archive::{self, Copied, Depth, Done, is_fresh};
-use crate::bundle::Nearby;
-use crate::catalog::{Change, WAITING, record_of};
-use crate::store::archived;
-use crate::{Environment, Error, Key, Store};
+use antiphon_catalog::Key;
+use antiphon_sources::{Error, Nearby};
+
+use crate::archive::{self, Copied, Depth, Done, Sizes, is_fresh};
+use crate::{Environment, Store};
 use settle::{Settling, Waiting};
 use sources::{Found, Wanted, is_sub_agents, look, one_of_each};
-use stamp::{Sizes, Stamp};
+use stamp::Stamp;
 
 pub use sources::{SourceFolder, source_folders};
 pub(crate) use sources::{files, main_files};
@@ -52,6 +51,13 @@ pub struct Synced {
     pub failed: Vec<(PathBuf, Error)>,
     /// Files of sub-agents whose sessions are not there: they are not kept.
     pub orphans: Vec<PathBuf>,
+}
+
+/// Is handed what was copied, by whichever thread copied it.
+pub(crate) trait Sink: Sync {
+    /// A session whose copy is in that folder, and is all that there is. Its files, by their names,
+    /// have just been written.
+    fn kept(&self, folder: &Path, files: Vec<(String, Vec<u8>)>);
 }
 
 /// A session that was copied.
@@ -124,82 +130,82 @@ impl Kept {
         })
     }
 
-    /// What the catalogue is to hold of it, if that can be told without reading it again.
-    fn record(&mut self) -> Option<Change> {
-        let files = self.files.take().filter(|_| self.copied == Copied::All)?;
-        let place = archived(&self.folder)?;
-        Some(Change::Replace(Box::new(record_of(&place, files)?)))
+    fn hand_on(&mut self, sink: &dyn Sink) {
+        let files = self.files.take().filter(|_| self.copied == Copied::All);
+        files.into_iter().for_each(|files| sink.kept(&self.folder, files));
     }
 }
 
-impl Store {
-    /// Copies what is new of every session, on as many threads as there are processors. `each` is
-    /// told after each session how many are done, of how many.
-    pub fn sync(
-        &self,
+/// One look at every session on this machine.
+#[derive(Debug)]
+pub(crate) struct Round<'a> {
+    store: &'a Store,
+    agent: Option<&'a str>,
+    sources: Vec<Wanted>,
+    /// Files beside main files of which no session is known yet.
+    orphans: Vec<(PathBuf, &'static str)>,
+    synced: Synced,
+}
+
+impl<'a> Round<'a> {
+    /// Finishes what was begun to be forgotten, and looks for sessions.
+    pub(crate) fn begin(
+        store: &'a Store,
         environment: &Environment,
-        agent: Option<&str>,
-        each: &(dyn Fn(usize, usize) + Sync),
-    ) -> Synced {
-        self.make_private();
-        let (forgotten, mut unfinished) = match self.finish_forgetting() {
-            Ok(forgotten) => (forgotten, None),
-            Err(error) => (Vec::new(), Some((self.root().to_owned(), error))),
-        };
+        agent: Option<&'a str>,
+    ) -> Self {
+        store.make_private();
+        let mut synced = Synced::default();
+        match store.finish_forgetting() {
+            Ok(forgotten) => synced.forgotten = forgotten,
+            Err(error) => synced.failed.push((store.root().to_owned(), error)),
+        }
         let folders = source_folders(environment);
         let wanted = folders.iter().filter(|it| agent.is_none_or(|agent| agent == it.agent));
-        let (mut found, mut failed) = (Vec::new(), Vec::new());
-        let (mut orphans, mut skipped) = (Vec::new(), Vec::new());
-        failed.extend(unfinished.take());
+        let (mut found, mut orphans) = (Vec::new(), Vec::new());
         for folder in wanted {
             match look(folder) {
                 Ok(Found { mut sessions, others, links }) => {
                     found.append(&mut sessions);
                     orphans.extend(others.into_iter().map(|path| (path, folder.agent)));
                     let why = "a link to a folder outside the agent's folder";
-                    skipped.extend(links.into_iter().map(|path| (path, why.to_owned())));
+                    synced.skipped.extend(links.into_iter().map(|path| (path, why.to_owned())));
                 }
-                Err(error) => failed.push((folder.path.clone(), error)),
+                Err(error) => synced.failed.push((folder.path.clone(), error)),
             }
         }
-        let sources = one_of_each(found);
-        // What is at hand is read at once. If that fails, whoever asks next does it.
-        let mut catalogue = self.catalogue_as_is(each).ok();
-        let (sender, records) = sync_channel(WAITING);
-        let synced = Mutex::new(Synced { failed, forgotten, skipped, ..Synced::default() });
+        Self { store, agent, sources: one_of_each(found), orphans, synced }
+    }
+
+    /// Copies what is new of every session, on as many threads as there are processors. `each` is
+    /// told after each session how many are done, of how many.
+    pub(crate) fn keep(self, sink: &dyn Sink, each: &(dyn Fn(usize, usize) + Sync)) -> Synced {
+        let Self { store, agent, sources, orphans, synced } = self;
+        let synced = Mutex::new(synced);
         let taken = Taken::default();
         let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let (settling, nearby) = (Settling::default(), Nearby::default());
+        let keep = || {
+            while let Some(wanted) = sources.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let mut outcome = store.keep(wanted, &nearby, &taken);
+                if let Ok(Outcome::Kept(kept)) = &mut outcome {
+                    kept.hand_on(sink);
+                    kept.waiting(&wanted.source.file).into_iter().for_each(|it| settling.add(it));
+                }
+                let mut synced = synced.lock().unwrap_or_else(PoisonError::into_inner);
+                synced.add(wanted, outcome);
+                drop(synced);
+                each(done.fetch_add(1, Ordering::Relaxed) + 1, sources.len());
+            }
+        };
         std::thread::scope(|scope| {
             for _ in 0..threads.min(sources.len()) {
-                let sender = sender.clone();
-                let (sources, synced, next, done) = (&sources, &synced, &next, &done);
-                let (settling, nearby, taken) = (&settling, &nearby, &taken);
-                scope.spawn(move || {
-                    while let Some(wanted) = sources.get(next.fetch_add(1, Ordering::Relaxed)) {
-                        let mut outcome = self.keep(wanted, nearby, taken);
-                        if let Ok(Outcome::Kept(kept)) = &mut outcome {
-                            kept.record().into_iter().for_each(|it| drop(sender.send(Ok(it))));
-                            kept.waiting(&wanted.source.file)
-                                .into_iter()
-                                .for_each(|it| settling.add(it));
-                        }
-                        let mut synced = synced.lock().unwrap_or_else(PoisonError::into_inner);
-                        synced.add(wanted, outcome);
-                        drop(synced);
-                        each(done.fetch_add(1, Ordering::Relaxed) + 1, sources.len());
-                    }
-                });
-            }
-            drop(sender);
-            match &mut catalogue {
-                Some(catalogue) => drop(catalogue.write_all(records)),
-                None => drop(records),
+                scope.spawn(keep);
             }
         });
         let mut synced = synced.into_inner().unwrap_or_else(PoisonError::into_inner);
-        self.restore_records(agent);
+        store.restore_records(agent);
         let taken = taken.0.into_inner().unwrap_or_else(PoisonError::into_inner);
         let left = orphans.into_iter().filter(|(path, _)| !taken.contains(path));
         let left = left.filter(|(path, agent)| is_sub_agents(path, agent));
@@ -210,7 +216,9 @@ impl Store {
         synced.skipped.sort();
         synced
     }
+}
 
+impl Store {
     /// Copies a session, unless it is as it was.
     fn keep(&self, wanted: &Wanted, nearby: &Nearby, taken: &Taken) -> Result<Outcome, Error> {
         let Wanted { source, database, .. } = wanted;

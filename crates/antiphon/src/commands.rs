@@ -40,7 +40,7 @@ const NOTHING_KEPT: &str =
 
 pub(crate) fn run(cli: Cli) -> anyhow::Result<Outcome> {
     if let Some(bytes) = cli.max_memory {
-        antiphon_library::allow_memory(bytes);
+        antiphon_sources::allow_memory(bytes);
     }
     match cli.command {
         None => welcome::run(),

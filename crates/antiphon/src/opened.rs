@@ -14,12 +14,12 @@ use crate::terminal::{clip, complain};
 /// A session, read, and the path at which it was found.
 #[derive(Debug)]
 pub(crate) struct Opened {
-    inner: antiphon_library::Opened,
+    inner: antiphon_sources::Opened,
     path: String,
 }
 
 impl std::ops::Deref for Opened {
-    type Target = antiphon_library::Opened;
+    type Target = antiphon_sources::Opened;
 
     fn deref(&self) -> &Self::Target {
         &self.inner
@@ -129,12 +129,12 @@ impl Opened {
     }
 }
 
-pub(crate) fn not_opened(path: &Path, error: antiphon_library::Error) -> anyhow::Error {
+pub(crate) fn not_opened(path: &Path, error: antiphon_sources::Error) -> anyhow::Error {
     match error {
-        antiphon_library::Error::Log(error) => no_log(path, error),
-        error @ (antiphon_library::Error::Database(_)
-        | antiphon_library::Error::Read { .. }
-        | antiphon_library::Error::Write { .. }) => error.into(),
+        antiphon_sources::Error::Log(error) => no_log(path, error),
+        error @ (antiphon_sources::Error::Database(_)
+        | antiphon_sources::Error::Read { .. }
+        | antiphon_sources::Error::Write { .. }) => error.into(),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use antiphon_library::regular;
+use antiphon_journal::regular;
 use antiphon_views::Prices;
 use anyhow::Context;
 

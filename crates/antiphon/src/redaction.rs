@@ -45,7 +45,7 @@ impl Redaction {
 
     /// What the command of a recording printed, with the times; nothing, if it is no recording.
     pub(crate) fn printed(&self, named: &Path) -> anyhow::Result<Option<Vec<(Timestamp, String)>>> {
-        let Some(lines) = antiphon_library::printed(&locate(named)?)? else { return Ok(None) };
+        let Some(lines) = antiphon_sources::printed(&locate(named)?)? else { return Ok(None) };
         let clean = |line: String| match &self.redactor {
             Some(redactor) => redactor.redact_value(&line, &mut Counts::default()).into_owned(),
             None => line,

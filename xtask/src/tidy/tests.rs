@@ -123,6 +123,11 @@ fn the_walls_between_crates_stand() {
     check(walls::check, manifest, fine, &[]);
     check(walls::check, "crates/antiphon-model/Cargo.toml", fine, &[2]);
     check(walls::check, "crates/antiphon-server/Cargo.toml", fine, &[]);
+    let keeps = "[dependencies]\nantiphon-library.workspace = true\n";
+    check(walls::check, "crates/antiphon-sources/Cargo.toml", keeps, &[2]);
+    let opens = "[dependencies]\nantiphon-sources.workspace = true\n";
+    check(walls::check, "crates/antiphon-catalog/Cargo.toml", opens, &[2]);
+    check(walls::check, "crates/antiphon-library/Cargo.toml", opens, &[]);
 
     check(walls::check, manifest, "[dependencies]\nantiphon-journal = { path = \"x\" }\n", &[2]);
     check(walls::check, manifest, "[dependencies.antiphon-journal]\npath = \"x\"\n", &[1]);

@@ -1,7 +1,9 @@
 //! Which of our crates may depend on which.
 //!
 //! The crates below the joining ones know the model and not one another; so they build side by
-//! side, and a change in one rebuilds no other. Tests may reach across (dev-dependencies).
+//! side, and a change in one rebuilds no other. The sources do not know who keeps what they open,
+//! and the catalogue knows neither; the library joins both. Tests may reach across
+//! (dev-dependencies).
 
 use super::{Finding, Source};
 
@@ -17,6 +19,23 @@ const WALLS: &[Wall] = &[
     Wall { krate: "antiphon-journal", may_use: &["antiphon-model"] },
     Wall { krate: "antiphon-redact", may_use: &["antiphon-model"] },
     Wall { krate: "antiphon-views", may_use: &["antiphon-model"] },
+    Wall {
+        krate: "antiphon-sources",
+        may_use: &["antiphon-model", "antiphon-formats", "antiphon-journal", "antiphon-redact"],
+    },
+    Wall { krate: "antiphon-catalog", may_use: &["antiphon-model", "antiphon-views"] },
+    Wall {
+        krate: "antiphon-library",
+        may_use: &[
+            "antiphon-catalog",
+            "antiphon-formats",
+            "antiphon-journal",
+            "antiphon-model",
+            "antiphon-redact",
+            "antiphon-sources",
+            "antiphon-views",
+        ],
+    },
 ];
 
 pub(super) fn check(file: &Source, findings: &mut Vec<Finding>) {

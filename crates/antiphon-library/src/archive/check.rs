@@ -1,15 +1,18 @@
 //! Whether the copies of a session are what was written.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use antiphon_model::{Place, Problem, Severity};
+use antiphon_sources::PACKED;
 
-use super::copy::replace;
+use super::bytes::{self, Bytes, Folder, Settled};
+use super::generation::{generation_name, generations};
+use super::layout::{folder_of, main_file};
+use super::pack;
 use super::state::{FileCopy, Found, STATE_FILE, State};
 use super::sums::Sums;
-use super::{folder_of, generation, generations, main_file, pack};
 
 /// A file of the store that is not what was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,12 +56,13 @@ fn damages_now(folder: &Path, depth: Depth) -> Vec<Damage> {
         }
         Found::Nothing => return Vec::new(),
     };
+    let bytes = Folder::new(folder);
+    let at = |name: &str, what: String| Damage { path: folder.join(name), what };
     for (name, copy) in &state.files {
-        let path = folder.join(name);
-        if depth == Depth::Unpacked && !path.is_file() {
+        if depth == Depth::Unpacked && bytes.len(name).is_none() {
             continue;
         }
-        damages.extend(damage(&path, copy));
+        damages.extend(damage(&bytes, name, copy).map(|(name, what)| at(&name, what)));
     }
     if depth == Depth::All {
         if damages.is_empty() && main_file(folder).is_none() {
@@ -67,12 +71,13 @@ fn damages_now(folder: &Path, depth: Depth) -> Vec<Damage> {
         }
         // Of older copies nothing is known but what the packed ones say themselves.
         for number in generations(folder) {
-            let unknown = files(&generation(folder, number)).into_iter();
-            let unknown = unknown.filter(|path| !state.files.contains_key(&name_in(folder, path)));
-            for path in unknown.filter(|path| path.extension().is_some_and(|it| it == "zst")) {
-                let what = Sums::of_zstd(&path).err().map(|error| error.to_string());
-                let what = what.or_else(|| table_damage(&path, false));
-                damages.extend(what.map(|what| Damage { path, what }));
+            let unknown = bytes.list(&generation_name(number)).into_iter();
+            let unknown = unknown.filter(|name| !state.files.contains_key(name));
+            for name in unknown.filter(|name| name.ends_with(PACKED)) {
+                let sums = bytes.open(&name).and_then(Sums::of_zstd);
+                let what = sums.err().map(|error| error.to_string());
+                let what = what.or_else(|| table_damage(&bytes, &name, false));
+                damages.extend(what.map(|what| at(&name, what)));
             }
         }
     }
@@ -88,21 +93,23 @@ pub(crate) fn restore_record(folder: &Path) -> io::Result<bool> {
     if copies.filter(|it| it.path != folder.join(STATE_FILE)).count() > 0 {
         return Ok(false);
     }
-    replace(&folder.join(STATE_FILE), state.to_text()?.as_bytes())?;
+    let text = state.to_text()?;
+    bytes::write(&Folder::new(folder), STATE_FILE, Settled::Later, text.as_bytes())?;
     Ok(true)
 }
 
-/// What is wrong with a copy, if anything is.
-pub(super) fn damage(path: &Path, copy: &FileCopy) -> Option<Damage> {
-    let packed = pack::packed(path);
-    let (stored, is_packed) = if path.is_file() { (path, false) } else { (&*packed, true) };
-    let damaged = |what: String| Some(Damage { path: stored.to_owned(), what });
-    let file = match File::open(stored) {
+/// The form of a copy that is there, and what is wrong with it, if anything is.
+pub(super) fn damage(bytes: &dyn Bytes, name: &str, copy: &FileCopy) -> Option<(String, String)> {
+    let packed = pack::packed_name(name);
+    let is_packed = bytes.len(name).is_none();
+    let stored = if is_packed { &*packed } else { name };
+    let damaged = |what: String| Some((stored.to_owned(), what));
+    let file = match bytes.open(stored) {
         Ok(file) => file,
         Err(error) => return damaged(format!("missing or unreadable: {error}")),
     };
     let found = match is_packed && !copy.is_raw {
-        true => Sums::of_zstd(stored),
+        true => Sums::of_zstd(file),
         // What came behind it before it could be written down is for the next copy to compare.
         false => Sums::of_all(file.take(copy.sums.len)),
     };
@@ -117,15 +124,15 @@ pub(super) fn damage(path: &Path, copy: &FileCopy) -> Option<Damage> {
         )),
         Some(at) => damaged(format!("differs from what was written, from byte {at} on")),
         None if is_packed && !copy.is_packed_by_agent() => {
-            table_damage(stored, true).and_then(damaged)
+            table_damage(bytes, stored, true).and_then(damaged)
         }
         None => None,
     }
 }
 
 /// What is wrong with the table of a packed file.
-fn table_damage(path: &Path, is_ours: bool) -> Option<String> {
-    let right = fs::read(path).and_then(|bytes| pack::right_table(&bytes));
+fn table_damage(bytes: &dyn Bytes, name: &str, is_ours: bool) -> Option<String> {
+    let right = bytes::read(bytes, name).and_then(|packed| pack::right_table(&packed));
     match right {
         Ok(Some(true)) => None,
         Ok(None) if !is_ours => None,
@@ -157,21 +164,5 @@ const DAMAGED: &str = "damaged-copy";
 
 /// A path below a session's folder, as the state has it.
 pub(super) fn name_in(folder: &Path, path: &Path) -> String {
-    crate::bundle::relative(path, folder)
-}
-
-/// Every file below a folder.
-pub(super) fn files(folder: &Path) -> Vec<PathBuf> {
-    let (mut files, mut folders) = (Vec::new(), vec![folder.to_owned()]);
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-            match entry.file_type() {
-                Ok(kind) if kind.is_dir() => folders.push(entry.path()),
-                Ok(_) => files.push(entry.path()),
-                Err(_) => {}
-            }
-        }
-    }
-    files.sort();
-    files
+    antiphon_sources::relative(path, folder)
 }

@@ -3,21 +3,20 @@
 //! A copy of lines is a beginning of its source, to the last byte: a line that is being written is
 //! copied as far as it is there, and the rest of it next time.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
-use std::process;
+use std::path::Path;
 use std::time::Instant;
 
+use antiphon_journal::regular;
 use antiphon_model::json;
+use antiphon_sources::{Member, PLAIN_BYTES_MAX, read_bytes, read_bytes_of};
 
+use super::bytes::{self, Bytes, Settled, Stored};
+use super::pack;
+use super::sizes::{has_changed_lately, size};
 use super::state::FileCopy;
 use super::sums::{Summing, Sums};
-use super::{has_changed_lately, pack};
-use crate::bundle::Member;
-use crate::memory::PLAIN_BYTES_MAX;
-use crate::regular;
-use crate::sync::stamp::size;
 
 /// What came of copying a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,7 +41,9 @@ const NEW_BYTES_MAX: u64 = 64 << 20;
 /// A copy that is to be brought up to date.
 pub(super) struct Job<'a> {
     pub(super) member: &'a Member,
-    pub(super) to: &'a Path,
+    /// Where the copy lies, and what it is called there.
+    pub(super) bytes: &'a dyn Bytes,
+    pub(super) name: &'a str,
     /// The folder that the file must lie in.
     pub(super) within: &'a Path,
     pub(super) deadline: Option<Instant>,
@@ -109,14 +110,15 @@ impl Job<'_> {
     /// Appends what the copy lacks.
     fn lines(&mut self) -> io::Result<Step> {
         let Some(mut source) = self.open()? else { return Ok(Step::Done) };
-        let to = self.to;
-        if pack::is_packed(to) {
+        let (bytes, name) = (self.bytes, self.name);
+        if pack::is_packed(bytes, name) {
             // Unpacking takes as long as the file is; a hook leaves that to the background.
             if self.deadline.is_some() {
                 return Ok(Step::OutOfTime);
             }
-            let packed = zstd::stream::read::Decoder::new(File::open(pack::packed(to))?);
-            let is_right = self.is_doubted.then(|| pack::has_right_table(to).unwrap_or(false));
+            let packed = zstd::stream::read::Decoder::new(bytes.open(&pack::packed_name(name))?);
+            let is_right =
+                self.is_doubted.then(|| pack::has_right_table(bytes, name).unwrap_or(false));
             match packed.and_then(|packed| begins_with(&mut source, packed)) {
                 Ok(Some(sums)) if is_right != Some(false) => {
                     let is_all = sums.len == source.metadata()?.len();
@@ -124,7 +126,7 @@ impl Job<'_> {
                     if is_all {
                         return Ok(Step::Done);
                     }
-                    pack::unpack(to)?;
+                    pack::unpack(bytes, name)?;
                 }
                 Err(error) if !is_damage(&error) => return Err(error),
                 // The source or the copy has changed.
@@ -137,7 +139,7 @@ impl Job<'_> {
         }
         let length = source.metadata()?.len();
         // Of an empty file there is no copy, not an empty one.
-        if !to.exists() {
+        if !self.is_there() {
             if length == 0 {
                 return Ok(Step::Done);
             }
@@ -149,10 +151,10 @@ impl Job<'_> {
     }
 
     fn append(&mut self, mut source: File) -> io::Result<Step> {
-        let mut options = OpenOptions::new();
-        let mut copy = private(options.read(true).append(true).create(true)).open(self.to)?;
-        let copied = copy.metadata()?.len();
-        let mut summing = match self.goes_on(&mut source, &mut copy, copied)? {
+        let mut end = self.bytes.append(self.name)?;
+        let mut copy = self.bytes.open(self.name)?;
+        let copied = copy.seek(SeekFrom::End(0))?;
+        let mut summing = match self.goes_on(&mut source, &mut *copy, copied)? {
             Some(summing) => summing,
             // To compare all of it takes its time.
             None if self.deadline.is_some() => return Ok(Step::OutOfTime),
@@ -161,12 +163,13 @@ impl Job<'_> {
                 if let Some(sums) = begins_with(&mut source, &mut copy)? {
                     self.now(sums);
                 } else if self.mend(&mut source)? {
-                    copy = OpenOptions::new().read(true).append(true).open(self.to)?;
+                    end = self.bytes.append(self.name)?;
+                    copy = self.bytes.open(self.name)?;
                 } else {
                     return Ok(Step::Rewritten);
                 }
                 let sums = self.sums().cloned().unwrap_or_default();
-                let tail = read_from(&mut copy, sums.tail_start(), sums.len)?;
+                let tail = read_from(&mut *copy, sums.tail_start(), sums.len)?;
                 Summing::go_on(sums, &tail).ok_or(io::ErrorKind::InvalidData)?
             }
         };
@@ -178,7 +181,7 @@ impl Job<'_> {
                 break Step::Done;
             }
             let bytes = chunk.get(..read).unwrap_or_default();
-            copy.write_all(bytes)?;
+            end.write_all(bytes)?;
             summing.add(bytes);
             // After a piece and not before: what one event adds is copied even when time is up.
             if read == chunk.len() && self.deadline.is_some_and(is_over) {
@@ -194,7 +197,7 @@ impl Job<'_> {
     fn goes_on(
         &self,
         source: &mut File,
-        copy: &mut File,
+        copy: &mut dyn Stored,
         copied: u64,
     ) -> io::Result<Option<Summing>> {
         let known = match self.sums() {
@@ -224,8 +227,10 @@ impl Job<'_> {
         }
         source.rewind()?;
         let mut left = Read::by_ref(source).take(sums.len);
-        pack::write_new(self.to, true, |out| io::copy(&mut left, out).map(drop))?;
-        remove(&pack::packed(self.to))?;
+        let mut out = self.bytes.create(self.name)?;
+        io::copy(&mut left, &mut out)?;
+        out.put(Settled::First)?;
+        self.bytes.remove(&pack::packed_name(self.name))?;
         self.is_mended = true;
         Ok(true)
     }
@@ -234,8 +239,8 @@ impl Job<'_> {
     fn new_lines(&mut self, source: File, length: u64) -> io::Result<Step> {
         let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or_default());
         source.take(length).read_to_end(&mut bytes)?;
-        if !pack::pack_new(&bytes, self.to)? {
-            replace(self.to, &bytes)?;
+        if !pack::pack_new(self.bytes, self.name, &bytes)? {
+            self.replace(self.name, &bytes)?;
         }
         self.now(Sums::of(&bytes));
         Ok(Step::New(bytes))
@@ -246,30 +251,31 @@ impl Job<'_> {
         let Some(mut source) = self.open()? else { return Ok(Step::Done) };
         let mut bytes = Vec::new();
         source.read_to_end(&mut bytes)?;
-        let packed = pack::packed(self.to);
-        let there = crate::read_bytes(&self.member.path);
+        let packed = pack::packed_name(self.name);
+        let there = read_bytes(&self.member.path);
         let now = match &there {
             Ok(there) => FileCopy { sums: Sums::of(there), ..FileCopy::default() },
             Err(_) => FileCopy { sums: Sums::of(&bytes), is_raw: true, was: None },
         };
-        if !self.to.exists() && fs::read(&packed).is_ok_and(|known| known == bytes) {
+        let is_same = || bytes::read(self.bytes, &packed).is_ok_and(|known| known == bytes);
+        if !self.is_there() && is_same() {
             self.known = Some(now);
             return Ok(Step::Done);
         }
-        let is_kept = self.to.exists() || packed.exists();
+        let is_kept = self.is_there() || self.bytes.len(&packed).is_some();
         if is_kept && there.is_err() {
             return Ok(self.half());
         }
         let len = there.as_ref().map_or(0, Vec::len);
-        match crate::read_bytes(if self.to.exists() { self.to } else { &packed }) {
+        match self.unpacked(if self.is_there() { self.name } else { &packed }) {
             Ok(known) if known.len() > len && is_kept => return Ok(Step::Rewritten),
             Err(error) if error.kind() != io::ErrorKind::NotFound && !is_damage(&error) => {
                 return Err(error);
             }
-            Ok(_) | Err(_) => replace(&packed, &bytes)?,
+            Ok(_) | Err(_) => self.replace(&packed, &bytes)?,
         }
         // Where both forms are there, the plain one would count.
-        remove(self.to)?;
+        self.bytes.remove(self.name)?;
         self.known = Some(now);
         Ok(Step::Done)
     }
@@ -277,13 +283,13 @@ impl Job<'_> {
     /// Takes a document as it now is, unless that is shorter than it was: what is gone from it
     /// would be gone from the copy.
     fn document(&mut self, bytes: Vec<u8>) -> io::Result<Step> {
-        let packed = pack::packed(self.to);
-        let from = if pack::is_packed(self.to) { &packed } else { self.to };
+        let packed = pack::packed_name(self.name);
+        let is_packed = pack::is_packed(self.bytes, self.name);
         let now = Sums::of(&bytes);
-        let known = match crate::read_bytes(from) {
+        let known = match self.unpacked(if is_packed { &packed } else { self.name }) {
             Ok(known) if known == bytes => {
-                let is_right = || pack::has_right_table(self.to).unwrap_or(false);
-                if from == self.to || !self.is_doubted || is_right() {
+                let is_right = || pack::has_right_table(self.bytes, self.name).unwrap_or(false);
+                if !is_packed || !self.is_doubted || is_right() {
                     self.now(now);
                     return Ok(Step::New(bytes));
                 }
@@ -296,8 +302,8 @@ impl Job<'_> {
             Err(_) if self.sums() == Some(&now) => None,
             Err(_) => return Ok(Step::Rewritten),
         };
-        let is_whole = known.as_deref().is_some_and(|known| !is_half(known, self.to));
-        if is_whole && is_half(&bytes, self.to) {
+        let is_whole = known.as_deref().is_some_and(|known| !is_half(known, self.name));
+        if is_whole && is_half(&bytes, self.name) {
             return Ok(self.half());
         }
         let is_what_it_was = self.sums() == Some(&now);
@@ -305,10 +311,25 @@ impl Job<'_> {
             return Ok(Step::Rewritten);
         }
         self.is_mended = is_what_it_was;
-        replace(self.to, &bytes)?;
-        remove(&packed)?;
+        self.replace(self.name, &bytes)?;
+        self.bytes.remove(&packed)?;
         self.now(now);
         Ok(Step::New(bytes))
+    }
+
+    /// Whether the copy is there unpacked.
+    fn is_there(&self) -> bool {
+        self.bytes.len(self.name).is_some()
+    }
+
+    /// What the copy holds, in whatever form.
+    fn unpacked(&self, name: &str) -> io::Result<Vec<u8>> {
+        let len = self.bytes.len(name).unwrap_or_default();
+        read_bytes_of(Box::new(self.bytes.open(name)?), len)
+    }
+
+    fn replace(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        bytes::write(self.bytes, name, Settled::Later, bytes)
     }
 
     /// Half of what there was may be followed by the rest; if it is not, it is kept beside what
@@ -322,8 +343,8 @@ impl Job<'_> {
 }
 
 /// Whether a document breaks off.
-fn is_half(bytes: &[u8], to: &Path) -> bool {
-    let is_json = to.extension().is_some_and(|ending| ending == "json");
+fn is_half(bytes: &[u8], name: &str) -> bool {
+    let is_json = Path::new(name).extension().is_some_and(|ending| ending == "json");
     let text = String::from_utf8_lossy(bytes);
     is_json && json::check(text.trim_start_matches('\u{feff}')).is_err()
 }
@@ -352,45 +373,11 @@ fn begins_with(source: &mut File, mut copy: impl Read) -> io::Result<Option<Sums
     }
 }
 
-fn read_from(file: &mut File, start: u64, end: u64) -> io::Result<Vec<u8>> {
+fn read_from(mut file: &mut dyn Stored, start: u64, end: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     file.seek(SeekFrom::Start(start))?;
-    file.take(end.saturating_sub(start)).read_to_end(&mut bytes)?;
+    Read::by_ref(&mut file).take(end.saturating_sub(start)).read_to_end(&mut bytes)?;
     Ok(bytes)
-}
-
-/// Removes a file that may not be there.
-fn remove(path: &Path) -> io::Result<()> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        Ok(()) | Err(_) => Ok(()),
-    }
-}
-
-/// What a file is called until it is whole.
-pub(super) fn half_written(path: &Path) -> PathBuf {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.new", process::id()));
-    path.with_file_name(name)
-}
-
-/// Whether some process called a file so.
-pub(super) fn is_half_written(path: &Path) -> bool {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let process = name.strip_suffix(".new").and_then(|name| name.rsplit_once('.'));
-    process.is_some_and(|(_, id)| !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_digit()))
-}
-
-/// Writes a file so that it is there whole, or as it was before.
-pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    pack::write_new(path, false, |out| out.write_all(bytes))
-}
-
-/// What is made is readable by its owner only.
-pub(super) fn private(options: &mut OpenOptions) -> &mut OpenOptions {
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
-    options
 }
 
 /// Whether it is what was read that is wrong, and not the reading.

@@ -1,20 +1,19 @@
-//! Copies that are packed: a zstd frame for each block ([`crate::blocks`]), so that a part can be
-//! read without the rest.
+//! Copies that are packed: a zstd frame for each block ([`antiphon_catalog::blocks`]), so that a
+//! part can be read without the rest.
 //!
 //! Behind the last frame stands one that a decoder passes over. It says where each frame begins. A
 //! file that goes on growing is unpacked first; where both forms are there, the plain one
 //! counts.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Read, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+use antiphon_catalog::{Block, LINE_BYTES_MAX, each_block};
+use antiphon_sources::PACKED;
 use zstd::zstd_safe::CParameter;
 
-use super::copy::{half_written, private};
+use super::bytes::{self, Bytes, Settled, Stored};
 use super::sums::{Summing, Sums};
-use crate::blocks::{LINE_BYTES_MAX, each_block};
-use crate::file::PACKED;
 
 /// What a smaller file would save is not worth the work.
 const WORTH_BYTES: u64 = 4 << 10;
@@ -38,16 +37,20 @@ pub(crate) fn packed(path: &Path) -> PathBuf {
     name.into()
 }
 
+/// The same of a name.
+pub(super) fn packed_name(name: &str) -> String {
+    format!("{name}{PACKED}")
+}
+
 /// Packs a file, if it is worth it. It is there in one form or the other at any moment. One that is
 /// not what was written stays as it is: packing it would hide that.
-pub(super) fn pack(path: &Path, known: Option<&Sums>) -> io::Result<()> {
-    let plain = File::open(path)?;
-    if plain.metadata()?.len() < WORTH_BYTES {
+pub(super) fn pack(bytes: &dyn Bytes, name: &str, known: Option<&Sums>) -> io::Result<()> {
+    let plain = bytes.open(name)?;
+    if bytes.len(name).unwrap_or_default() < WORTH_BYTES {
         return Ok(());
     }
     // The plain form is removed next: what stands for it must be on the disk.
-    let is_settled = true;
-    write_packed(path, is_settled, |frames| {
+    write_packed(bytes, name, Settled::First, |frames| {
         let mut summing = Summing::default();
         each_block(plain, |block| {
             summing.add(block);
@@ -58,7 +61,7 @@ pub(super) fn pack(path: &Path, known: Option<&Sums>) -> io::Result<()> {
             false => Err(io::Error::new(io::ErrorKind::InvalidData, DAMAGED)),
         }
     })?;
-    fs::remove_file(path)
+    bytes.remove(name)
 }
 
 /// What is said of a copy that is not what was written.
@@ -66,12 +69,12 @@ const DAMAGED: &str = "the copy is damaged";
 
 /// Packs what is in memory, as the file of that name; false, if it is not worth it. Whoever asked
 /// sees to it that it comes onto the disk.
-pub(super) fn pack_new(bytes: &[u8], path: &Path) -> io::Result<bool> {
-    if (bytes.len() as u64) < WORTH_BYTES {
+pub(super) fn pack_new(bytes: &dyn Bytes, name: &str, all: &[u8]) -> io::Result<bool> {
+    if (all.len() as u64) < WORTH_BYTES {
         return Ok(false);
     }
-    write_packed(path, false, |frames| {
-        crate::blocks::blocks(bytes).try_for_each(|block| frames.add(block))
+    write_packed(bytes, name, Settled::Later, |frames| {
+        antiphon_catalog::blocks(all).try_for_each(|block| frames.add(block))
     })?;
     Ok(true)
 }
@@ -79,7 +82,7 @@ pub(super) fn pack_new(bytes: &[u8], path: &Path) -> io::Result<bool> {
 /// Frames, as they are written.
 struct Frames<'a> {
     compressor: zstd::bulk::Compressor<'a>,
-    out: &'a mut File,
+    out: &'a mut dyn Write,
     written: u64,
     starts: Vec<u64>,
 }
@@ -94,20 +97,22 @@ impl Frames<'_> {
 }
 
 fn write_packed(
-    path: &Path,
-    is_settled: bool,
+    bytes: &dyn Bytes,
+    name: &str,
+    settled: Settled,
     write: impl FnOnce(&mut Frames<'_>) -> io::Result<()>,
 ) -> io::Result<()> {
-    write_new(&packed(path), is_settled, |out| {
-        let mut compressor = zstd::bulk::Compressor::new(LEVEL)?;
-        compressor.set_parameter(CParameter::WindowLog(WINDOW_LOG))?;
-        // What was spoilt on the disk is an error, and not another text.
-        compressor.set_parameter(CParameter::ChecksumFlag(true))?;
-        let mut frames = Frames { compressor, out, written: 0, starts: Vec::new() };
-        write(&mut frames)?;
-        let table = table(&frames.starts)?;
-        frames.out.write_all(&table)
-    })
+    let mut out = bytes.create(&packed_name(name))?;
+    let mut compressor = zstd::bulk::Compressor::new(LEVEL)?;
+    compressor.set_parameter(CParameter::WindowLog(WINDOW_LOG))?;
+    // What was spoilt on the disk is an error, and not another text.
+    compressor.set_parameter(CParameter::ChecksumFlag(true))?;
+    let mut frames = Frames { compressor, out: &mut out, written: 0, starts: Vec::new() };
+    write(&mut frames)?;
+    let table = table(&frames.starts)?;
+    frames.out.write_all(&table)?;
+    drop(frames);
+    out.put(settled)
 }
 
 /// The frame that says where the others begin.
@@ -120,8 +125,8 @@ fn table(starts: &[u64]) -> io::Result<Vec<u8>> {
 }
 
 /// Where the frames of a packed file begin; `None`, if it was not packed here.
-fn starts(file: &mut File) -> io::Result<Option<Vec<u64>>> {
-    let len = file.metadata()?.len();
+fn starts(file: &mut dyn Stored) -> io::Result<Option<Vec<u64>>> {
+    let len = file.seek(SeekFrom::End(0))?;
     let Some(end) = len.checked_sub(TABLE_END_BYTES) else { return Ok(None) };
     let mut count = [0; 4];
     let mut mark = [0; 4];
@@ -139,8 +144,8 @@ fn starts(file: &mut File) -> io::Result<Option<Vec<u64>>> {
 
 /// Whether the table of a file that was packed here says where its frames are, for a file of which
 /// only the packed form is there.
-pub(super) fn has_right_table(path: &Path) -> io::Result<bool> {
-    Ok(right_table(&fs::read(packed(path))?)? == Some(true))
+pub(super) fn has_right_table(bytes: &dyn Bytes, name: &str) -> io::Result<bool> {
+    Ok(right_table(&bytes::read(bytes, &packed_name(name))?)? == Some(true))
 }
 
 /// The same of packed bytes; nothing, if nothing stands behind the frames.
@@ -155,33 +160,25 @@ pub(super) fn right_table(bytes: &[u8]) -> io::Result<Option<bool>> {
     Ok(if rest.is_empty() { None } else { Some(rest == table(&starts)?) })
 }
 
-/// A block, and where it begins in its file.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Block {
-    pub(crate) offset: u64,
-    pub(crate) bytes: Vec<u8>,
-}
-
 /// The blocks with these numbers; all, where their places are not known. Others are left out.
-pub(crate) fn blocks(path: &Path, numbers: &[u32]) -> io::Result<Vec<Block>> {
-    let packed = packed(path);
-    let (mut file, is_packed) = match File::open(path) {
+pub(crate) fn blocks(bytes: &dyn Bytes, name: &str, numbers: &[u32]) -> io::Result<Vec<Block>> {
+    let (mut file, is_packed) = match bytes.open(name) {
         Ok(file) => (file, false),
-        Err(_) => (File::open(&packed)?, true),
+        Err(_) => (bytes.open(&packed_name(name))?, true),
     };
     let is_wanted = |at: usize| numbers.iter().any(|&number| number as usize == at);
     if !is_packed {
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes)?;
         let mut offset = 0;
-        let blocks = crate::blocks::blocks(&bytes).map(|block| {
+        let blocks = antiphon_catalog::blocks(&bytes).map(|block| {
             let own = offset;
             offset += block.len() as u64;
             Block { offset: own, bytes: block.to_vec() }
         });
         return Ok(blocks.enumerate().filter(|(at, _)| is_wanted(*at)).map(|(_, it)| it).collect());
     }
-    let Some(starts) = starts(&mut file)? else {
+    let Some(starts) = starts(&mut *file)? else {
         let mut bytes = Vec::new();
         file.rewind()?;
         zstd::stream::read::Decoder::new(file)?.read_to_end(&mut bytes)?;
@@ -213,43 +210,25 @@ fn unpacked_len(frame: &[u8]) -> u64 {
 }
 
 /// Whether a file is there only packed.
-pub(super) fn is_packed(path: &Path) -> bool {
-    !path.exists() && packed(path).is_file()
+pub(super) fn is_packed(bytes: &dyn Bytes, name: &str) -> bool {
+    bytes.len(name).is_none() && bytes.len(&packed_name(name)).is_some()
 }
 
 /// Unpacks a file that is there only packed, so that it can grow.
-pub(super) fn unpack(path: &Path) -> io::Result<()> {
-    if !is_packed(path) {
+pub(super) fn unpack(bytes: &dyn Bytes, name: &str) -> io::Result<()> {
+    if !is_packed(bytes, name) {
         return Ok(());
     }
-    let from = packed(path);
-    let mut decoder = zstd::stream::read::Decoder::new(File::open(&from)?)?;
-    write_new(path, true, |out| io::copy(&mut decoder, out).map(drop))?;
-    fs::remove_file(&from)
-}
-
-/// Writes a file that is whole when it has its name; `is_settled` says whether on the disk, too.
-#[expect(clippy::disallowed_methods, reason = "no log: there is one sync, and its failure is told")]
-pub(super) fn write_new(
-    path: &Path,
-    is_settled: bool,
-    write: impl FnOnce(&mut File) -> io::Result<()>,
-) -> io::Result<()> {
-    let new = half_written(path);
-    let mut options = OpenOptions::new();
-    let mut file = private(options.write(true).create(true).truncate(true)).open(&new)?;
-    let written = write(&mut file);
-    let written = written.and_then(|()| if is_settled { file.sync_data() } else { Ok(()) });
-    let written = written.and_then(|()| fs::rename(&new, path));
-    if written.is_err() {
-        let _ = fs::remove_file(&new);
-    }
-    written
+    let from = packed_name(name);
+    let mut decoder = zstd::stream::read::Decoder::new(bytes.open(&from)?)?;
+    let mut out = bytes.create(name)?;
+    io::copy(&mut decoder, &mut out)?;
+    out.put(Settled::First)?;
+    bytes.remove(&from)
 }
 
 /// The last block of a packed file; all, if it was not packed here.
-pub(crate) fn end(path: &Path) -> io::Result<Vec<u8>> {
-    let mut file = File::open(path)?;
+pub(crate) fn end(mut file: impl Stored) -> io::Result<Vec<u8>> {
     let last = starts(&mut file)?.and_then(|starts| starts.last().copied());
     file.seek(SeekFrom::Start(last.unwrap_or_default()))?;
     let mut bytes = Vec::new();
@@ -259,34 +238,42 @@ pub(crate) fn end(path: &Path) -> io::Result<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
+    use super::super::bytes::Folder;
     use super::*;
 
     #[test]
     fn a_file_is_the_same_after_packing_and_unpacking() {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a.jsonl");
+        let (path, name) = (folder.path().join("a.jsonl"), "a.jsonl");
+        let bytes = &Folder::new(folder.path());
         for lines in [0, 10, 100, 20_000, 50_000] {
             let text: String =
                 (0..lines).map(|at| format!("{{\"line\":{at},\"a\":\"some words\"}}\n")).collect();
             let text = text.into_bytes();
             fs::write(&path, &text).unwrap();
-            pack(&path, Some(&Sums::of(&text))).unwrap();
+            pack(bytes, name, Some(&Sums::of(&text))).unwrap();
             assert_eq!(path.exists(), (text.len() as u64) < WORTH_BYTES);
             if !path.exists() {
-                assert!(has_right_table(&path).unwrap());
-                let end = end(&packed(&path)).unwrap();
+                assert!(has_right_table(bytes, name).unwrap());
+                let end = end(bytes.open(&packed_name(name)).unwrap()).unwrap();
                 assert!(text.ends_with(&end) && !end.is_empty());
             }
-            let cut = crate::blocks::blocks(&text).map(|block| Block {
+            let cut = antiphon_catalog::blocks(&text).map(|block| Block {
                 offset: block.as_ptr().addr() as u64 - text.as_ptr().addr() as u64,
                 bytes: block.to_vec(),
             });
             let mut cut: Vec<Block> = cut.collect();
             let all: Vec<u32> = (0..9).collect();
-            assert_eq!(blocks(&path, &all).unwrap(), cut, "packed or not, blocks are the same");
+            assert_eq!(
+                blocks(bytes, name, &all).unwrap(),
+                cut,
+                "packed or not, blocks are the same"
+            );
             let second: Vec<Block> = cut.drain(..).skip(1).take(1).collect();
-            assert_eq!(blocks(&path, &[1]).unwrap(), second);
-            unpack(&path).unwrap();
+            assert_eq!(blocks(bytes, name, &[1]).unwrap(), second);
+            unpack(bytes, name).unwrap();
             assert_eq!(fs::read(&path).unwrap(), text);
             assert!(!packed(&path).exists());
         }

@@ -7,16 +7,16 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use antiphon_catalog::Key;
 use antiphon_formats::FORMATS;
-use antiphon_journal::regular;
+use antiphon_sources::{PACKED, format_of, list, relative};
 use serde::{Deserialize, Serialize};
 
+use super::bytes::{self, Folder};
+use super::generation::{generation, generations, plain};
+use super::pack;
+use super::sizes::{has_changed_lately, size};
 use super::sums::Sums;
-use super::{generation, generations, has_changed_lately, pack, plain};
-use crate::Key;
-use crate::bundle::{format_of, list, relative};
-use crate::file::PACKED;
-use crate::sync::stamp::size;
 
 /// Whose files a folder holds.
 pub(crate) const STATE_FILE: &str = "session.json";
@@ -28,7 +28,7 @@ const CHECKSUM_DIGITS: usize = 16;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct State {
     pub(super) session_id: String,
-    #[serde(with = "crate::name::path")]
+    #[serde(with = "antiphon_sources::name::path")]
     pub(super) source: PathBuf,
     /// The main file's name within a generation; nothing, where it is the source's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -66,7 +66,7 @@ impl FileCopy {
 /// A file's own name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub(super) struct Name(#[serde(with = "crate::name::path")] pub(super) PathBuf);
+pub(super) struct Name(#[serde(with = "antiphon_sources::name::path")] pub(super) PathBuf);
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
 fn is_false(value: &bool) -> bool {
@@ -98,7 +98,7 @@ impl State {
     }
 
     pub(super) fn find(folder: &Path) -> Found {
-        let bytes = regular::read(&folder.join(STATE_FILE));
+        let bytes = bytes::read(&Folder::new(folder), STATE_FILE);
         let (whole, left) = match &bytes {
             Ok(bytes) => (Self::parse(bytes), serde_json::from_slice(bytes).ok()),
             Err(_) => (None, None),

@@ -4,9 +4,7 @@
 //! They are of the bytes as the agent wrote them, whether the copy is packed or not. So they also
 //! say whether a source still begins with what its copy was before it was damaged.
 
-use std::fs::File;
 use std::io::{self, Read};
-use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
@@ -42,8 +40,8 @@ impl Sums {
     }
 
     /// Of what a packed file holds.
-    pub(super) fn of_zstd(path: &Path) -> io::Result<Self> {
-        Self::of_all(zstd::stream::read::Decoder::new(File::open(path)?)?)
+    pub(super) fn of_zstd(packed: impl Read) -> io::Result<Self> {
+        Self::of_all(zstd::stream::read::Decoder::new(packed)?)
     }
 
     /// Where the last chunk begins that is not full.

@@ -1,6 +1,12 @@
+use std::fs::{File, OpenOptions};
 use std::io::Write;
+use std::time::Duration;
 
+use antiphon_sources::Member;
+
+use super::copy::{Job, Step};
 use super::*;
+use crate::storage::storage;
 
 struct Scene {
     folder: tempfile::TempDir,
@@ -217,6 +223,10 @@ impl Bench {
         self.folder.path().join(name)
     }
 
+    fn copies(&self) -> Folder {
+        Folder::new(self.folder.path().join("copies"))
+    }
+
     fn copy(&self, name: &str) -> PathBuf {
         self.folder.path().join("copies").join(name)
     }
@@ -228,10 +238,11 @@ impl Bench {
 
     fn run_again(&mut self, name: &str) -> Step {
         let stored = name.strip_suffix(".zst").unwrap_or(name);
-        let member = Member::file(stored.to_owned(), self.source(name));
+        let member = Member { name: stored.to_owned(), path: self.source(name), document: None };
         let mut job = Job {
             member: &member,
-            to: &self.copy(stored),
+            bytes: &self.copies(),
+            name: stored,
             within: self.folder.path(),
             deadline: None,
             packs: false,
@@ -247,8 +258,11 @@ impl Bench {
     /// What the copy holds, packed or not.
     fn kept(&self, name: &str) -> String {
         let stored = self.copy(name);
-        let bytes =
-            crate::read_bytes(&if stored.exists() { stored } else { pack::packed(&stored) });
+        let bytes = antiphon_sources::read_bytes(&if stored.exists() {
+            stored
+        } else {
+            pack::packed(&stored)
+        });
         String::from_utf8(bytes.unwrap_or_default()).unwrap()
     }
 
@@ -308,7 +322,7 @@ fn a_damaged_copy_is_written_again_from_a_source_that_begins_with_what_it_was() 
     let (whole, more) = (text.as_bytes(), text.clone() + &line(300));
     let packed_copy = |bench: &Bench| {
         let sums = &bench.known["s.jsonl"].sums;
-        pack::pack(&bench.copy("s.jsonl"), Some(sums)).unwrap();
+        pack::pack(&bench.copies(), "s.jsonl", Some(sums)).unwrap();
         pack::packed(&bench.copy("s.jsonl"))
     };
     for is_packed in [false, true] {
@@ -323,14 +337,15 @@ fn a_damaged_copy_is_written_again_from_a_source_that_begins_with_what_it_was() 
                 fs::remove_file(bench.copy("s.jsonl")).ok();
                 fs::write(&stored, bad).unwrap();
                 let known = bench.known.clone();
-                assert!(check::damage(&bench.copy("s.jsonl"), &known["s.jsonl"]).is_some(), "{at}");
+                let damage = check::damage(&bench.copies(), "s.jsonl", &known["s.jsonl"]);
+                assert!(damage.is_some(), "{at}");
                 bench.is_doubted = true;
                 let step = bench.run("s.jsonl", grown.as_bytes());
                 assert_eq!(step, Step::Done, "packed: {is_packed}, byte {at}");
                 assert!(bench.kept("s.jsonl") == grown, "packed: {is_packed}, byte {at}");
                 let known = std::mem::replace(&mut bench.known, known);
-                let copy = bench.copy("s.jsonl");
-                assert_eq!(check::damage(&copy, &known["s.jsonl"]), None);
+                let damage = check::damage(&bench.copies(), "s.jsonl", &known["s.jsonl"]);
+                assert_eq!(damage, None);
             }
             // A source that is another one begins another generation; nothing is overwritten.
             let mut bad = good.clone();
@@ -350,7 +365,7 @@ fn a_copy_that_is_damaged_is_not_packed() {
     bench.run("s.jsonl", text.as_bytes());
     fs::write(bench.copy("s.jsonl"), text.replacen("number", "mumber", 1)).unwrap();
     let sums = &bench.known["s.jsonl"].sums;
-    assert!(pack::pack(&bench.copy("s.jsonl"), Some(sums)).is_err());
+    assert!(pack::pack(&bench.copies(), "s.jsonl", Some(sums)).is_err());
     assert!(bench.copy("s.jsonl").exists() && !pack::packed(&bench.copy("s.jsonl")).exists());
 }
 
@@ -379,4 +394,31 @@ fn a_session_whose_record_is_damaged_or_gone_is_still_one() {
     assert_eq!(scene.store.catch_up("claude-code", &key).unwrap(), Copied::All);
     scene.archive();
     assert_eq!(State::read(&folder).unwrap().source, scene.source.file);
+}
+
+fn check_shared(main: &Path) {
+    let opened = crate::open(main).unwrap();
+    assert_eq!((opened.format, opened.name.as_str()), ("opencode", "ses_main"));
+    assert!(opened.session.problems().is_empty());
+    let session = &opened.session;
+    let said: Vec<&str> = session.entries().map(|entry| entry.id()).collect();
+    assert!(said.contains(&"msg_a") && said.contains(&"msg_c") && !said.contains(&"msg_other"));
+    let agents: Vec<_> = session.agents().map(|(ix, _)| session.agent_id(ix)).collect();
+    assert_eq!(agents, ["main", "ses_child"]);
+    let (_, child) = session.agents().nth(1).unwrap();
+    assert!(child.parent.agent().is_some());
+}
+
+#[test]
+fn a_copy_of_what_lies_in_folders_that_all_share_is_the_same_session() {
+    for is_old in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        let file = storage(&folder.path().join("storage"), is_old);
+        let store = Store::at(folder.path().join("store"));
+        let source = Source::new("opencode", "ses_main".to_owned(), file);
+        store.archive(&source, None).unwrap();
+        let kept = store.archive_folder("opencode", &Key::of("opencode", "ses_main"));
+        fs::remove_dir_all(folder.path().join("storage")).unwrap();
+        check_shared(&main_file(&kept).unwrap());
+    }
 }

@@ -10,11 +10,10 @@ use std::mem;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use antiphon_sources::{Error, list};
+
 use super::disks::Disks;
-use super::stamp::size;
-use crate::Error;
-use crate::archive::{has_changed_lately, replace};
-use crate::bundle::list;
+use crate::archive::{has_changed_lately, replace, size};
 
 /// When so many sessions wait, they are settled.
 const WAITING_MAX: usize = 256;

@@ -8,12 +8,10 @@ use std::time::SystemTime;
 
 use antiphon_formats::{FORMATS, Format, Kept};
 use antiphon_journal::regular;
+use antiphon_sources::{Database, Error, Near, PACKED, head, is_outdated, list, name, relative};
 
+use crate::Environment;
 use crate::archive::{Known, Source};
-use crate::bundle::{Near, list, relative};
-use crate::database::Database;
-use crate::file::{self, PACKED};
-use crate::{Environment, Error};
 
 /// A folder, a database or a file in which an agent keeps sessions.
 #[derive(Debug)]
@@ -155,10 +153,10 @@ pub(super) fn look(folder: &SourceFolder) -> Result<Found, Error> {
             let relative = relative(&path, &folder.path);
             let plain = relative.strip_suffix(PACKED).unwrap_or(&relative);
             if let Some(id) = (kept.session)(plain)
-                && !crate::is_outdated(&path)
+                && !is_outdated(&path)
             {
                 let made_by = |by: fn(&str) -> Option<String>| {
-                    by(&file::head(&path).ok()?).filter(|it| !is_called(id, it))
+                    by(&head(&path).ok()?).filter(|it| !is_called(id, it))
                 };
                 let parent = format.made_by.and_then(made_by);
                 let (session_id, within) = (id.to_owned(), folder.path.clone());
@@ -180,7 +178,7 @@ pub(super) fn look(folder: &SourceFolder) -> Result<Found, Error> {
         found.iter().map(|it| it.source.file.with_extension("")).collect();
     others.retain(|path| {
         let is_claimed = path.ancestors().skip(1).any(|above| own_folders.contains(above));
-        !is_claimed && format.owners.is_some() && !crate::is_outdated(path)
+        !is_claimed && format.owners.is_some() && !is_outdated(path)
     });
     others.sort();
     Ok(Found { sessions: found, others, links })
@@ -189,7 +187,7 @@ pub(super) fn look(folder: &SourceFolder) -> Result<Found, Error> {
 /// Whether a file is a sub-agent's.
 pub(super) fn is_sub_agents(path: &Path, agent: &str) -> bool {
     let owners = FORMATS.iter().find(|it| it.name == agent).and_then(|format| format.owners);
-    owners.is_some_and(|owners| !owners(&file::head(path).unwrap_or_default()).is_empty())
+    owners.is_some_and(|owners| !owners(&head(path).unwrap_or_default()).is_empty())
 }
 
 /// Whether a session that is kept under this name has that id.
@@ -272,7 +270,7 @@ fn add_children(found: &mut [Wanted]) {
 /// It has no name but its path.
 fn in_project(folder: &SourceFolder) -> Wanted {
     let file = folder.path.clone();
-    let session_id = crate::name::text(file.as_os_str()).into_owned();
+    let session_id = name::text(file.as_os_str()).into_owned();
     let source = Source::new(folder.agent, session_id, file);
     Wanted { source, database: None, parent: None, children: None }
 }

@@ -8,16 +8,11 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
 
 use antiphon_journal::regular;
+use antiphon_sources::{PACKED, list};
 
-use crate::archive;
-use crate::bundle::list;
-use crate::file::PACKED;
-
-/// Size and time of files.
-pub(crate) type Sizes = BTreeMap<PathBuf, (u64, u128)>;
+use crate::archive::{self, Sizes, size};
 
 #[derive(Debug, Default)]
 pub(super) struct Stamp {
@@ -147,14 +142,6 @@ pub(super) fn own(main: &Path) -> Sizes {
     }
     paths.retain(|path| path.metadata().is_ok());
     paths.into_iter().map(|path| (size(&path), path)).map(|(size, path)| (path, size)).collect()
-}
-
-/// How long something is, and when it changed; of a folder the latter says whether files came or
-/// went. What is not there is nothing and has never been.
-pub(crate) fn size(path: &Path) -> (u64, u128) {
-    let Ok(metadata) = path.metadata() else { return (0, 0) };
-    let time = metadata.modified().ok().and_then(|it| it.duration_since(UNIX_EPOCH).ok());
-    (metadata.len(), time.unwrap_or_default().as_nanos())
 }
 
 fn hash(own: &Sizes, others: &Sizes) -> String {

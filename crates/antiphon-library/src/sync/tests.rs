@@ -2,10 +2,12 @@ use std::fs::{self, File};
 use std::path::Path;
 use std::time::Duration;
 
+use antiphon_sources::{Bundle, list};
+
 use super::*;
-use crate::Bundle;
 use crate::archive::main_file;
-use crate::database::tests::Shop;
+use crate::shop::Shop;
+use crate::storage::storage;
 
 /// A machine with agents' folders, and a store.
 struct Machine {
@@ -62,13 +64,13 @@ impl Machine {
 
     /// What the newest copy of a session's main file holds.
     fn kept(&self, agent: &'static str, id: &str) -> String {
-        String::from_utf8(crate::read_bytes(&self.main(agent, id)).unwrap()).unwrap()
+        String::from_utf8(antiphon_sources::read_bytes(&self.main(agent, id)).unwrap()).unwrap()
     }
 
     fn generation(&self, agent: &'static str, id: &str, name: &str) -> String {
         let path = self.folder(agent, id).join(name);
         let packed = crate::archive::pack::packed(&path);
-        let bytes = crate::read_bytes(if path.is_file() { &path } else { &packed });
+        let bytes = antiphon_sources::read_bytes(if path.is_file() { &path } else { &packed });
         String::from_utf8(bytes.unwrap_or_default()).unwrap()
     }
 }
@@ -213,7 +215,7 @@ fn what_a_killed_process_has_left_is_removed() {
     machine.write(&format!("{SHOP}/one.jsonl"), &line("one", "a").repeat(2));
     machine.age(&format!("{SHOP}/one.jsonl"));
     assert_eq!(machine.counts(), [1, 1, 0]);
-    let left: Vec<PathBuf> = crate::bundle::list(&copies);
+    let left: Vec<PathBuf> = list(&copies);
     assert_eq!(left, [copies.join("one.jsonl")]);
 }
 
@@ -386,7 +388,7 @@ fn opencodes_folders_are_kept_and_a_part_may_change_alone() {
     for is_old in [false, true] {
         let machine = Machine::new();
         let storage = machine.path(DATA).join("storage");
-        crate::bundle::tree::tests::storage(&storage, is_old);
+        crate::storage::storage(&storage, is_old);
         assert_eq!((machine.counts(), machine.counts()), ([2, 2, 0], [2, 0, 0]));
         let part = if is_old { "session/part/ses_main/msg_a" } else { "part/msg_a" };
         let name = format!("{part}/prt_msg_a.json");
@@ -422,7 +424,7 @@ fn a_session_in_the_folders_and_in_the_database_is_taken_from_the_database() {
     let shop = Shop::new();
     shop.session("ses_main", None, 9);
     shop.message("ses_main", "msg_db", "user", &[r#"{"type":"text","text":"Newer"}"#]);
-    crate::bundle::tree::tests::storage(&shop.folder.path().join("storage"), false);
+    storage(&shop.folder.path().join("storage"), false);
     fs::create_dir_all(machine.path(DATA).parent().unwrap()).unwrap();
     link(shop.folder.path(), &machine.path(DATA));
     assert_eq!((machine.counts(), machine.counts()), ([3, 3, 0], [3, 0, 0]));

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use antiphon_journal::{Clock as _, SystemClock};
+use antiphon_model::Timestamp;
 use clap::{Args, ValueEnum};
 
 #[derive(Debug, Args)]
@@ -37,10 +39,10 @@ pub(crate) struct Ls {
     #[arg(long, value_name = "USD")]
     pub(crate) min_cost: Option<f64>,
     /// Only sessions active on or after this day
-    #[arg(long, value_name = "DAY", value_parser = antiphon_library::day_or_time)]
+    #[arg(long, value_name = "DAY", value_parser = day_or_time)]
     pub(crate) since: Option<antiphon_model::Timestamp>,
     /// Only sessions started before this day
-    #[arg(long, value_name = "DAY", value_parser = antiphon_library::day_or_time)]
+    #[arg(long, value_name = "DAY", value_parser = day_or_time)]
     pub(crate) until: Option<antiphon_model::Timestamp>,
     /// Sort order
     #[arg(long, value_enum, default_value_t = LsSort::Changed)]
@@ -167,4 +169,9 @@ pub(crate) struct PriceTable {
     /// Your own price table
     #[arg(long = "prices", value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
+}
+
+/// A day or a moment, as it is typed.
+fn day_or_time(text: &str) -> Result<Timestamp, String> {
+    antiphon_catalog::day_or_time(text, SystemClock.now())
 }

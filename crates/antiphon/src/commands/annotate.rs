@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use antiphon_journal::{Clock, Draft, Options, SystemClock, Writer};
-use antiphon_library::{Bundle, Environment, LOG_FORMAT, Store, annotations_of};
+use antiphon_library::{Environment, Store, annotations_of, find_bundle};
 use antiphon_model::{AgentIx, CallIx, json::Members};
+use antiphon_sources::LOG_FORMAT;
 use antiphon_views::{
     CallIndex, CallNotFound, Phase, automatic_phases, main_agent, phases, phases_of, phases_of_all,
 };
@@ -66,7 +67,7 @@ struct Target {
 }
 
 fn target(path: &Path) -> anyhow::Result<Target> {
-    let Some(bundle) = Bundle::find(path)? else {
+    let Some(bundle) = find_bundle(path)? else {
         opened::find(path)?;
         return Ok(Target { session: path.to_owned(), log: path.to_owned() });
     };

@@ -64,12 +64,12 @@ pub(crate) fn run(args: &cli::Export) -> anyhow::Result<Outcome> {
 /// The bytes that the agent wrote, secrets and all.
 fn native(args: &cli::Export) -> anyhow::Result<Outcome> {
     let session = locate(&args.session)?;
-    let Some(bundle) = antiphon_library::Bundle::find(&session)? else {
+    let Some(bundle) = antiphon_library::find_bundle(&session)? else {
         let what = "this session was recorded by Antiphon and has no native file";
         return Err(UserError::failed(what).hint("use --as antiphon").into());
     };
     // A copy that is damaged is given as it is, and named.
-    let damages: Vec<_> = bundle.damages().cloned().collect();
+    let damages: Vec<_> = antiphon_library::damages_of(&bundle).cloned().collect();
     for problem in &damages {
         terminal::complain(&format!("damaged: {}", problem.message));
     }
@@ -96,9 +96,9 @@ fn native(args: &cli::Export) -> anyhow::Result<Outcome> {
 }
 
 /// Every file of a session, under the name that its agent gave it, in a folder that is there.
-fn native_files(bundle: &antiphon_library::Bundle, folder: &Path) -> anyhow::Result<()> {
+fn native_files(bundle: &antiphon_sources::Bundle, folder: &Path) -> anyhow::Result<()> {
     let mut counts = Counts::default();
-    for (name, bytes) in bundle.native_files()? {
+    for (name, bytes) in antiphon_library::native_files(bundle)? {
         // Whatever a file was called, it stays in the folder.
         let parts = name.components().filter(|part| matches!(part, Component::Normal(_)));
         let path = folder.join(parts.collect::<PathBuf>());
@@ -154,7 +154,7 @@ fn transcript(args: &cli::Export) -> anyhow::Result<Outcome> {
 fn own_transcript(opened: &Opened, policy: Policy) -> anyhow::Result<Option<String>> {
     let file = opened.files.first().filter(|_| opened.format == "transcript");
     match file.filter(|_| policy == Policy::Seed) {
-        Some(path) => Ok(antiphon_library::read_text(path)?),
+        Some(path) => Ok(antiphon_sources::read_text(path)?),
         None => Ok(None),
     }
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use antiphon_documents::{WriteOptions, write};
 use antiphon_journal::Log;
-use antiphon_library::Bundle;
+use antiphon_sources::Bundle;
 
 use crate::cli;
 use crate::failure::{Outcome, UserError};

@@ -1,6 +1,6 @@
 //! `antiphon formats`: what can be read and written.
 
-use antiphon_library::LOG_FORMAT;
+use antiphon_sources::LOG_FORMAT;
 use serde::Serialize;
 
 use crate::cli;

@@ -8,7 +8,8 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use antiphon_library::{Copied, Environment, Key, Source, Store};
+use antiphon_catalog::Key;
+use antiphon_library::{Copied, Environment, Source, Store};
 use antiphon_model::json;
 
 use crate::cli;

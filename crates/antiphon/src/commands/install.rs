@@ -11,8 +11,9 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
+use antiphon_journal::regular;
 use antiphon_journal::{Clock, SystemClock};
-use antiphon_library::{Environment, Store, regular};
+use antiphon_library::{Environment, Store};
 use anyhow::Context;
 use similar::{ChangeTag, TextDiff};
 

@@ -2,10 +2,9 @@
 
 use std::ops::Not;
 
+use antiphon_catalog::{Origin, SessionQuery, SessionSort};
 use antiphon_journal::{Clock, SystemClock};
-use antiphon_library::{
-    Environment, List, Listed, Origin, SessionQuery, SessionSort, Store, StoredSession,
-};
+use antiphon_library::{Environment, List, Listed, Store, StoredSession};
 use antiphon_model::{Standing, Status, StatusRule, Timestamp};
 use antiphon_views::{Basis, Totals, Usd};
 use serde::Serialize;
@@ -28,7 +27,6 @@ pub(crate) fn run(args: &cli::Ls) -> anyhow::Result<Outcome> {
         project: lower(&args.project),
         role: lower(&args.role),
         issue: lower(&args.issue),
-        status: args.status.clone(),
         tool: lower(&args.tool),
         file: lower(&args.file),
         min_cost_usd: args.min_cost,
@@ -42,7 +40,8 @@ pub(crate) fn run(args: &cli::Ls) -> anyhow::Result<Outcome> {
         cli::LsSort::Events => SessionSort::Events,
     };
     let bar = Bar::new("sessions read");
-    let List { sessions, left_out } = store.list(&query, sort, &|done, of| bar.show(done, of))?;
+    let List { sessions, left_out } =
+        store.list(&query, args.status.as_deref(), sort, &|done, of| bar.show(done, of))?;
     drop(bar);
     let outcome = report_left_out(&left_out);
     let shown = sessions.get(..args.limit).unwrap_or(&sessions);
@@ -52,7 +51,7 @@ pub(crate) fn run(args: &cli::Ls) -> anyhow::Result<Outcome> {
     }
     let mut page = Page::new();
     if sessions.is_empty() {
-        page.plain(match query == SessionQuery::default() {
+        page.plain(match query == SessionQuery::default() && args.status.is_none() {
             true => NOTHING_KEPT,
             false => "No matching sessions.",
         });

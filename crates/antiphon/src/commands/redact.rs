@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use antiphon_journal::Options;
-use antiphon_library::{LOG_FORMAT, read_text, redact_log};
 use antiphon_redact::Counts;
+use antiphon_sources::{LOG_FORMAT, read_text, redact_log};
 use anyhow::Context;
 
 use crate::cli;

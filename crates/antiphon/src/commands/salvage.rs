@@ -3,8 +3,9 @@
 use std::io::{BufWriter, Write};
 
 use antiphon_journal::{Options, salvage};
-use antiphon_library::Bundle;
+use antiphon_library::find_bundle;
 use antiphon_model::json;
+use antiphon_sources::Bundle;
 
 use crate::cli;
 use crate::failure::{Outcome, UserError};
@@ -13,7 +14,7 @@ use crate::terminal::{self, complain, count};
 
 pub(crate) fn run(args: &cli::Salvage) -> anyhow::Result<Outcome> {
     let path = &locate(&args.session)?;
-    if let Some(bundle) = Bundle::find(path).map_err(|error| not_opened(path, error))? {
+    if let Some(bundle) = find_bundle(path).map_err(|error| not_opened(path, error))? {
         return lines_of(args, &bundle);
     }
     let log = find(&args.session)?;

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use antiphon_library::each_piece;
 use antiphon_redact::{Counts, Redactor};
+use antiphon_sources::each_piece;
 use anyhow::Context;
 use serde::Serialize;
 

@@ -1,6 +1,8 @@
 //! `antiphon search`: words in everything that was said and done.
 
-use antiphon_library::{Environment, Query, Sort, Store, search};
+use antiphon_catalog::{Query, Sort};
+use antiphon_journal::{Clock as _, SystemClock};
+use antiphon_library::{Environment, Store, search};
 
 use super::NOTHING_KEPT;
 use crate::cli;
@@ -8,7 +10,7 @@ use crate::failure::{Outcome, UserError, report_left_out};
 use crate::terminal::{self, Bar, Page, Style, complain};
 
 pub(crate) fn run(args: &cli::Search) -> anyhow::Result<Outcome> {
-    let query = Query::parse(&args.query.join(" ")).map_err(UserError::usage)?;
+    let query = Query::parse(&args.query.join(" "), SystemClock.now()).map_err(UserError::usage)?;
     let sort = match args.sort {
         cli::SearchSort::Newest => Sort::Newest,
         cli::SearchSort::Relevance => Sort::Relevance,

@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use antiphon_journal::{Damage, Follower, Seal, Sink};
-use antiphon_library::Bundle;
 use antiphon_model::{Bodies, BodyError, Event, EventKind, Line, Place, Session, Timestamp};
+use antiphon_sources::Bundle;
 use antiphon_views::Reading;
 
 use super::view::event_line;

@@ -6,7 +6,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use antiphon_documents::{BYTES_MAX, Finding, Report, Rules, validate_bytes};
-use antiphon_library::regular;
+use antiphon_journal::regular;
 use antiphon_model::Severity;
 use anyhow::Context;
 use serde::Serialize;

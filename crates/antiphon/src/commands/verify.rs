@@ -88,7 +88,7 @@ fn row(path: &Path, log: &Log, report: &Report) -> Row {
     let file = |damage: &Damage| segment_name(log, damage);
     Row {
         file: path.display().to_string(),
-        format: antiphon_library::LOG_FORMAT,
+        format: antiphon_sources::LOG_FORMAT,
         valid: report.is_valid(),
         head: report.summary.head.map(head_text),
         against_head: report.against.map(against_text),
@@ -118,7 +118,7 @@ fn print(page: &mut Page, row: &Row) -> anyhow::Result<()> {
         if row.valid { (Style::Good, "ok      ") } else { (Style::Bad, "damaged ") };
     page.add(style, word).plain(&row.file);
     page.faint(&format!("  {}", count(lines, "line")));
-    if row.format != antiphon_library::LOG_FORMAT {
+    if row.format != antiphon_sources::LOG_FORMAT {
         let format = row.format;
         page.faint(&format!(
             " in {format} format (without a chain of hashes: unreadable lines are listed, but \

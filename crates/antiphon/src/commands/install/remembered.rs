@@ -8,7 +8,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use antiphon_journal::Hash;
-use antiphon_library::{Store, regular};
+use antiphon_journal::regular;
+use antiphon_library::Store;
 use serde::{Deserialize, Serialize};
 
 /// The settings before and after our hooks were added.

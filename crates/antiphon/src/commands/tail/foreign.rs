@@ -9,8 +9,9 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use antiphon_formats::{Duplicate, Sink};
-use antiphon_library::Bundle;
+use antiphon_library::find_bundle;
 use antiphon_model::{AgentIx, Event, EventIx, Problem, Session};
+use antiphon_sources::Bundle;
 
 use super::super::view::event_line;
 use super::INTERVAL;
@@ -126,7 +127,7 @@ fn lines(args: &cli::Tail) -> anyhow::Result<BTreeMap<String, String>> {
         fn duplicate(&mut self, _: Duplicate) {}
     }
 
-    let Some(bundle) = Bundle::find(&args.session)? else { return Ok(BTreeMap::new()) };
+    let Some(bundle) = find_bundle(&args.session)? else { return Ok(BTreeMap::new()) };
     let mut lines = Lines { bundle: &bundle, found: BTreeMap::new() };
     bundle.events(&mut lines);
     Ok(lines.found)

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use antiphon_formats::{Duplicate, Sink};
-use antiphon_library::Bundle;
+use antiphon_library::find_bundle;
 use antiphon_model::{Event, Problem, Session, Severity};
 
 use super::{Finding, Row};
@@ -12,7 +12,7 @@ use crate::opened::{locate, not_opened};
 /// What is found in the session that a person names; nothing, if it is a log of ours.
 pub(super) fn check(named: &Path) -> anyhow::Result<Option<Row>> {
     let path = &locate(named)?;
-    let Some(bundle) = Bundle::find(path).map_err(|error| not_opened(path, error))? else {
+    let Some(bundle) = find_bundle(path).map_err(|error| not_opened(path, error))? else {
         return Ok(None);
     };
     let mut check = Check::default();

@@ -1,0 +1,42 @@
+//! What is known of every session, in a form that answers at once: a list, sums, words.
+//!
+//! All of it is derived. A session stands in the catalogue in the state in which it was read
+//! ([`Stamp`]); one that has changed since, or that a newer reader would read otherwise, is read
+//! again and replaced as a whole. Nothing is lost with the catalogue: it is made again from what is
+//! kept.
+//!
+//! [`Catalog`] is what a backend has to do; [`Sqlite`] does it in one file. Every backend passes
+//! the same tests (`conformance.rs`).
+
+mod blocks;
+mod catalog;
+mod filter;
+mod index;
+mod key;
+mod list;
+mod parts;
+mod row;
+mod search;
+mod searched;
+mod sqlite;
+mod stats;
+mod sum;
+mod summary;
+mod texts;
+
+pub use blocks::{LINE_BYTES_MAX, blocks, each_block};
+pub use catalog::{Catalog, CatalogError, Change, EventQuery, RollUp};
+pub use index::{Index, Subject};
+pub use key::Key;
+pub use list::{SessionQuery, SessionSort};
+pub(crate) use row::FileBlocks;
+pub use row::{EventRow, LineAt, MainFile, Origin, Record, RequestId, RequestRow, Row, Stamp};
+pub use search::{Found, Hit, Query, Search, Sort, day_or_time};
+pub use sqlite::Sqlite;
+pub use summary::Summary;
+pub use texts::{Block, Text, Texts};
+
+#[cfg(test)]
+mod conformance;
+#[cfg(test)]
+mod shelf;

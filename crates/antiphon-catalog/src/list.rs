@@ -1,0 +1,96 @@
+//! A list: some sessions, in an order.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use antiphon_model::Timestamp;
+use antiphon_views::Totals;
+
+use crate::{Catalog, CatalogError, EventQuery, Key, Summary, Texts};
+
+/// Which sessions are wanted; what is not said does not matter. Words are parts, in small letters.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct SessionQuery {
+    pub agent: Option<String>,
+    pub project: Option<String>,
+    pub role: Option<String>,
+    pub issue: Option<String>,
+    /// The whole name of a tool that was called.
+    pub tool: Option<String>,
+    pub file: Option<String>,
+    pub min_cost_usd: Option<f64>,
+    /// Something happened at this time or after it.
+    pub since: Option<Timestamp>,
+    /// It began before this time.
+    pub until: Option<Timestamp>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SessionSort {
+    /// The last to change first.
+    Changed,
+    /// The last to begin first.
+    Started,
+    /// The dearest first.
+    Cost,
+    /// The longest first.
+    Events,
+}
+
+impl SessionQuery {
+    /// By what its row says.
+    pub(crate) fn wants(&self, session: &Summary) -> bool {
+        let has = |text: &Option<String>, part: &Option<String>| {
+            let Some(part) = part else { return true };
+            text.as_ref().is_some_and(|text| text.to_lowercase().contains(part))
+        };
+        let last = session.last_event_at.unwrap_or(session.changed_at);
+        let first = session.started_at.unwrap_or(session.changed_at);
+        has(&session.agent, &self.agent)
+            && has(&session.project, &self.project)
+            && has(&session.role, &self.role)
+            && has(&session.issue, &self.issue)
+            && self.since.is_none_or(|since| last >= since)
+            && self.until.is_none_or(|until| first < until)
+    }
+}
+
+/// Of some sessions those that are wanted, in an order, each with what it cost.
+pub(crate) fn list<C: Catalog + ?Sized>(
+    catalog: &C,
+    sessions: &[&Summary],
+    query: &SessionQuery,
+    sort: SessionSort,
+    texts: &dyn Texts,
+) -> Result<Vec<(Key, Totals)>, CatalogError> {
+    let mut sums: BTreeMap<Key, Totals> = BTreeMap::new();
+    for sum in catalog.sums(None)? {
+        *sums.entry(sum.session).or_default() += sum.totals;
+    }
+    let mut sessions = sessions.to_vec();
+    sessions.retain(|session| query.wants(session));
+    if let Some(tool) = &query.tool {
+        let with = EventQuery { tool: Some(tool.clone()), ..EventQuery::default() };
+        let with: BTreeMap<Key, u64> = catalog.events(&with)?.into_iter().collect();
+        sessions.retain(|session| with.contains_key(&session.key));
+    }
+    if let Some(file) = &query.file {
+        let keys: Vec<&Key> = sessions.iter().map(|session| &session.key).collect();
+        let holding = catalog.holding(&keys, file, texts)?;
+        sessions.retain(|session| holding.contains(&session.key));
+    }
+    let totals = |session: &Summary| sums.get(&session.key).copied().unwrap_or_default();
+    let mut listed: Vec<(&Summary, Totals)> =
+        sessions.into_iter().map(|session| (session, totals(session))).collect();
+    if let Some(least) = query.min_cost_usd {
+        listed.retain(|(_, totals)| totals.known().as_f64() >= least);
+    }
+    match sort {
+        // That is how they come.
+        SessionSort::Changed => {}
+        SessionSort::Started => listed.sort_by_key(|(session, _)| Reverse(session.started_at)),
+        SessionSort::Cost => listed.sort_by_key(|(_, totals)| Reverse(totals.known())),
+        SessionSort::Events => listed.sort_by_key(|(session, _)| Reverse(session.events)),
+    }
+    Ok(listed.into_iter().map(|(session, totals)| (session.key.clone(), totals)).collect())
+}

@@ -1,0 +1,127 @@
+//! Looking for words in one entry.
+
+use antiphon_model::{CallIx, Detail, Entry, EntryKind, Place, Role};
+use antiphon_views::Reading;
+
+use super::{Hit, Query};
+use crate::Key;
+use crate::searched::{SHORT_BYTES, says_more};
+
+/// An entry that was looked for.
+pub(crate) struct Found<'a> {
+    reading: &'a Reading<'a>,
+    entry: Entry<'a>,
+    snippet: String,
+}
+
+impl Found<'_> {
+    pub(crate) fn hit(self, session: &Key) -> Hit {
+        let Self { reading, entry, snippet } = self;
+        Hit {
+            session: session.clone(),
+            message_id: entry.id().to_owned(),
+            agent_id: entry.agent().map(|it| reading.session.agent_id(it).to_owned()),
+            role: entry.kind().as_str(),
+            tool: calls_of(entry).next().map(|ix| reading.session.tool_name(ix).to_owned()),
+            timestamp: entry.at(),
+            snippet,
+        }
+    }
+}
+
+/// The entry, if it has all of the words, or any, and is what the query asks for.
+pub(crate) fn look<'a>(
+    reading: &'a Reading<'a>,
+    entry: Entry<'a>,
+    query: &Query,
+    words: &[String],
+    all: bool,
+) -> Option<Found<'a>> {
+    let text = text_of(reading, entry, query)?;
+    let lower = text.to_lowercase();
+    let mut has = words.iter().map(|word| lower.contains(word.as_str()));
+    let is_hit = if all { has.all(|it| it) } else { has.any(|it| it) };
+    (is_hit && passes(reading, entry, query)).then(|| Found {
+        reading,
+        entry,
+        snippet: snippet(&text, &lower, words),
+    })
+}
+
+/// The entry with what was said around the words, if it is what the query asks for. That it has the
+/// words was told by an index that knows more forms of them.
+pub(crate) fn look_at_prose<'a>(
+    reading: &'a Reading<'a>,
+    entry: Entry<'a>,
+    query: &Query,
+    words: &[String],
+) -> Option<Found<'a>> {
+    let text = text_of(reading, entry, query)?;
+    let lower = text.to_lowercase();
+    passes(reading, entry, query).then(|| Found {
+        reading,
+        entry,
+        snippet: snippet(&text, &lower, words),
+    })
+}
+
+/// All words of an entry: what was said, thought, asked of tools and given back.
+pub(crate) fn text_of(reading: &Reading<'_>, entry: Entry<'_>, query: &Query) -> Option<String> {
+    let mut text = reading.text(entry).ok()?;
+    if let Some(thought) = entry.detail(Detail::Reasoning) {
+        text.push('\n');
+        text.push_str(&reading.place_text(thought).ok()?);
+    }
+    for (ix, call) in entry.calls() {
+        text.push('\n');
+        text.push_str(reading.session.tool_name(ix));
+        if !call.arguments.is_none() {
+            text.push(' ');
+            text.push_str(&reading.place_text(call.arguments).ok()?);
+        }
+    }
+    // Most structured twins say once more what the result says.
+    let is_searched =
+        |twin: &Place| text.len() < SHORT_BYTES || query.file.is_some() || says_more(entry, *twin);
+    if let Some(twin) = entry.detail(Detail::Result).filter(is_searched) {
+        text.push('\n');
+        text.push_str(&reading.bodies.read(twin).ok()?);
+    }
+    (!text.is_empty()).then_some(text)
+}
+
+fn passes(reading: &Reading<'_>, entry: Entry<'_>, query: &Query) -> bool {
+    let is_in_time = query.since.is_none_or(|since| entry.at().is_some_and(|at| at >= since))
+        && query.until.is_none_or(|until| entry.at().is_some_and(|at| at < until));
+    let has_role = query.role.as_ref().is_none_or(|role| entry.kind().as_str() == role);
+    let has_tool = query.tool.as_ref().is_none_or(|tool| {
+        calls_of(entry).any(|ix| reading.session.tool_name(ix).to_lowercase() == *tool)
+    });
+    let has_file = query.file.as_ref().is_none_or(|file| {
+        calls_of(entry).any(|ix| {
+            let arguments = reading.session.call(ix).arguments;
+            let text = reading.bodies.read(arguments).unwrap_or_default();
+            text.to_lowercase().contains(file)
+        })
+    });
+    is_in_time && has_role && has_tool && has_file && (!query.is_error || entry.is_error())
+}
+
+/// The calls that an entry makes, and the one that it is a result of.
+fn calls_of(entry: Entry<'_>) -> impl Iterator<Item = CallIx> {
+    let is_result = entry.kind() == EntryKind::Message(Role::Tool);
+    entry.calls().map(|(ix, _)| ix).chain(entry.call().filter(|_| is_result))
+}
+
+/// The surroundings of the first word, on one line.
+fn snippet(text: &str, lower: &str, words: &[String]) -> String {
+    const AROUND: usize = 60;
+    let at = words.iter().filter_map(|word| lower.find(word.as_str())).min().unwrap_or_default();
+    // Small letters may be of another length; the place is near enough.
+    let before = lower.get(..at).map_or(0, |before| before.chars().count());
+    let start = before.saturating_sub(AROUND);
+    let part: String = text.chars().skip(start).take(AROUND * 3).collect();
+    let line = part.split_whitespace().collect::<Vec<_>>().join(" ");
+    let (front, back) = (start > 0, text.chars().count() > start + AROUND * 3);
+    format!("{}{line}{}", if front { "…" } else { "" }, if back { "…" } else { "" })
+}

@@ -1,0 +1,267 @@
+//! Which blocks of which sessions may hold words: the filters of everything that is kept.
+//!
+//! A row has the same segment of all parts of a session. Rows of one segment stand together, so
+//! that what one segment rules out costs little to read.
+
+use rusqlite::types::ValueRef;
+use rusqlite::{CachedStatement, Connection, Transaction, params};
+
+use super::super::FileBlocks;
+use super::super::filter::{SEGMENTS, may_hold};
+use super::super::sum::Sum;
+use super::read::fact;
+use super::{CatalogError, Pieces};
+use crate::Key;
+
+/// A session that may hold what is looked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Candidate {
+    pub(super) session: Key,
+    /// The word that the fewest blocks may hold, by its place, if all words are wanted.
+    pub(super) word: Option<usize>,
+    /// Those blocks.
+    pub(super) files: Vec<Held>,
+}
+
+/// A file that may hold what is looked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Held {
+    /// Its number among the session's files.
+    pub(super) stream: u32,
+    pub(super) name: String,
+    /// The numbers of the blocks that may.
+    pub(super) blocks: Vec<u32>,
+}
+
+/// The row of a session after the segments: its files, their blocks and how many parts each has.
+const LAYOUT: usize = SEGMENTS;
+
+/// Where a row of a session stands.
+fn place(session: i64, segment: usize) -> i64 {
+    const SESSION_BITS: u32 = 40;
+    ((segment as i64) << SESSION_BITS) | session
+}
+
+pub(super) fn insert(
+    transaction: &Transaction<'_>,
+    session: i64,
+    key: &Key,
+    files: &[FileBlocks],
+) -> Result<(), CatalogError> {
+    let mut insert =
+        transaction.prepare_cached("INSERT INTO filter (place, bits, sum) VALUES (?1, ?2, ?3)")?;
+    for segment in 0..=LAYOUT {
+        let bits = if segment == LAYOUT { pack_layout(files) } else { pack(files, segment) };
+        let place = place(session, segment);
+        insert.execute(params![place, bits, sum(place, key.as_str(), &bits)])?;
+    }
+    Ok(())
+}
+
+pub(super) fn remove(transaction: &Transaction<'_>, session: i64) -> Result<(), CatalogError> {
+    let mut delete = transaction.prepare_cached("DELETE FROM filter WHERE place = ?1")?;
+    for segment in 0..=LAYOUT {
+        delete.execute([place(session, segment)])?;
+    }
+    Ok(())
+}
+
+/// It has the session's key in it: nothing else has to be read to be sure whose row it is.
+fn sum(place: i64, key: &str, bits: &[u8]) -> i64 {
+    Sum::default().number(Some(place)).text(Some(key)).bytes(bits).get()
+}
+
+/// For each part the length of its segment, and the segment.
+fn pack(files: &[FileBlocks], segment: usize) -> Vec<u8> {
+    let mut packed = Vec::new();
+    for part in files.iter().flat_map(|file| &file.blocks).flatten() {
+        add_bytes(&mut packed, part.segment(segment));
+    }
+    packed
+}
+
+/// For each file the length of its name, the name, the number of its blocks; for each block the
+/// number of its parts.
+fn pack_layout(files: &[FileBlocks]) -> Vec<u8> {
+    let mut packed = Vec::new();
+    for file in files {
+        add_bytes(&mut packed, file.name.as_bytes());
+        add_number(&mut packed, file.blocks.len());
+        file.blocks.iter().for_each(|parts| add_number(&mut packed, parts.len()));
+    }
+    packed
+}
+
+fn add_number(packed: &mut Vec<u8>, number: usize) {
+    packed.extend(u32::try_from(number).unwrap_or(u32::MAX).to_le_bytes());
+}
+
+fn add_bytes(packed: &mut Vec<u8>, bytes: &[u8]) {
+    add_number(packed, bytes.len());
+    packed.extend(bytes);
+}
+
+/// What stands before the end of a packed value.
+struct Unpack<'a>(&'a [u8]);
+
+impl<'a> Unpack<'a> {
+    fn bytes(&mut self) -> Option<&'a [u8]> {
+        let len = self.number()?;
+        let (bytes, rest) = self.0.split_at_checked(len)?;
+        self.0 = rest;
+        Some(bytes)
+    }
+
+    fn number(&mut self) -> Option<usize> {
+        let (number, rest) = self.0.split_first_chunk()?;
+        self.0 = rest;
+        usize::try_from(u32::from_le_bytes(*number)).ok()
+    }
+}
+
+/// Of each part, in order, whether it may hold a word.
+type Parts = Vec<bool>;
+
+/// Rules out the parts whose segment lacks one of the pieces.
+fn rule_out(packed: &[u8], pieces: &[u64], parts: &mut Option<Parts>) -> Option<()> {
+    let mut unpack = Unpack(packed);
+    match parts {
+        Some(parts) => {
+            for part in parts {
+                let segment = unpack.bytes()?;
+                *part = *part && may_hold(segment, pieces);
+            }
+        }
+        None => {
+            let mut first = Parts::new();
+            while !unpack.0.is_empty() {
+                first.push(may_hold(unpack.bytes()?, pieces));
+            }
+            *parts = Some(first);
+        }
+    }
+    Some(())
+}
+
+/// The files of a session, and in each the blocks of the parts that are left. All are, where there
+/// was nothing to rule them out.
+fn held(layout: &[u8], parts: Option<&Parts>) -> Option<Vec<Held>> {
+    let mut unpack = Unpack(layout);
+    let mut parts = parts.map(|parts| parts.iter());
+    let (mut stream, mut found) = (0, Vec::new());
+    while !unpack.0.is_empty() {
+        let name = std::str::from_utf8(unpack.bytes()?).ok()?;
+        let mut blocks = Vec::new();
+        for number in 0..u32::try_from(unpack.number()?).ok()? {
+            let count = unpack.number()?;
+            let is_left = match &mut parts {
+                Some(parts) => parts.by_ref().take(count).fold(false, |any, part| any | part),
+                None => true,
+            };
+            blocks.extend(is_left.then_some(number));
+        }
+        if !blocks.is_empty() {
+            found.push(Held { stream, name: name.to_owned(), blocks });
+        }
+        stream += 1;
+    }
+    Some(found)
+}
+
+pub(super) fn candidates(
+    connection: &Connection,
+    words: &[Pieces],
+    all: bool,
+) -> Result<Vec<Candidate>, CatalogError> {
+    let select = "SELECT bits, sum FROM filter WHERE place = ?1";
+    let mut filters = Filters(connection.prepare_cached(select)?);
+    let mut statement = connection.prepare_cached("SELECT number, key FROM session")?;
+    let mut sessions = statement.query([])?;
+    let (mut count, mut candidates) = (0, Vec::new());
+    while let Some(row) = sessions.next()? {
+        count += 1;
+        let (number, key) = (row.get(0)?, row.get_ref(1)?);
+        let key = key.as_str().map_err(rusqlite::Error::from)?;
+        candidates.extend(filters.candidate(number, key, words, all)?);
+    }
+    match fact(connection, "sessions")?.unwrap_or_default() == count {
+        true => Ok(candidates),
+        false => Err(CatalogError::Damaged("sessions are missing from it".to_owned())),
+    }
+}
+
+struct Filters<'c>(CachedStatement<'c>);
+
+impl Filters<'_> {
+    /// Reads a row of a session.
+    fn row<T>(
+        &mut self,
+        session: i64,
+        key: &str,
+        segment: usize,
+        read: impl FnOnce(&[u8]) -> Option<T>,
+    ) -> Result<T, CatalogError> {
+        let damaged = || CatalogError::Damaged(format!("the filter of {key}"));
+        let place = place(session, segment);
+        let mut rows = self.0.query([place])?;
+        let row = rows.next()?.ok_or_else(damaged)?;
+        let ValueRef::Blob(bits) = row.get_ref(0)? else { return Err(damaged()) };
+        if row.get::<_, i64>(1)? != sum(place, key, bits) {
+            return Err(damaged());
+        }
+        read(bits).ok_or_else(damaged)
+    }
+
+    fn candidate(
+        &mut self,
+        session: i64,
+        key: &str,
+        words: &[Pieces],
+        all: bool,
+    ) -> Result<Option<Candidate>, CatalogError> {
+        let mut left = Vec::new();
+        for word in words {
+            let mut parts: Option<Parts> = None;
+            for (segment, pieces) in word.segments() {
+                self.row(session, key, segment, |bits| rule_out(bits, pieces, &mut parts))?;
+                if !is_left(parts.as_ref()) {
+                    break;
+                }
+            }
+            let is_left = is_left(parts.as_ref());
+            left.push(parts);
+            if is_left != all {
+                break;
+            }
+        }
+        let is_one = match all {
+            true => left.iter().all(|parts| is_left(parts.as_ref())),
+            false => left.iter().any(|parts| is_left(parts.as_ref())),
+        };
+        if !is_one {
+            return Ok(None);
+        }
+        let damaged = || CatalogError::Damaged(format!("`{key}` is not a key"));
+        let mut candidate = Candidate {
+            session: Key::parse(key).ok_or_else(damaged)?,
+            word: None,
+            files: Vec::new(),
+        };
+        let count = |parts: &Option<Parts>| match parts {
+            Some(parts) => parts.iter().filter(|part| **part).count(),
+            None => usize::MAX,
+        };
+        let fewest = (0..).zip(&left).filter(|_| all).min_by_key(|(_, parts)| count(parts));
+        if let Some((word, parts)) = fewest {
+            candidate.word = Some(word);
+            candidate.files =
+                self.row(session, key, LAYOUT, |layout| held(layout, parts.as_ref()))?;
+        }
+        Ok(Some(candidate))
+    }
+}
+
+/// Whether any part may hold the word. A word without pieces rules out nothing.
+fn is_left(parts: Option<&Parts>) -> bool {
+    parts.is_none_or(|parts| parts.contains(&true))
+}

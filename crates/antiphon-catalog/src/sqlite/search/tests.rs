@@ -1,0 +1,113 @@
+//! What is found at a glimpse, or passed over, is what reading everything would find or not.
+
+use std::path::Path;
+
+use antiphon_formats::{FORMATS, Format};
+use antiphon_sources::{list, open_telling};
+
+use super::*;
+use crate::shelf::Shelf;
+
+/// The sessions of the fixtures of some formats, and a catalogue of them.
+fn fixtures(is_wanted: fn(&Format) -> bool) -> (Shelf, Sqlite) {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../antiphon-formats/fixtures");
+    let (mut shelf, mut catalog) = (Shelf::default(), Sqlite::in_memory().unwrap());
+    for format in FORMATS.iter().filter(|format| is_wanted(format)) {
+        for fixture in list(&fixtures.join(format.name)) {
+            let endings = ["jsonl", "json", "md", "log", "txt"].into_iter();
+            let mut files = endings.map(|ending| fixture.join("input").with_extension(ending));
+            let Some(file) = files.find(|file| file.is_file()) else { continue };
+            let mut names = Vec::new();
+            let opened = open_telling(&file, &mut |name, _| names.push(name.to_owned())).unwrap();
+            if opened.format != format.name || opened.session.is_empty() {
+                continue;
+            }
+            let bytes = |number| opened.bodies.stream(number).unwrap().to_vec();
+            let files = names.into_iter().zip((0..).map(bytes)).collect();
+            let name = fixture.file_name().unwrap().to_string_lossy();
+            let record = shelf.put_files(Key::of(format.name, &name), format, files);
+            catalog.replace(record).unwrap();
+        }
+    }
+    (shelf, catalog)
+}
+
+fn look<'a>(shelf: &'a Shelf, query: &'a Query) -> Look<'a> {
+    Look { query, words: &query.words, limit: 1000, sessions: &[], texts: shelf }
+}
+
+/// Every word of every entry of a session.
+fn words(shelf: &Shelf, key: &Key) -> BTreeSet<String> {
+    let text = shelf.session(key).unwrap();
+    let reading = Reading { session: &text.session, bodies: &*text.bodies };
+    let query = Query::default();
+    let entries = text.session.entries();
+    let texts = entries.filter_map(|entry| entry::text_of(&reading, entry, &query));
+    let split = |text: String| {
+        let words = text.split(|it: char| !it.is_alphanumeric()).map(str::to_lowercase);
+        words.filter(|it| it.len() > 2).collect::<Vec<_>>()
+    };
+    texts.flat_map(split).collect()
+}
+
+/// A hit without its words, which may be fewer where a line is read alone.
+fn place(hit: &Hit) -> (Key, String, Option<String>, &'static str, Option<String>) {
+    let Hit { session, message_id, agent_id, role, tool, .. } = hit.clone();
+    (session, message_id, agent_id, role, tool)
+}
+
+#[test]
+fn no_session_that_has_a_word_is_passed_over() {
+    // Of a document that is made into lines, some words are made with them.
+    let (shelf, catalog) = fixtures(|format| format.lines.is_none());
+    let formats: BTreeSet<&str> = shelf.sessions.values().map(|kept| kept.format.name).collect();
+    assert!(formats.len() > 10, "{formats:?}");
+    let mut having: BTreeMap<String, Vec<&Key>> = BTreeMap::new();
+    for key in shelf.sessions.keys() {
+        words(&shelf, key).into_iter().for_each(|word| having.entry(word).or_default().push(key));
+    }
+    let mut passed_over = 0;
+    for (word, having) in &having {
+        let query = Query { words: vec![word.clone()], ..Query::default() };
+        let candidates = look(&shelf, &query).candidates(&catalog, true).unwrap();
+        passed_over += shelf.sessions.len() - candidates.len();
+        for key in having {
+            let place = format!("{word} in {key} of {}", shelf.sessions[*key].format.name);
+            let candidate = candidates.get(*key);
+            let candidate = candidate.unwrap_or_else(|| panic!("{place} is ruled out"));
+            // The name of a tool need not stand in the file as it is.
+            let bodies = shelf.session(key).unwrap().bodies;
+            let streams = (0..).map_while(|number| bodies.stream(number));
+            let mut texts = streams.map(|text| String::from_utf8_lossy(text).to_lowercase());
+            let may_hold = may_hold(&shelf, candidate, finder(word).as_ref());
+            let is_there = texts.any(|text| text.contains(word));
+            assert!(may_hold || !is_there, "{place} is in another block");
+        }
+    }
+    assert!(passed_over > having.len(), "filters rule something out");
+}
+
+#[test]
+fn a_glimpse_finds_what_reading_everything_finds() {
+    let (shelf, catalog) = fixtures(|format| format.stands_alone);
+    assert!(shelf.sessions.len() > 20, "{} sessions", shelf.sessions.len());
+    let (mut asked, mut glimpsed) = (0, 0);
+    for key in shelf.sessions.keys() {
+        for word in words(&shelf, key) {
+            let query = Query { words: vec![word.clone()], ..Query::default() };
+            let look = look(&shelf, &query);
+            let finders = [finder(&word)];
+            let candidates = look.candidates(&catalog, true).unwrap();
+            let Some(candidate) = candidates.get(key) else { continue };
+            let whole = look.hits_in(key, &finders, true);
+            asked += 1;
+            if let Seen::Lines(lines) = look.see(candidate, &finders, true) {
+                let Some(hits) = look.told(&catalog, key, lines).unwrap() else { continue };
+                glimpsed += 1;
+                let places = |hits: &[Hit]| hits.iter().map(place).collect::<Vec<_>>();
+                assert_eq!(places(&hits), places(&whole), "{word} in {key}");
+            }
+        }
+    }
+    assert!(glimpsed * 2 > asked, "{glimpsed} of {asked}");
+}

@@ -1,0 +1,318 @@
+//! Copying a session's files, by the one process that has its lock.
+
+use std::ffi::OsStr;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::PoisonError;
+use std::time::{Duration, Instant, SystemTime};
+
+use antiphon_formats::FORMATS;
+use antiphon_journal::regular;
+use antiphon_sources::{Beside, Bundle, DatabaseError, Error, Member, name, tree};
+
+use super::bytes::{self, Bytes, Folder, Settled};
+use super::copy::{Job, Step};
+use super::generation::{generation, generation_name, generations, plain};
+use super::sizes::{Sizes, is_fresh, size};
+use super::state::{Found, Name, STATE_FILE, State};
+use super::{Copied, Done, Known, Source, cannot_write, check, pack};
+use crate::store::make_folders;
+
+/// What else an agent leaves is packed already, or no text.
+const PACKED_ENDINGS: [&str; 3] = ["jsonl", "json", "md"];
+
+/// How exact the times of files are, with room to spare.
+const SLACK: Duration = Duration::from_secs(2);
+/// How a session is copied.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct How<'a> {
+    pub(super) known: Known<'a>,
+    pub(super) deadline: Option<Instant>,
+    pub(super) packs: bool,
+    /// Whether the copies may be damaged.
+    pub(super) is_doubted: bool,
+}
+
+pub(super) struct Copying<'a> {
+    pub(super) folder: &'a Path,
+    pub(super) bytes: Folder,
+    pub(super) source: &'a Source,
+    pub(super) how: How<'a>,
+}
+
+impl Copying<'_> {
+    /// One round over all files; false if the time was not enough. Says what they were like before.
+    pub(super) fn copy(&self, done: &mut Done) -> Result<bool, Error> {
+        let found = State::find(self.folder);
+        let is_whole = matches!(found, Found::Whole(_));
+        let known = found.state();
+        let looked_at = known.as_ref().filter(|state| state.looked_beside).and_then(|_| {
+            let changed = fs::metadata(self.folder.join(STATE_FILE)).ok()?.modified().ok()?;
+            changed.checked_sub(SLACK)
+        });
+        let mut state = State {
+            session_id: self.source.session_id.clone(),
+            source: self.source.file.clone(),
+            ..known.clone().unwrap_or_default()
+        };
+        done.copied = Copied::All;
+        if self.is_irregular(done) {
+            done.copied = Copied::Unread;
+            return Ok(true);
+        }
+        let members = self.members(looked_at)?.filter(|(format, _)| *format == self.source.agent);
+        let Some((format, mut members)) = members else {
+            // One that is not there, or empty, is one to come.
+            if self.source.file.metadata().is_ok_and(|it| it.len() > 0) {
+                done.copied = Copied::Unread;
+            }
+            return Ok(true);
+        };
+        done.found = sizes(&members, format);
+        done.is_open = known.is_some() && is_fresh(&done.found);
+        let own = self.source.file.file_name().map(|name| plain(Path::new(name)));
+        for member in &mut members {
+            member.name = name::stored(&member.name).into_owned();
+        }
+        let main = members.first().map(|main| main.name.clone());
+        state.main = main.filter(|main| own.as_deref() != Some(Path::new(main)));
+        let mut number = generations(self.folder).into_iter().max().unwrap_or(1);
+        let mut is_mended = false;
+        let mut step = self.copy_into(number, &members, &mut state, done, &mut is_mended);
+        if matches!(step, Ok(Step::Rewritten)) {
+            number += 1;
+            state.bytes = 0;
+            state.looked_beside = false;
+            step = self.copy_into(number, &members, &mut state, done, &mut is_mended);
+        }
+        // What was rewritten while it was copied is for the next time.
+        let is_done = matches!(step, Ok(Step::Done));
+        state.looked_beside |= self.how.deadline.is_none() && is_done;
+        // Whose files these are is written down even if not all of them could be copied. What was
+        // damaged may have been read so: the file's time says that it is to be read again.
+        let is_as_written = is_whole && !is_mended && known.as_ref() == Some(&state);
+        if !is_as_written && !generations(self.folder).is_empty() {
+            self.remember(&state)?;
+        }
+        Ok(step? != Step::OutOfTime && (state.looked_beside || self.how.deadline.is_none()))
+    }
+
+    /// The folder that all files must lie in: where sessions share folders, the one above those.
+    fn within(&self) -> PathBuf {
+        let format = FORMATS.iter().find(|format| format.name == self.source.agent);
+        let root = format.and_then(|format| tree::root(&self.source.file, format));
+        root.unwrap_or_else(|| self.source.within.clone())
+    }
+
+    /// Whether the main file is none that is read: a link that leads elsewhere, a pipe.
+    fn is_irregular(&self, done: &mut Done) -> bool {
+        if matches!(self.how.known, Known::Database(_)) {
+            return false;
+        }
+        let file = &self.source.file;
+        match regular::open_within(file, &self.within()) {
+            Err(error) if is_irregular(&error) => {
+                done.skipped.push((file.clone(), error.to_string()));
+                true
+            }
+            Ok(_) | Err(_) => false,
+        }
+    }
+
+    fn members(
+        &self,
+        looked_at: Option<SystemTime>,
+    ) -> Result<Option<(&'static str, Vec<Member>)>, Error> {
+        let Known::Database(database) = self.how.known else {
+            return Bundle::members(&self.source.file, self.beside(looked_at));
+        };
+        let mut database = database.lock().unwrap_or_else(PoisonError::into_inner);
+        let members = match database.members(&self.source.session_id) {
+            Err(DatabaseError::Changed { .. }) => {
+                database.reopen()?;
+                database.members(&self.source.session_id)?
+            }
+            members => members?,
+        };
+        Ok((!members.is_empty()).then_some((database.agent(), members)))
+    }
+
+    /// Packs every file of every generation, but of the newest only if it is not open.
+    pub(super) fn pack(&self, is_open: bool) -> Result<(), Error> {
+        let mut numbers = generations(self.folder);
+        let newest = numbers.iter().max().copied();
+        numbers.retain(|number| !is_open || Some(*number) != newest);
+        if numbers.is_empty() {
+            return Ok(());
+        }
+        let known = State::read(self.folder).unwrap_or_default().files;
+        for name in numbers.iter().flat_map(|number| self.bytes.list(&generation_name(*number))) {
+            let is_packable = |ending: &OsStr| PACKED_ENDINGS.iter().any(|it| ending == *it);
+            if bytes::is_half_written(&name) {
+                // By a process that was killed: whoever writes here has the lock.
+                let _ = self.bytes.remove(&name);
+            } else if Path::new(&name).extension().is_some_and(is_packable) {
+                let packed = pack::pack(&self.bytes, &name, known.get(&name).map(|it| &it.sums));
+                packed.map_err(|error| cannot_write(&self.folder.join(&name), error))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Looking into all files takes its time. Where there is little, only those that changed since
+    /// they were all looked into.
+    fn beside(&self, looked_at: Option<SystemTime>) -> Beside<'_> {
+        match (self.how.known, self.how.deadline, looked_at) {
+            (Known::Children(paths), _, _) => Beside::Known(paths),
+            (Known::Near(near), _, _) => Beside::Near(near),
+            (Known::Nothing | Known::Database(_), None, _) => Beside::All,
+            (Known::Nothing | Known::Database(_), Some(_), Some(time)) => {
+                Beside::ChangedSince(time)
+            }
+            (Known::Nothing | Known::Database(_), Some(_), None) => Beside::None,
+        }
+    }
+
+    fn copy_into(
+        &self,
+        number: u32,
+        members: &[Member],
+        state: &mut State,
+        done: &mut Done,
+        is_mended: &mut bool,
+    ) -> Result<Step, Error> {
+        let mut all = Some(Vec::new());
+        let (into, within) = (generation(self.folder, number), self.within());
+        let mut failed = None;
+        for member in members {
+            let path = into.join(&member.name);
+            let parent = path.parent().unwrap_or(&into);
+            let name = check::name_in(self.folder, &path);
+            let mut job = Job {
+                member,
+                bytes: &self.bytes,
+                name: &name,
+                within: &within,
+                deadline: self.how.deadline,
+                packs: self.how.packs,
+                is_doubted: self.how.is_doubted,
+                known: state.files.get(&name).cloned(),
+                is_mended: false,
+            };
+            // One that cannot be read is no reason to lose the others.
+            match job.can_be_read() {
+                Ok(()) => {}
+                Err(error) if is_irregular(&error) => {
+                    done.skipped.push((member.path.clone(), error.to_string()));
+                    continue;
+                }
+                Err(error) => {
+                    let cannot_read = Error::Read { path: member.path.clone(), source: error };
+                    failed = failed.or(Some(cannot_read));
+                    continue;
+                }
+            }
+            let before = self.stored_len(&name);
+            let step = make_folders(parent).and_then(|()| job.run());
+            *is_mended |= job.is_mended;
+            state.bytes = state.bytes.saturating_add(self.stored_len(&name)).saturating_sub(before);
+            if let Some(mut copy) = job.known {
+                let own = name::last_parts(&member.path, &member.name);
+                let is_other = member.document.is_none() && own != Path::new(&member.name);
+                copy.was = is_other.then_some(Name(own));
+                state.files.insert(name, copy);
+            }
+            match step.map_err(|error| cannot_write(&path, error))? {
+                Step::New(bytes) => {
+                    if let Some(all) = &mut all {
+                        all.push((member.name.clone(), bytes));
+                    }
+                }
+                Step::Done => all = None,
+                // The rest is still to come.
+                Step::Half => {
+                    all = None;
+                    done.is_open = true;
+                }
+                step @ (Step::OutOfTime | Step::Rewritten) => return Ok(step),
+            }
+        }
+        done.files = all;
+        if let Some(failed) = failed {
+            return Err(failed);
+        }
+        Ok(Step::Done)
+    }
+
+    /// Writes down whose files these are.
+    fn remember(&self, state: &State) -> Result<(), Error> {
+        let written = state.to_text().and_then(|text| {
+            bytes::write(&self.bytes, STATE_FILE, Settled::Later, text.as_bytes())
+        });
+        written.map_err(|error| cannot_write(&self.folder.join(STATE_FILE), error))
+    }
+
+    /// How long a copy is on the disk, in whatever form.
+    fn stored_len(&self, name: &str) -> u64 {
+        let len = self.bytes.len(name).or_else(|| self.bytes.len(&pack::packed_name(name)));
+        len.unwrap_or_default()
+    }
+
+    fn lock(&self) -> Result<Option<File>, Error> {
+        let path = self.folder.join("lock");
+        locked(File::open(self.folder)).or_else(|_| {
+            let file = bytes::private(OpenOptions::new().write(true).create(true)).open(&path);
+            locked(file).map_err(|error| cannot_write(&path, error))
+        })
+    }
+
+    /// The lock; nothing, if another process has it and was asked to look again.
+    pub(super) fn lock_or_want(&self) -> Result<Option<File>, Error> {
+        if let Some(lock) = self.lock()? {
+            return Ok(Some(lock));
+        }
+        // First asked, then looked once more: either that one sees what was asked, or the lock is
+        // free.
+        self.want()?;
+        self.lock()
+    }
+
+    pub(super) fn want(&self) -> Result<(), Error> {
+        let path = self.folder.join("wanted");
+        let made = bytes::private(OpenOptions::new().write(true).create(true)).open(&path);
+        made.map(drop).map_err(|error| cannot_write(&path, error))
+    }
+
+    pub(super) fn is_wanted(&self) -> bool {
+        self.folder.join("wanted").exists()
+    }
+
+    pub(super) fn takes_what_is_wanted(&self) -> bool {
+        fs::remove_file(self.folder.join("wanted")).is_ok()
+    }
+}
+
+/// What files are like, and the folders that they lead to.
+fn sizes(members: &[Member], agent: &str) -> Sizes {
+    let files = members.iter().filter(|member| member.document.is_none());
+    let files = files.map(|member| member.path.clone());
+    let format = FORMATS.iter().find(|format| format.name == agent);
+    let folders = format.map(|format| tree::folders(members, format)).unwrap_or_default();
+    files.chain(folders).map(|path| (size(&path), path)).map(|(size, path)| (path, size)).collect()
+}
+
+/// Whether a file was not opened for what it is, and would not be another time.
+fn is_irregular(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::InvalidInput) || regular::leads_out(error)
+}
+
+/// The same, locked; nothing, if another process has locked it.
+fn locked(file: io::Result<File>) -> io::Result<Option<File>> {
+    let file = file?;
+    match file.try_lock() {
+        Ok(()) => Ok(Some(file)),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}

@@ -1,0 +1,62 @@
+//! From what is kept of a session to what the catalogue is to hold of it.
+
+use std::io;
+
+use antiphon_catalog::{Index, MainFile, Origin, Record};
+use antiphon_formats::FORMATS;
+use antiphon_sources::{Bundle, Error, LOG_FORMAT, Opened, PACKED, open_foreign};
+use antiphon_views::Reading;
+
+use crate::damaged::damage_of;
+use crate::opened::open_telling;
+use crate::stored::Place;
+
+/// Reads a session whole. One in which nothing was said yet has a record without events, so that it
+/// is not read again before it changes. Says what is damaged, if anything is.
+pub(crate) fn record(place: &Place) -> Result<(Record, Option<String>), Error> {
+    let mut index = Index::default();
+    let opened = open_telling(&place.main_file(), &mut |name, bytes| index.add(name, bytes))?;
+    // What is of no known format is read as a log. A copy never is one.
+    if place.origin == Origin::Archived && opened.format == LOG_FORMAT {
+        let what = format!("not a valid {} session", place.agent.as_deref().unwrap_or_default());
+        let source = io::Error::new(io::ErrorKind::InvalidData, what);
+        return Err(Error::Read { path: place.main_file(), source });
+    }
+    let damage = damage_of(&opened.session, place.origin);
+    let damage = damage.map(|problem| problem.message.clone());
+    Ok((assemble(place, &opened, index), damage))
+}
+
+/// The same of a copy whose files are at hand; nothing, for a format of which that is not enough.
+pub(crate) fn record_of(place: &Place, files: Vec<(String, Vec<u8>)>) -> Option<Record> {
+    let mut index = Index::default();
+    let mut tell = |name: &str, bytes: Option<&[u8]>| index.add(name, bytes);
+    let bundle = Bundle::of(place.agent.as_deref()?, files, &mut tell)?;
+    Some(assemble(place, &open_foreign(bundle, false), index))
+}
+
+fn assemble(place: &Place, opened: &Opened, index: Index) -> Record {
+    let reading = Reading { session: &opened.session, bodies: &*opened.bodies };
+    let (main, parts) = main_files(index.names(), opened);
+    let mut record = index.record(&place.subject(opened.format), &reading);
+    (record.row.main, record.row.parts) = (main, parts);
+    record
+}
+
+/// The main file of the session, and those of others that are among its own. Only a format that
+/// says who made a session keeps such files beside their maker's.
+fn main_files<'n>(
+    names: impl Iterator<Item = &'n str>,
+    opened: &Opened,
+) -> (Option<MainFile>, Vec<MainFile>) {
+    let format = FORMATS.iter().find(|it| it.name == opened.format && it.made_by.is_some());
+    let Some(kept) = format.and_then(|it| it.kept.as_ref()) else { return (None, Vec::new()) };
+    let main_file = |(stream, name): (u32, &str)| {
+        let name = name.strip_suffix(PACKED).unwrap_or(name);
+        // They stand in one column, one on each line.
+        let session = (kept.session)(name).filter(|name| !name.contains('\n'))?.to_owned();
+        Some(MainFile { session, len: opened.bodies.stream(stream)?.len() as u64 })
+    };
+    let mut files = (0..).zip(names);
+    (files.next().and_then(main_file), files.filter_map(main_file).collect())
+}

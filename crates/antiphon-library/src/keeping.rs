@@ -1,0 +1,51 @@
+//! Keeping what is new on this machine, and taking it into the catalogue at once.
+
+use std::path::Path;
+use std::sync::mpsc::{SyncSender, sync_channel};
+
+use antiphon_catalog::Change;
+
+use crate::catalogue::{Read, WAITING};
+use crate::indexed::record_of;
+use crate::stored::archived;
+use crate::sync::{Round, Sink};
+use crate::{Environment, Store, Synced};
+
+impl Store {
+    /// Copies what is new of every session, on as many threads as there are processors, and takes
+    /// it into the catalogue. `each` is told after each session how many are done, of how many.
+    pub fn sync(
+        &self,
+        environment: &Environment,
+        agent: Option<&str>,
+        each: &(dyn Fn(usize, usize) + Sync),
+    ) -> Synced {
+        let round = Round::begin(self, environment, agent);
+        // What is at hand is read at once. If that fails, whoever asks next does it.
+        let mut catalogue = self.catalogue_as_is(each).ok();
+        let (sender, records) = sync_channel(WAITING);
+        let kept = std::thread::scope(|scope| {
+            let indexing = Indexing(sender);
+            let keeping = scope.spawn(move || round.keep(&indexing, each));
+            match &mut catalogue {
+                Some(catalogue) => drop(catalogue.write_all(records)),
+                None => drop(records),
+            }
+            keeping.join()
+        });
+        kept.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    }
+}
+
+/// Makes records of sessions that were copied, for whoever writes them.
+struct Indexing(SyncSender<Read>);
+
+impl Sink for Indexing {
+    fn kept(&self, folder: &Path, files: Vec<(String, Vec<u8>)>) {
+        let record = archived(folder).and_then(|place| record_of(&place, files));
+        if let Some(record) = record {
+            // Nobody takes it who has failed to write the ones before.
+            let _ = self.0.send(Ok(Change::Replace(Box::new(record))));
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! The sessions that are kept, each at its place.
+//!
+//! What the catalogue knows of a session need not be read; of the others only the beginning and the
+//! end are.
+
+mod digest;
+mod find;
+mod part;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use antiphon_catalog::{Catalog as _, Key, Origin, Row, Sqlite, Stamp, Subject};
+use antiphon_model::Timestamp;
+use antiphon_sources::list;
+
+use crate::Store;
+
+pub use digest::StoredSession;
+pub(crate) use digest::{title_of_file, title_of_log};
+pub use find::Found;
+
+/// The name of the catalogue's file in the store.
+pub(crate) const CATALOG_FILE: &str = "catalog.sqlite";
+
+/// A session's place in the store, before anything of it was read.
+#[derive(Debug, Clone)]
+pub(crate) struct Place {
+    pub(crate) key: Key,
+    pub(crate) origin: Origin,
+    pub(crate) folder: PathBuf,
+    /// When something was last added.
+    pub(crate) changed_at: Timestamp,
+    /// The state in which it is.
+    pub(crate) stamp: Stamp,
+    /// The name of the agent's folder in the archive.
+    pub(crate) agent: Option<String>,
+}
+
+impl Place {
+    /// What is said of it before it is read, in the catalogue's words.
+    pub(crate) fn subject<'a>(&'a self, format: &'a str) -> Subject<'a> {
+        let Self { key, origin, stamp, agent, .. } = self;
+        Subject { key, origin: *origin, stamp, agent: agent.as_deref(), format }
+    }
+
+    pub(crate) fn main_file(&self) -> PathBuf {
+        main_file(self.origin, &self.folder)
+    }
+}
+
+/// What is opened: the folder of a log, or an agent's main file.
+fn main_file(origin: Origin, folder: &Path) -> PathBuf {
+    match origin {
+        Origin::Recorded => folder.to_owned(),
+        Origin::Archived => crate::archive::main_file(folder).unwrap_or_else(|| folder.to_owned()),
+    }
+}
+
+impl Store {
+    /// What the catalogue knows, if there is one that can be read. Nothing is made or written.
+    pub(crate) fn known_rows(&self) -> BTreeMap<Key, Row> {
+        let file = self.catalog_file();
+        let rows = file.is_file().then(|| Sqlite::open(&file).and_then(|it| it.rows()));
+        let rows = rows.and_then(Result::ok).unwrap_or_default();
+        by_key(rows)
+    }
+
+    pub(crate) fn catalog_file(&self) -> PathBuf {
+        self.root().join(CATALOG_FILE)
+    }
+
+    /// How many copies and recordings there are.
+    pub fn count(&self) -> usize {
+        self.places().len()
+    }
+
+    /// Every session, the one in which something happened last first. Of those that the catalogue
+    /// does not know, only the beginning and the end are read. A store that is not there has none.
+    pub fn sessions(&self) -> Vec<StoredSession> {
+        sessions_of(self.places(), self.known_rows())
+    }
+
+    /// Whether no session is kept.
+    pub fn is_empty(&self) -> bool {
+        self.places().is_empty()
+    }
+
+    /// Every copy and every recording, in the same order. What the catalogue knows need not be
+    /// read.
+    pub(crate) fn rows(&self) -> Vec<StoredSession> {
+        let mut rows: Vec<StoredSession> = listed(self.places(), self.known_rows()).collect();
+        newest_first(&mut rows);
+        rows
+    }
+
+    /// The sessions' places, in the same order.
+    pub(crate) fn places(&self) -> Vec<Place> {
+        let recorded = list(&self.root().join("sessions")).into_iter().filter_map(recorded);
+        let agents = list(&self.root().join("archive"));
+        let archived =
+            agents.iter().flat_map(|agent| list(agent)).filter_map(|folder| archived(&folder));
+        let mut places: Vec<Place> = recorded.chain(archived).collect();
+        places.sort_by(|a, b| b.changed_at.cmp(&a.changed_at).then_with(|| a.key.cmp(&b.key)));
+        places
+    }
+}
+
+pub(crate) fn by_key(rows: Vec<Row>) -> BTreeMap<Key, Row> {
+    rows.into_iter().map(|row| (row.key.clone(), row)).collect()
+}
+
+/// The sessions at these places, with what is known of some. One that another holds is that one's.
+pub(crate) fn sessions_of(places: Vec<Place>, known: BTreeMap<Key, Row>) -> Vec<StoredSession> {
+    let mut sessions = merged(listed(places, known).filter(|session| !session.is_part));
+    newest_first(&mut sessions);
+    sessions
+}
+
+fn newest_first(sessions: &mut [StoredSession]) {
+    let times = |session: &StoredSession| (session.at(), session.changed_at);
+    sessions.sort_by(|a, b| times(b).cmp(&times(a)).then_with(|| a.key.cmp(&b.key)));
+}
+
+fn listed(
+    places: Vec<Place>,
+    mut known: BTreeMap<Key, Row>,
+) -> impl Iterator<Item = StoredSession> {
+    places.into_iter().filter_map(move |place| match known.remove(&place.key) {
+        Some(row) if row.stamp == place.stamp => StoredSession::of_row(&place, row),
+        _ => StoredSession::read(&place),
+    })
+}
+
+/// A run that was recorded and copied is one session: the agent's own file gives its content, the
+/// recording its role, issue, run and how it ended.
+fn merged(sessions: impl Iterator<Item = StoredSession>) -> Vec<StoredSession> {
+    let mut rows: Vec<StoredSession> = Vec::new();
+    let mut by_id: BTreeMap<String, usize> = BTreeMap::new();
+    for session in sessions {
+        let known = by_id.get(&session.session_id).and_then(|&at| rows.get_mut(at));
+        match known {
+            Some(row) if row.origin != session.origin => row.merge(session),
+            _ => {
+                by_id.insert(session.session_id.clone(), rows.len());
+                rows.push(session);
+            }
+        }
+    }
+    rows
+}
+
+fn recorded(path: PathBuf) -> Option<Place> {
+    let key = Key::of_folder(&path)?;
+    // Segments are numbered with as many digits each, so the last name is the last segment.
+    let last = list(&path).into_iter().filter(|file| file.extension() == Some("jsonl".as_ref()));
+    let (changed_at, stamp) = state(&last.max()?)?;
+    Some(Place { key, origin: Origin::Recorded, folder: path, changed_at, stamp, agent: None })
+}
+
+pub(crate) fn archived(folder: &Path) -> Option<Place> {
+    let key = Key::of_folder(folder)?;
+    let agent = folder.parent()?.file_name()?.to_str()?.to_owned();
+    // A session whose record is lost is still one.
+    let (changed_at, stamp) = state(&folder.join(crate::archive::STATE_FILE))
+        .or_else(|| state(folder).filter(|_| crate::archive::has_lost_its_record(folder)))?;
+    let folder = folder.to_owned();
+    Some(Place { key, origin: Origin::Archived, folder, changed_at, stamp, agent: Some(agent) })
+}
+
+/// When a file was changed, and a word for the state in which it and the readers are.
+fn state(file: &Path) -> Option<(Timestamp, Stamp)> {
+    let metadata = fs::metadata(file).ok()?;
+    let since = metadata.modified().ok()?.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    let changed_at = Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX));
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    let (version, nanos, len) = (env!("CARGO_PKG_VERSION"), since.as_nanos(), metadata.len());
+    let stamp = format!("{version}.{} {name} {len} {nanos}", antiphon_formats::READERS);
+    Some((changed_at, Stamp::new(stamp)))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,46 @@
+//! Sessions that were kept with the session that made them: a thread has an id of its own, too.
+
+use std::path::PathBuf;
+
+use antiphon_formats::FORMATS;
+use antiphon_sources::{PACKED, list, relative};
+
+use super::digest::id_of_file;
+use super::find::PREFIX_MIN;
+use super::{Origin, Store};
+use crate::archive::newest_copy;
+
+impl Store {
+    /// The main files of sessions that others hold, whose own id is this word or begins with it.
+    /// Files are named by their ids, so that only those are looked into whose name has the word.
+    pub fn find_parts(&self, word: &str) -> Vec<PathBuf> {
+        if word.len() < PREFIX_MIN {
+            return Vec::new();
+        }
+        let mut found = Vec::new();
+        for place in self.places().into_iter().filter(|place| place.origin == Origin::Archived) {
+            let format = FORMATS.iter().find(|it| Some(it.name) == place.agent.as_deref());
+            let kept = format.filter(|it| it.made_by.is_some()).and_then(|it| it.kept.as_ref());
+            let Some(kept) = kept else { continue };
+            let root = newest_copy(&place.folder);
+            let main = place.main_file();
+            let mut folders = vec![root.clone()];
+            while let Some(folder) = folders.pop() {
+                for path in list(&folder) {
+                    if path.is_dir() && !path.is_symlink() {
+                        folders.push(path);
+                        continue;
+                    }
+                    let name = relative(&path, &root);
+                    let name = (kept.session)(name.strip_suffix(PACKED).unwrap_or(&name));
+                    let is_likely = name.is_some_and(|name| name.contains(word)) && path != main;
+                    if is_likely && id_of_file(&path).is_some_and(|id| id.starts_with(word)) {
+                        found.push(path);
+                    }
+                }
+            }
+        }
+        found.sort();
+        found
+    }
+}

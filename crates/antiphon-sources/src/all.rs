@@ -1,0 +1,261 @@
+//! Every session below some paths, each once.
+//!
+//! What is a session is told by what a file holds, never by its name alone. Which files belong
+//! together is the format's to say: what a session has among its files is not another session. So
+//! the files that an agent's layout knows as main ones are read first, and of the others only those
+//! that no session took.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use antiphon_formats::Format;
+
+use crate::Error;
+use crate::bundle::{Bundle, Nearby, format_of, is_outdated};
+use crate::database::{self, Database, DatabaseError};
+use crate::file::PACKED;
+use crate::open::{Opened, open, open_foreign, open_usage};
+
+/// What was found at some paths and below them.
+#[derive(Debug)]
+pub struct All<T> {
+    /// What was made of each session.
+    pub sessions: Vec<T>,
+    /// How many files below folders are no sessions, and belong to none.
+    pub others: usize,
+    /// What could not be read.
+    pub failed: Vec<(PathBuf, Error)>,
+}
+
+/// Opens every session at these paths and below them, on as many threads as there are processors.
+/// `only_usage`: what was used is wanted, and perhaps nothing else. `make` takes what it needs of
+/// each, and may add what it knows; what it makes of files that belong to another session is
+/// dropped.
+pub fn open_all<T: Send>(
+    paths: &[PathBuf],
+    only_usage: bool,
+    make: &(dyn Fn(&mut Opened) -> T + Sync),
+) -> All<T> {
+    let (mut named, mut below, mut failed) = (Vec::new(), Vec::new(), Vec::new());
+    for path in paths {
+        let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
+        match path.is_dir() {
+            true => walk(path, &mut below, &mut failed),
+            false => named.push(path),
+        }
+    }
+    below.sort();
+    below.dedup();
+    let reader = Reader { nearby: Nearby::default(), only_usage, make };
+    let mut found = Found { read: Vec::new(), parts: Vec::new(), others: Vec::new(), failed };
+    found.add(on_threads(&named, &|path| reader.named(path)));
+    found.add(on_threads(&below, &|path| reader.below(path)));
+    // A part that no session took is all that there is of one.
+    let taken = found.taken();
+    let mut left = std::mem::take(&mut found.parts);
+    left.retain(|part| !taken.contains(&real(part)));
+    found.add(on_threads(&left, &|path| reader.alone(path)));
+    let taken = found.taken();
+    let others = found.others.iter().filter(|other| !taken.contains(&real(other))).count();
+    All { sessions: once(found.read), others, failed: found.failed }
+}
+
+/// A session that was read, and the files that were read for it.
+struct Read<T> {
+    files: Vec<PathBuf>,
+    made: T,
+}
+
+/// What came of looking at a file.
+enum Looked<T> {
+    Sessions(Vec<Read<T>>),
+    /// By its agent's layout it belongs to another file.
+    Part,
+    Other,
+}
+
+struct Found<T> {
+    read: Vec<Read<T>>,
+    parts: Vec<PathBuf>,
+    others: Vec<PathBuf>,
+    failed: Vec<(PathBuf, Error)>,
+}
+
+impl<T> Found<T> {
+    fn add(&mut self, looked: Vec<(PathBuf, Result<Looked<T>, Error>)>) {
+        for (path, looked) in looked {
+            match looked {
+                Ok(Looked::Sessions(mut sessions)) => self.read.append(&mut sessions),
+                Ok(Looked::Part) => self.parts.push(path),
+                Ok(Looked::Other) => self.others.push(path),
+                Err(error) => self.failed.push((path, error)),
+            }
+        }
+    }
+
+    /// The files that were read.
+    fn taken(&self) -> BTreeSet<PathBuf> {
+        self.read.iter().flat_map(|read| &read.files).map(|file| real(file)).collect()
+    }
+}
+
+/// Each session once: what another one has among its files, or what was found twice, is not one
+/// more. Whoever has most files comes first, so that of two that claim each other one stays.
+fn once<T>(mut read: Vec<Read<T>>) -> Vec<T> {
+    read.sort_by(|a, b| b.files.len().cmp(&a.files.len()).then_with(|| a.files.cmp(&b.files)));
+    let mut taken = BTreeSet::new();
+    let mut sessions = Vec::new();
+    for Read { files, made } in read {
+        if files.first().is_some_and(|main| taken.contains(&real(main))) {
+            continue;
+        }
+        taken.extend(files.iter().map(|file| real(file)));
+        sessions.push((files, made));
+    }
+    sessions.sort_by(|a, b| a.0.cmp(&b.0));
+    sessions.into_iter().map(|(_, made)| made).collect()
+}
+
+/// By whatever way a file was reached, it is one.
+fn real(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}
+
+/// The regular files below a folder. Links to folders are not followed: they may lead in a circle.
+fn walk(folder: PathBuf, files: &mut Vec<PathBuf>, failed: &mut Vec<(PathBuf, Error)>) {
+    let mut folders = vec![folder];
+    while let Some(folder) = folders.pop() {
+        let entries = match fs::read_dir(&folder) {
+            Ok(entries) => entries,
+            Err(source) => {
+                failed.push((folder.clone(), Error::Read { path: folder, source }));
+                continue;
+            }
+        };
+        for path in entries.flatten().map(|entry| entry.path()) {
+            if path.is_dir() {
+                if !path.is_symlink() {
+                    folders.push(path);
+                }
+            } else if path.is_file() && !is_outdated(&path) {
+                files.push(path);
+            }
+        }
+    }
+}
+
+struct Reader<'m, T> {
+    nearby: Nearby,
+    only_usage: bool,
+    make: &'m (dyn Fn(&mut Opened) -> T + Sync),
+}
+
+impl<T> Reader<'_, T> {
+    /// A file that somebody names is a session, or an error.
+    fn named(&self, path: &Path) -> Result<Looked<T>, Error> {
+        match database::named(path) {
+            Some((database, None)) => self.database(&database),
+            _ => self.alone(path),
+        }
+    }
+
+    fn below(&self, path: &Path) -> Result<Looked<T>, Error> {
+        if database::named(path).is_some() {
+            return match self.database(path) {
+                Err(Error::Database(
+                    DatabaseError::Unknown { .. } | DatabaseError::Empty { .. },
+                )) => Ok(Looked::Other),
+                other => other,
+            };
+        }
+        match format_of(path)? {
+            Some(format) if !is_main(format, path) => Ok(Looked::Part),
+            Some(format) => self.foreign(path, format),
+            // A log of our own begins with any event; but events it has.
+            None if plain(path).ends_with(".jsonl") => {
+                let mut opened = self.open(path)?;
+                let is_session = !opened.session.is_empty();
+                Ok(if is_session { self.one(&mut opened) } else { Looked::Other })
+            }
+            None => Ok(Looked::Other),
+        }
+    }
+
+    fn alone(&self, path: &Path) -> Result<Looked<T>, Error> {
+        let format = if database::named(path).is_some() { None } else { format_of(path)? };
+        match format {
+            Some(format) => self.foreign(path, format),
+            None => Ok(self.one(&mut self.open(path)?)),
+        }
+    }
+
+    /// All sessions of a database.
+    fn database(&self, path: &Path) -> Result<Looked<T>, Error> {
+        let mut database = Database::open(path)?;
+        let ids: Vec<String> = database.sessions().map(|row| row.id.clone()).collect();
+        let mut sessions = Vec::new();
+        for id in ids {
+            let bundle = match Bundle::of_open_database(path, &database, &id) {
+                Err(Error::Database(DatabaseError::Changed { .. })) => {
+                    database.reopen()?;
+                    Bundle::of_open_database(path, &database, &id)
+                }
+                other => other,
+            };
+            let mut opened = open_foreign(bundle?, self.only_usage);
+            sessions.push(Read { files: opened.files.clone(), made: (self.make)(&mut opened) });
+        }
+        Ok(Looked::Sessions(sessions))
+    }
+
+    fn foreign(&self, path: &Path, format: &'static Format) -> Result<Looked<T>, Error> {
+        let bundle = Bundle::read_near(path, format, &self.nearby.of(path))?;
+        Ok(self.one(&mut open_foreign(bundle, self.only_usage)))
+    }
+
+    fn open(&self, path: &Path) -> Result<Opened, Error> {
+        if self.only_usage { open_usage(path) } else { open(path) }
+    }
+
+    fn one(&self, opened: &mut Opened) -> Looked<T> {
+        let files = opened.files.clone();
+        Looked::Sessions(vec![Read { files, made: (self.make)(opened) }])
+    }
+}
+
+/// Whether an agent calls such a file the main one of a session.
+fn is_main(format: &Format, path: &Path) -> bool {
+    let name = plain(path);
+    format.kept.as_ref().is_none_or(|kept| (kept.session)(&name).is_some())
+}
+
+/// The name of what a file holds, with `/` between folders.
+fn plain(path: &Path) -> String {
+    let name = path.iter().map(|part| part.to_string_lossy()).collect::<Vec<_>>().join("/");
+    name.strip_suffix(PACKED).map_or_else(|| name.clone(), str::to_owned)
+}
+
+/// Does something with each file, on as many threads as there are processors.
+fn on_threads<T: Send>(files: &[PathBuf], look: &(dyn Fn(&Path) -> T + Sync)) -> Vec<(PathBuf, T)> {
+    let next = AtomicUsize::new(0);
+    let looked: Mutex<Vec<(PathBuf, T)>> = Mutex::default();
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(files.len());
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                while let Some(file) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let found = look(file);
+                    let mut looked = looked.lock().unwrap_or_else(PoisonError::into_inner);
+                    looked.push((file.clone(), found));
+                }
+            });
+        }
+    });
+    looked.into_inner().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,232 @@
+//! Databases in which agents keep their sessions: each session as a document.
+//!
+//! Nothing is written where a database lies: one that its agent has open is read beside it, one
+//! that nobody has open is read as a file that does not change, and all else from a copy
+//! ([`source`]).
+//! `opencode.db/ses_1` names a session of `opencode.db`.
+
+mod goose;
+mod opencode;
+mod row;
+mod source;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+use crate::bundle::Member;
+use crate::regular;
+use source::Connected;
+
+const MAGIC: &[u8; 16] = b"SQLite format 3\0";
+
+#[derive(Debug, Error)]
+pub enum DatabaseError {
+    #[error("cannot read the database `{path}`")]
+    Read { path: PathBuf, source: rusqlite::Error },
+    #[error("cannot copy the database `{path}`")]
+    Copy { path: PathBuf, source: std::io::Error },
+    #[error("`{path}` is a database that contains no sessions of a known agent")]
+    Unknown { path: PathBuf },
+    #[error("the database `{path}` contains no sessions")]
+    Empty { path: PathBuf },
+    #[error("there is no session `{id}` in the database `{path}`; the newest is `{newest}`")]
+    NoSession { path: PathBuf, id: String, newest: String },
+    #[error("`{path}` contains sessions of {agent}, which cannot be read yet")]
+    Unread { path: PathBuf, agent: &'static str },
+    #[error("a session in the database `{path}` is too long to read")]
+    TooLong { path: PathBuf },
+    #[error("the database `{path}` changed while it was being read")]
+    Changed { path: PathBuf },
+}
+
+/// Whose sessions a database holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    OpenCode,
+    Goose,
+}
+
+/// A session of a database, before anything was read that was said in it.
+#[derive(Debug, Clone)]
+pub struct Row {
+    pub id: String,
+    parent: Option<String>,
+    title: Option<String>,
+    /// When it last changed; later ones are greater.
+    updated: String,
+    /// What is another one when the session has changed.
+    stamp: String,
+}
+
+/// An open database.
+#[derive(Debug)]
+pub struct Database {
+    path: PathBuf,
+    kind: Kind,
+    connected: Connected,
+    /// Every session, the newest first.
+    rows: Vec<Row>,
+}
+
+/// The database that a path names or leads into, and then the session.
+pub(crate) fn named(path: &Path) -> Option<(PathBuf, Option<String>)> {
+    if is_database(path) {
+        return Some((path.to_owned(), None));
+    }
+    let database = path.parent().filter(|above| !path.exists() && is_database(above))?;
+    Some((database.to_owned(), Some(path.file_name()?.to_str()?.to_owned())))
+}
+
+fn is_database(path: &Path) -> bool {
+    let mut magic = [0; MAGIC.len()];
+    let read = regular::open(path).and_then(|mut file| file.read_exact(&mut magic));
+    read.is_ok() && magic == *MAGIC
+}
+
+impl Database {
+    pub fn open(path: &Path) -> Result<Self, DatabaseError> {
+        let connected = source::connect(path)?;
+        let failed = |source| DatabaseError::Read { path: path.to_owned(), source };
+        let (kind, mut rows) = {
+            let connection = &connected.connection;
+            if row::has(connection, "session", "id") && row::has(connection, "message", "data") {
+                (Kind::OpenCode, opencode::rows(connection).map_err(failed)?)
+            } else if row::has(connection, "sessions", "id")
+                && row::has(connection, "messages", "content_json")
+            {
+                (Kind::Goose, goose::rows(connection).map_err(failed)?)
+            } else {
+                return Err(DatabaseError::Unknown { path: path.to_owned() });
+            }
+        };
+        rows.sort_by(|a, b| b.updated.cmp(&a.updated).then_with(|| a.id.cmp(&b.id)));
+        Ok(Self { path: path.to_owned(), kind, connected, rows })
+    }
+
+    /// Opens it anew: somebody has begun to write into it.
+    pub fn reopen(&mut self) -> Result<(), DatabaseError> {
+        *self = Self::open(&self.path)?;
+        Ok(())
+    }
+
+    /// The agent whose sessions these are: the name of its format.
+    pub fn agent(&self) -> &'static str {
+        match self.kind {
+            Kind::OpenCode => "opencode",
+            Kind::Goose => "goose",
+        }
+    }
+
+    /// The sessions that no other here has made, the newest first.
+    pub fn sessions(&self) -> impl Iterator<Item = &Row> {
+        let ids: BTreeSet<&str> = self.rows.iter().map(|row| row.id.as_str()).collect();
+        self.rows.iter().filter(move |row| {
+            row.parent.as_deref().is_none_or(|parent| !ids.contains(parent) || parent == row.id)
+        })
+    }
+
+    /// What is another one when the session or one that it made has changed.
+    pub fn stamp(&self, id: &str) -> String {
+        let stamps: Vec<String> =
+            self.family(id).iter().map(|row| format!("{} {}", row.id, row.stamp)).collect();
+        stamps.join("\n")
+    }
+
+    /// The session of that id, or the newest.
+    pub(crate) fn find(&self, id: Option<&str>) -> Result<&Row, DatabaseError> {
+        let Some(newest) = self.sessions().next().or(self.rows.first()) else {
+            return Err(DatabaseError::Empty { path: self.path.clone() });
+        };
+        let Some(id) = id else { return Ok(newest) };
+        self.rows.iter().find(|row| row.id == id).ok_or_else(|| DatabaseError::NoSession {
+            path: self.path.clone(),
+            id: id.to_owned(),
+            newest: newest.id.clone(),
+        })
+    }
+
+    /// What to say to somebody who named the database and no session.
+    pub(crate) fn others(&self) -> Option<String> {
+        const SHOWN: usize = 5;
+        let count = self.sessions().count();
+        if count < 2 {
+            return None;
+        }
+        let shown = self.path.display();
+        let title = |row: &Row| match &row.title {
+            Some(title) if !title.is_empty() => format!("{} ({title})", row.id),
+            _ => row.id.clone(),
+        };
+        let others: Vec<String> = self.sessions().skip(1).take(SHOWN).map(title).collect();
+        let more = if count > SHOWN + 1 { " …" } else { "" };
+        Some(format!(
+            "`{shown}` contains {count} sessions, and this is the newest; open another as \
+             `{shown}/<id>`: {}{more}",
+            others.join(", ")
+        ))
+    }
+
+    /// The session and those that it made, as files; each lies below the database, by its id.
+    pub fn members(&self, id: &str) -> Result<Vec<Member>, DatabaseError> {
+        let failed = |source| DatabaseError::Read { path: self.path.clone(), source };
+        let family: Vec<&str> = self.family(id).iter().map(|row| row.id.as_str()).collect();
+        let connection = &self.connected.connection;
+        // One look at all of it, whatever is written meanwhile.
+        let look = connection.unchecked_transaction().map_err(failed)?;
+        let mut members: Vec<Member> = Vec::new();
+        for member in family {
+            let text = match self.kind {
+                Kind::OpenCode => opencode::document(connection, member),
+                Kind::Goose => goose::document(connection, member),
+            };
+            let text = text.map_err(failed)?;
+            let text = text.ok_or_else(|| DatabaseError::TooLong { path: self.path.clone() })?;
+            let name = match members.first() {
+                None => format!("{}.json", file_stem(id)),
+                Some(_) => format!("{}/{}.json", file_stem(id), file_stem(member)),
+            };
+            members.push(Member { name, path: self.path.join(member), document: Some(text) });
+        }
+        drop(look);
+        match self.connected.has_changed() {
+            true => Err(DatabaseError::Changed { path: self.path.clone() }),
+            false => Ok(members),
+        }
+    }
+
+    /// A session, and all that were made from it.
+    fn family(&self, id: &str) -> Vec<&Row> {
+        let mut children: BTreeMap<&str, Vec<&Row>> = BTreeMap::new();
+        for row in self.rows.iter().rev() {
+            if let Some(parent) = &row.parent {
+                children.entry(parent).or_default().push(row);
+            }
+        }
+        let mut family: Vec<&Row> = self.rows.iter().filter(|row| row.id == id).take(1).collect();
+        let mut seen: BTreeSet<&str> = BTreeSet::from([id]);
+        let mut at = 0;
+        while let Some(row) = family.get(at) {
+            at += 1;
+            let made = children.get(row.id.as_str()).into_iter().flatten();
+            let made: Vec<&Row> = made.copied().filter(|row| seen.insert(&row.id)).collect();
+            family.extend(made);
+        }
+        family
+    }
+}
+
+/// What a session is called as a file. Its id is not trusted to be a name.
+fn file_stem(id: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    if (1..=100).contains(&id.len()) && id.chars().all(is_plain) {
+        return id.to_owned();
+    }
+    let hash = blake3::hash(id.as_bytes()).to_hex();
+    format!("ses_{}", hash.get(..32).unwrap_or_default())
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

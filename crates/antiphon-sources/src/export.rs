@@ -1,0 +1,115 @@
+//! A session of any format, written as a log.
+
+use std::path::Path;
+
+use antiphon_formats::{Duplicate, Sink};
+use antiphon_journal::{Draft, Log, Options, Writer, salvage};
+use antiphon_model::{Event, Problem, Severity};
+use antiphon_redact::{Counts, Redactor};
+
+use crate::redacted::redact_log;
+use crate::{Bundle, Error};
+
+/// What was written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Exported {
+    pub events: u64,
+    /// Lines of the source that could not be read.
+    pub problems: u64,
+}
+
+/// What takes secrets out, and counts them.
+pub type Redacting<'a> = (&'a Redactor, &'a mut Counts);
+
+/// Copies a log event by event to a new log at `to`. With a redactor, without secrets.
+pub fn copy_log(
+    log: &Log,
+    to: &Path,
+    options: Options,
+    redaction: Option<Redacting<'_>>,
+) -> Result<Exported, Error> {
+    let options = named(log.name(), options);
+    let copied = match redaction {
+        Some((redactor, counts)) => redact_log(log, to, options, redactor, counts)?,
+        None => salvage(log, to, options)?,
+    };
+    Ok(Exported { events: copied.events, problems: copied.lost + copied.changed })
+}
+
+/// Writes a session of another format to a new log at `to`: every event in the log's own words,
+/// with the ids, the times and the usage of the source, and behind them events that are given as
+/// they stand in a log. With a redactor, without secrets.
+pub fn export_bundle(
+    bundle: &Bundle,
+    behind: &[String],
+    to: &Path,
+    options: Options,
+    redaction: Option<Redacting<'_>>,
+) -> Result<Exported, Error> {
+    if to.exists() {
+        return Err(antiphon_journal::Error::Exists { path: to.to_owned() }.into());
+    }
+    let writer = Writer::open(to, named(bundle.name().to_owned(), options))?;
+    let done = Exported::default();
+    let mut export = Export { bundle, writer: &writer, redaction, done, failure: None };
+    bundle.events(&mut export);
+    for event in behind {
+        export.write(event);
+    }
+    let Export { done, failure, .. } = export;
+    if let Some(failure) = failure {
+        return Err(failure.into());
+    }
+    writer.close()?;
+    Ok(done)
+}
+
+/// A session without an id is called by the name of its file, in the new log as everywhere.
+fn named(name: String, options: Options) -> Options {
+    Options { session_id: Some(name), ..options }
+}
+
+struct Export<'b> {
+    bundle: &'b Bundle,
+    writer: &'b Writer,
+    redaction: Option<Redacting<'b>>,
+    done: Exported,
+    failure: Option<antiphon_journal::Error>,
+}
+
+impl<'a> Sink<'a> for Export<'_> {
+    fn event(&mut self, event: Event<'a>) {
+        let line = self.bundle.text(event.place).unwrap_or("null");
+        self.write(&event.to_json(line));
+    }
+
+    fn problem(&mut self, problem: Problem) {
+        match problem.severity {
+            Severity::Error => self.done.problems += 1,
+            // It was read all the same.
+            Severity::Warning => {}
+        }
+    }
+
+    // What was told twice is written once.
+    fn duplicate(&mut self, _: Duplicate) {}
+}
+
+impl Export<'_> {
+    fn write(&mut self, json: &str) {
+        if self.failure.is_some() {
+            return;
+        }
+        let json = match &mut self.redaction {
+            Some((redactor, counts)) => redactor.redact_json(json, counts),
+            None => json.into(),
+        };
+        let written = Draft::from_json(&json)
+            .map_err(Into::into)
+            .and_then(|draft| self.writer.append(&draft.of_the_past()));
+        match written {
+            Ok(_) => self.done.events += 1,
+            Err(error) => self.failure = Some(error),
+        }
+    }
+}

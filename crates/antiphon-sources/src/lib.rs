@@ -1,0 +1,31 @@
+//! From a path to a session, in any known format, and back to a log.
+
+pub mod activity;
+mod all;
+mod bundle;
+mod database;
+mod export;
+mod file;
+mod memory;
+pub mod name;
+mod open;
+mod recorded;
+mod redacted;
+mod redacted_bodies;
+mod zip;
+
+use antiphon_journal::regular;
+
+pub use all::{All, open_all};
+pub use bundle::{
+    Beside, Bundle, Member, Near, Nearby, format_of, is_outdated, list, relative, tree,
+};
+pub use database::{Database, DatabaseError, Row};
+pub use export::{Exported, Redacting, copy_log, export_bundle};
+pub use file::{PACKED, Piece, each_piece, head, read_bytes, read_bytes_of, read_text};
+pub use memory::{PLAIN_BYTES_MAX, allow_memory};
+pub use open::{
+    Error, Fold, LOG_FORMAT, Opened, Tell, open, open_foreign, open_telling, open_usage,
+};
+pub use recorded::{Printed, printed};
+pub use redacted::redact_log;
