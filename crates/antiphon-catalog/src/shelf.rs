@@ -52,8 +52,8 @@ impl Shelf {
         let kept = Kept { format, files };
         let (opened, index) = kept.open();
         let (origin, stamp) = (Origin::Archived, Stamp::new("as it is".to_owned()));
-        let subject =
-            Subject { key: &key, origin, stamp: &stamp, agent: None, format: format.name };
+        let (name, format) = (key.as_str(), format.name);
+        let subject = Subject { key: &key, origin, stamp: &stamp, name, agent: None, format };
         let reading = Reading { session: &opened.session, bodies: &*opened.bodies };
         let record = index.record(&subject, &reading);
         self.sessions.insert(key, kept);

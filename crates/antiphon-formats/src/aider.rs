@@ -25,6 +25,7 @@ pub(crate) const FORMAT: Format = Format {
         folders: &[],
         below: &[],
         session: |_| None,
+        fallback: None,
         deletes_after_days: None,
     }),
     in_projects: &[".aider.chat.history.md"],

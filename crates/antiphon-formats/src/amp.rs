@@ -23,6 +23,7 @@ pub(crate) const FORMAT: Format = Format {
         folders: &[".local/share/amp"],
         below: &["threads"],
         session: |path| crate::named(path, "T-", ".json"),
+        fallback: None,
         deletes_after_days: None,
     }),
     lines: Some(lines),

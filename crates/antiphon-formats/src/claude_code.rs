@@ -34,6 +34,7 @@ pub(crate) const FORMAT: Format = Format {
         folders: &[".claude"],
         below: &["projects"],
         session: |path| crate::named(path, "", ".jsonl").filter(|id| !id.starts_with("agent-")),
+        fallback: None,
         deletes_after_days: Some(30),
     }),
     days_setting: Some(("settings.json", "cleanupPeriodDays")),

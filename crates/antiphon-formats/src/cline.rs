@@ -23,7 +23,7 @@ pub(crate) const FORMAT: Format = Format {
     what: "Cline, Roo Code and Kilo Code tasks",
     versions: "Cline 3, Roo Code 3 and Kilo Code 4, from public files and source code",
     detect,
-    beside: &["ui_messages.json", "task_metadata.json", "history_item.json"],
+    beside: &[SCREEN, "task_metadata.json", "history_item.json"],
     belongs,
     kept: Some(Kept {
         variable: "",
@@ -51,9 +51,11 @@ pub(crate) const FORMAT: Format = Format {
             "tasks",
         ],
         session: |path| {
-            let id = path.strip_suffix("/api_conversation_history.json")?;
-            Some(id.rsplit('/').next().unwrap_or(id))
+            let (folder, name) = path.rsplit_once('/')?;
+            let id = folder.rsplit('/').next().unwrap_or(folder);
+            matches!(name, "api_conversation_history.json" | SCREEN).then_some(id)
         },
+        fallback: Some(SCREEN),
         deletes_after_days: None,
     }),
     lines: Some(lines),
@@ -62,6 +64,9 @@ pub(crate) const FORMAT: Format = Format {
 };
 
 const PROGRAM: &str = "cline";
+
+/// What the screen shows.
+const SCREEN: &str = "ui_messages.json";
 
 fn detect(head: &[&str]) -> bool {
     is_ours(head)
@@ -92,7 +97,11 @@ fn lines(text: &str) -> Lines {
 }
 
 fn belongs(stem: &str, name: &str, _: &str) -> bool {
-    stem == "api_conversation_history" && FORMAT.beside.contains(&name)
+    match stem {
+        "api_conversation_history" => FORMAT.beside.contains(&name),
+        "ui_messages" => name != SCREEN && FORMAT.beside.contains(&name),
+        _ => false,
+    }
 }
 
 fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {

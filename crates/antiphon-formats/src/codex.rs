@@ -42,6 +42,7 @@ pub(crate) const FORMAT: Format = Format {
         folders: &[".codex"],
         below: &["sessions", "archived_sessions"],
         session: |path| crate::named(path, "rollout-", ".jsonl"),
+        fallback: None,
         deletes_after_days: None,
     }),
     stands_alone: true,

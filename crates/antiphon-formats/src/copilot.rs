@@ -38,6 +38,7 @@ pub(crate) const FORMAT: Format = Format {
             Some(folder) => folder.rsplit('/').next(),
             None => crate::named(path, "", ".jsonl").filter(|_| !path.contains('/')),
         },
+        fallback: None,
         deletes_after_days: None,
     }),
     read,

@@ -27,6 +27,7 @@ pub(crate) const FORMAT: Format = Format {
         folders: &[".cursor"],
         below: &["projects"],
         session,
+        fallback: None,
         deletes_after_days: None,
     }),
     lines: Some(text::lines),

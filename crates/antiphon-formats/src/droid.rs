@@ -30,6 +30,7 @@ pub(crate) const FORMAT: Format = Format {
         folders: &[".factory"],
         below: &["sessions"],
         session: |path| crate::named(path, "", ".jsonl"),
+        fallback: None,
         deletes_after_days: None,
     }),
     lines: Some(lines),

@@ -30,6 +30,7 @@ pub(crate) const FORMAT: Format = Format {
             let lines = crate::named(path, "session-", ".jsonl");
             lines.or_else(|| crate::named(path, "session-", ".json"))
         },
+        fallback: None,
         deletes_after_days: Some(30),
     }),
     lines: Some(lines),

@@ -20,6 +20,7 @@ pub(crate) const FORMAT: Format = Format {
         folders: &[".local/share"],
         below: &["goose/sessions"],
         session: |path| crate::named(path, "", ".jsonl"),
+        fallback: None,
         deletes_after_days: None,
     }),
     databases: &["goose/sessions/sessions.db"],

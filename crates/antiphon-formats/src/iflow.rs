@@ -22,6 +22,7 @@ pub(crate) const FORMAT: Format = Format {
         folders: &[".iflow"],
         below: &["projects"],
         session: |path| crate::named(path, "session-", ".jsonl"),
+        fallback: None,
         deletes_after_days: None,
     }),
     read,

@@ -27,6 +27,7 @@ pub(crate) const FORMAT: Format = Format {
         folders: &[".kimi-code", ".kimi"],
         below: &["sessions"],
         session,
+        fallback: None,
         deletes_after_days: None,
     }),
     lines: Some(lines),

@@ -108,6 +108,8 @@ pub struct Kept {
     /// What the agent calls the session whose main file this is; nothing, for a file that is a
     /// part of another or no session. The path is relative, with `/` between folders.
     pub session: fn(path: &str) -> Option<&str>,
+    /// The name of a file that is a session's main file only where the usual one is missing.
+    pub fallback: Option<&'static str>,
     /// After how many days without a change the agent deletes a session.
     pub deletes_after_days: Option<u32>,
 }

@@ -29,6 +29,7 @@ pub(crate) const FORMAT: Format = Format {
         folders: &[".local/share"],
         below: &["opencode/storage/session", "opencode/project"],
         session: layout::session,
+        fallback: None,
         deletes_after_days: None,
     }),
     databases: &["opencode/opencode.db"],

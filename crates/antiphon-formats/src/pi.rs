@@ -27,6 +27,7 @@ pub(crate) const FORMAT: Format = Format {
         folders: &[".pi/agent"],
         below: &["sessions"],
         session: |path| crate::named(path, "", ".jsonl"),
+        fallback: None,
         deletes_after_days: None,
     }),
     read,

@@ -25,6 +25,7 @@ pub(crate) const FORMAT: Format = Format {
         below: &["projects"],
         // Those of sub-agents lie in the folder of their session.
         session: |path| crate::named(path, "", ".jsonl").filter(|_| !path.contains("/subagents/")),
+        fallback: None,
         deletes_after_days: None,
     }),
     read,

@@ -38,7 +38,7 @@ pub(crate) fn record_of(place: &Place, files: Vec<(String, Vec<u8>)>) -> Option<
 fn assemble(place: &Place, opened: &Opened, index: Index) -> Record {
     let reading = Reading { session: &opened.session, bodies: &*opened.bodies };
     let (main, parts) = main_files(index.names(), opened);
-    let mut record = index.record(&place.subject(opened.format), &reading);
+    let mut record = index.record(&place.subject(&place.name(), opened.format), &reading);
     (record.row.main, record.row.parts) = (main, parts);
     record
 }

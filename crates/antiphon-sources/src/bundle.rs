@@ -328,6 +328,11 @@ impl Bundle {
         &self.name
     }
 
+    /// For whoever knows better than the path what the session is called.
+    pub fn set_name(&mut self, name: String) {
+        self.name = name;
+    }
+
     /// Whether its main file is a stream of JSON lines, read as it stands.
     pub fn is_stream(&self) -> bool {
         self.format.lines.is_none()
@@ -378,9 +383,16 @@ pub fn format_of(path: &Path) -> Result<Option<&'static Format>, Error> {
     found.map_err(|source| Error::Read { path: path.to_owned(), source })
 }
 
-/// What the agent calls the session; the main file's name, where nothing is known.
+/// What the agent calls the session, which the folders above its main file may say; the main
+/// file's name, where nothing is known.
 fn session_name(format: &Format, main: &Member) -> String {
-    let known = format.kept.as_ref().and_then(|kept| (kept.session)(&main.name));
+    /// A layout names a session by no more than these: a folder, one in it, and the file.
+    const PARTS: usize = 3;
+    let path = relative(&main.path, Path::new(""));
+    let ends = path.rmatch_indices('/').skip(1).take(PARTS - 1).map(|(at, _)| at + 1);
+    let ends: Vec<&str> = ends.filter_map(|at| path.get(at..)).collect();
+    let names = ends.into_iter().rev().chain([&*main.name]);
+    let known = format.kept.as_ref().and_then(|kept| names.filter_map(kept.session).next());
     known.map_or_else(|| stem(&main.path), str::to_owned)
 }
 

@@ -168,6 +168,9 @@ pub(super) fn look(folder: &SourceFolder) -> Result<Found, Error> {
         }
     }
     found.sort_by(|a, b| a.source.file.cmp(&b.source.file));
+    if let Some(fallback) = kept.fallback {
+        leave_out_fallbacks(&mut found, fallback);
+    }
     if format.made_by.is_some() {
         name_parents(&mut found);
         break_circles(&mut found);
@@ -182,6 +185,18 @@ pub(super) fn look(folder: &SourceFolder) -> Result<Found, Error> {
     });
     others.sort();
     Ok(Found { sessions: found, others, links })
+}
+
+/// A fallback beside the usual main file is a part of that session.
+fn leave_out_fallbacks(found: &mut Vec<Wanted>, fallback: &str) {
+    let is_fallback = |file: &Path| {
+        let name = relative(file, file.parent().unwrap_or(Path::new("")));
+        name.strip_suffix(PACKED).unwrap_or(&name) == fallback
+    };
+    let folder = |wanted: &Wanted| wanted.source.file.parent().map(Path::to_owned);
+    let usual = found.iter().filter(|wanted| !is_fallback(&wanted.source.file));
+    let usual: BTreeSet<Option<PathBuf>> = usual.map(folder).collect();
+    found.retain(|wanted| !is_fallback(&wanted.source.file) || !usual.contains(&folder(wanted)));
 }
 
 /// Whether a file is a sub-agent's.
