@@ -154,13 +154,22 @@ impl Link {
         let mut until = ended + patience.max(BEGINNING);
         let mut warnings = Vec::new();
         let (mut done, mut moved) = (0, Instant::now());
+        let mut is_written = false;
         loop {
             let left = until.saturating_duration_since(Instant::now());
             match self.told.recv_timeout(if is_bound { left } else { STANDSTILL / 10 }) {
                 Ok(Told::Begun) => until = ended + patience,
-                Ok(Told::Written) => until = (ended + FAREWELL).max(Instant::now() + FAREWELL / 2),
+                Ok(Told::Written) => {
+                    is_written = true;
+                    until = (ended + FAREWELL).max(Instant::now() + FAREWELL / 2);
+                }
                 Ok(Told::Warning(warning)) => warnings.push(warning),
-                Err(RecvTimeoutError::Disconnected) => return warnings,
+                Err(RecvTimeoutError::Disconnected) => {
+                    // What lay in the pipe between us is gone with it, and nobody counted that.
+                    let why = "the recording is incomplete: the process that writes it ended early";
+                    warnings.extend((!is_written).then(|| why.to_owned()));
+                    return warnings;
+                }
                 Err(RecvTimeoutError::Timeout) if is_bound => return warnings,
                 Err(RecvTimeoutError::Timeout) => {}
             }
