@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use antiphon_formats::{FORMATS, Format};
+use antiphon_formats::Format;
 use antiphon_sources::{Bundle, Opened, open_foreign};
 use antiphon_views::Reading;
 
@@ -38,7 +38,7 @@ impl Shelf {
 
     /// Keeps a session of these lines.
     pub(crate) fn put(&mut self, id: &str, lines: &[String]) -> Record {
-        let format = FORMATS.iter().find(|format| format.name == FORMAT).unwrap();
+        let format = antiphon_formats::find(FORMAT).unwrap();
         let files = vec![(format!("{id}.jsonl"), lines.concat().into_bytes())];
         self.put_files(Self::key(id), format, files)
     }

@@ -3,7 +3,6 @@
 use std::io;
 
 use antiphon_catalog::{Index, MainFile, Origin, Record};
-use antiphon_formats::FORMATS;
 use antiphon_sources::{Bundle, Error, LOG_FORMAT, Opened, PACKED, open_foreign};
 use antiphon_views::Reading;
 
@@ -49,8 +48,10 @@ fn main_files<'n>(
     names: impl Iterator<Item = &'n str>,
     opened: &Opened,
 ) -> (Option<MainFile>, Vec<MainFile>) {
-    let format = FORMATS.iter().find(|it| it.name == opened.format && it.made_by.is_some());
-    let Some(kept) = format.and_then(|it| it.kept.as_ref()) else { return (None, Vec::new()) };
+    let format = antiphon_formats::find(opened.format).filter(|it| it.layout.made_by.is_some());
+    let Some(kept) = format.and_then(|it| it.layout.kept.as_ref()) else {
+        return (None, Vec::new());
+    };
     let main_file = |(stream, name): (u32, &str)| {
         let name = name.strip_suffix(PACKED).unwrap_or(name);
         // They stand in one column, one on each line.

@@ -14,7 +14,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use antiphon_formats::{FORMATS, Format, Sink, Stream, detect};
+use antiphon_formats::{Format, Sink, Stream, detect};
 use antiphon_model::{Place, Problem, Timestamp};
 
 use crate::Error;
@@ -107,7 +107,7 @@ impl Bundle {
 
     /// A session whose files are at hand, the main one first, with their names within it.
     pub fn of(format: &str, files: Vec<(String, Vec<u8>)>, tell: Tell<'_>) -> Option<Self> {
-        let format = FORMATS.iter().find(|it| it.name == format)?;
+        let format = antiphon_formats::find(format)?;
         let member =
             |name: &str| Member { name: name.to_owned(), path: name.into(), document: None };
         let (main, _) = files.first()?;
@@ -156,7 +156,7 @@ impl Bundle {
         members: Vec<Member>,
         tell: Tell<'_>,
     ) -> Result<Self, Error> {
-        let Some(format) = FORMATS.iter().find(|format| format.name == agent) else {
+        let Some(format) = antiphon_formats::find(agent) else {
             return Err(DatabaseError::Unread { path: path.to_owned(), agent }.into());
         };
         let mut bundle = Self::new(format, session.clone());
@@ -248,7 +248,7 @@ impl Bundle {
         let mut at = 0;
         while let (Some(text), Some(member)) = (self.texts.get(at), self.files.get(at)) {
             at += 1;
-            let named = (self.format.names)(text);
+            let named = (self.format.layout.names)(text);
             if named.is_empty() {
                 continue;
             }
@@ -262,7 +262,7 @@ impl Bundle {
             for path in found {
                 let name = file_name(&path);
                 let head = file::head(&path).unwrap_or_default();
-                if (self.format.belongs)(&maker, &name, &head)
+                if (self.format.layout.belongs)(&maker, &name, &head)
                     && let Ok(text) = read(&path, self.format)
                 {
                     self.add(Member::file(name, path), text, tell);
@@ -392,7 +392,7 @@ fn session_name(format: &Format, main: &Member) -> String {
     let ends = path.rmatch_indices('/').skip(1).take(PARTS - 1).map(|(at, _)| at + 1);
     let ends: Vec<&str> = ends.filter_map(|at| path.get(at..)).collect();
     let names = ends.into_iter().rev().chain([&*main.name]);
-    let known = format.kept.as_ref().and_then(|kept| names.filter_map(kept.session).next());
+    let known = format.layout.kept.as_ref().and_then(|kept| names.filter_map(kept.session).next());
     known.map_or_else(|| stem(&main.path), str::to_owned)
 }
 

@@ -6,9 +6,9 @@
 use antiphon_model::{BodyError, CallIx};
 use serde::Serialize;
 
-use crate::arguments::Arguments;
 use crate::shell::Script;
 use crate::{Reading, shell};
+use antiphon_model::Arguments;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]

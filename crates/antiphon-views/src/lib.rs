@@ -4,7 +4,6 @@
 //! looks in a terminal is the binary's business. A view reads bodies through a [`Reading`] and
 //! nothing else: same log, same result, on any machine.
 
-mod arguments;
 mod busy;
 mod call_index;
 mod calls;
@@ -26,7 +25,6 @@ mod outline;
 mod perspective;
 mod phases;
 mod prices;
-mod reading;
 mod request;
 mod resume;
 mod run;
@@ -44,7 +42,8 @@ mod tree;
 mod usd;
 mod words;
 
-pub use arguments::short_arguments;
+// What every view is given.
+pub use antiphon_model::{AgentNotFound, Reading, short_arguments};
 pub use busy::{Busy, Idle, busy};
 pub use call_index::{CallIndex, CallNotFound};
 pub use calls::{CallRow, Delegations, call_ended_at, calls};
@@ -67,7 +66,6 @@ pub use phases::{
     CallRange, Phase, automatic_phases, main_agent, phases, phases_of, phases_of_all,
 };
 pub use prices::{ModelPrices, Prices, PricesError};
-pub use reading::{AgentNotFound, Reading};
 pub use request::{Basis, Cost, Identity, Pricing, Request, requests};
 pub use resume::{OpenCall, Point, Resume, resume};
 pub use run::{RunPart, RunSession, RunSpan, RunStatus, RunStep, run};

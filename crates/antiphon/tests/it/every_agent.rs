@@ -117,7 +117,7 @@ fn a_session_of_every_agent_is_kept_once_and_none_is_lost() {
     let folder = every_agent();
     let mut left: Vec<&str> = LEFT.iter().map(|(format, ..)| *format).collect();
     left.dedup();
-    for format in antiphon_formats::FORMATS.iter().filter(|format| format.kept.is_some()) {
+    for format in antiphon_formats::FORMATS.iter().filter(|format| format.layout.kept.is_some()) {
         assert!(left.contains(&format.name), "{} has left nothing here", format.name);
     }
     let (exit, synced) = antiphon(folder.path(), &["sync", "--json"]);
