@@ -7,7 +7,7 @@ use serde::Serialize;
 use thiserror::Error;
 
 /// Where a value stands in the decoded stream of its source.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Place {
     pub offset: u64,
     pub len: u32,

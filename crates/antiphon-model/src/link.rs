@@ -54,7 +54,7 @@ pub enum Basis {
 }
 
 /// The rules by which things are inferred.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rule {
     /// The agent's name equals the `name` in the arguments of a call that is still open.

@@ -7,7 +7,7 @@ use thiserror::Error;
 use crate::Place;
 
 /// Something in the input that could not be taken as it stands.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 pub struct Problem {
     pub severity: Severity,
     pub code: &'static str,
@@ -18,7 +18,7 @@ pub struct Problem {
     pub place: Place,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     Warning,

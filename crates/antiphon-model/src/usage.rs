@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::json;
 
 /// What one request used.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize)]
 pub struct Usage {
     /// Input tokens that came from no cache.
     pub input: u64,

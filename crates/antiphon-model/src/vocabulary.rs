@@ -1,7 +1,7 @@
 //! Open vocabularies: the words that we act on, and everything else kept as it was.
 
 /// Who speaks in a transcript entry.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Role {
     User,
     Assistant,
@@ -34,7 +34,7 @@ impl Role {
 }
 
 /// What was done to an agent's context. Nothing is ever deleted from the log by it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ContextAction {
     /// Earlier entries were replaced by a summary.
     Compact,

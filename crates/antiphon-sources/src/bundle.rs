@@ -6,6 +6,7 @@
 //! day, in those of later days.
 
 mod beside;
+mod growth;
 mod long_lines;
 mod nearby;
 pub mod tree;
@@ -15,7 +16,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use antiphon_formats::{Format, Sink, Stream, detect};
-use antiphon_model::{Place, Problem, Timestamp};
+use antiphon_model::{Bodies, BodyError, Place, Problem, Timestamp};
 
 use crate::Error;
 use crate::database::{self, Database, DatabaseError};
@@ -25,6 +26,7 @@ use crate::open::Tell;
 use crate::regular;
 use beside::companions;
 pub use beside::{Beside, Near};
+pub(crate) use growth::{Growth, Progress};
 pub use nearby::Nearby;
 
 /// A session's files, read: its main file first, each with its name within the session.
@@ -262,7 +264,9 @@ impl Bundle {
             for path in found {
                 let name = file_name(&path);
                 let head = file::head(&path).unwrap_or_default();
-                if (self.format.layout.belongs)(&maker, &name, &head)
+                let is_known = self.files.iter().any(|known| known.path == path);
+                if !is_known
+                    && (self.format.layout.belongs)(&maker, &name, &head)
                     && let Ok(text) = read(&path, self.format)
                 {
                     self.add(Member::file(name, path), text, tell);
@@ -346,9 +350,17 @@ impl Bundle {
     pub fn texts(&self) -> impl Iterator<Item = &str> {
         self.texts.iter().map(String::as_str)
     }
+}
 
-    pub(crate) fn into_streams(self) -> Vec<Vec<u8>> {
-        self.texts.into_iter().map(String::into_bytes).collect()
+impl Bodies for Bundle {
+    fn read(&self, place: Place) -> Result<String, BodyError> {
+        let end = place.offset.saturating_add(u64::from(place.len));
+        let text = self.text(place).map(str::to_owned);
+        text.ok_or(BodyError::Gone { offset: place.offset, end })
+    }
+
+    fn stream(&self, number: u32) -> Option<&[u8]> {
+        self.texts.get(number as usize).map(String::as_bytes)
     }
 }
 
