@@ -7,11 +7,13 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, sync_channel};
 
 use antiphon_catalog::{Catalog, CatalogError, Change, Key, Row, Sqlite};
+use antiphon_model::on_every_processor;
 
 use crate::damaged::{LeftOut, with_causes};
 use crate::stored::{CATALOG_FILE, Place, by_key, sessions_of};
@@ -225,24 +227,20 @@ impl Catalogue<'_> {
         }
         let (progress, store) = (self.progress, self.store.clone());
         let (sender, records) = sync_channel(WAITING);
-        let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let done = AtomicUsize::new(0);
+        let read = move || {
+            on_every_processor(&stale, |_, place| {
+                let change = change(&store, place);
+                progress(done.fetch_add(1, Ordering::Relaxed) + 1, stale.len());
+                // Nobody takes it who has failed to write the ones before.
+                match sender.send(change) {
+                    Ok(()) => ControlFlow::Continue(()),
+                    Err(_) => ControlFlow::Break(()),
+                }
+            });
+        };
         let written = std::thread::scope(|scope| {
-            for _ in 0..threads.min(stale.len()) {
-                let sender = sender.clone();
-                let (stale, next, done, store) = (&stale, &next, &done, &store);
-                scope.spawn(move || {
-                    while let Some(place) = stale.get(next.fetch_add(1, Ordering::Relaxed)) {
-                        let change = change(store, place);
-                        progress(done.fetch_add(1, Ordering::Relaxed) + 1, stale.len());
-                        // Nobody takes it who has failed to write the ones before.
-                        if sender.send(change).is_err() {
-                            return;
-                        }
-                    }
-                });
-            }
-            drop(sender);
+            scope.spawn(read);
             self.write_all(records)
         });
         Ok(Refreshed { removed, ..written? })

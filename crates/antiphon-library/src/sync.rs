@@ -10,11 +10,13 @@ mod stamp;
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use antiphon_catalog::Key;
+use antiphon_model::on_every_processor;
 use antiphon_sources::{Error, Nearby};
 
 use crate::archive::{self, Copied, Depth, Done, Sizes, is_fresh};
@@ -183,26 +185,19 @@ impl<'a> Round<'a> {
         let Self { store, agent, sources, orphans, synced } = self;
         let synced = Mutex::new(synced);
         let taken = Taken::default();
-        let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let done = AtomicUsize::new(0);
         let (settling, nearby) = (Settling::default(), Nearby::default());
-        let keep = || {
-            while let Some(wanted) = sources.get(next.fetch_add(1, Ordering::Relaxed)) {
-                let mut outcome = store.keep(wanted, &nearby, &taken);
-                if let Ok(Outcome::Kept(kept)) = &mut outcome {
-                    kept.hand_on(sink);
-                    kept.waiting(&wanted.source.file).into_iter().for_each(|it| settling.add(it));
-                }
-                let mut synced = synced.lock().unwrap_or_else(PoisonError::into_inner);
-                synced.add(wanted, outcome);
-                drop(synced);
-                each(done.fetch_add(1, Ordering::Relaxed) + 1, sources.len());
+        on_every_processor(&sources, |_, wanted| {
+            let mut outcome = store.keep(wanted, &nearby, &taken);
+            if let Ok(Outcome::Kept(kept)) = &mut outcome {
+                kept.hand_on(sink);
+                kept.waiting(&wanted.source.file).into_iter().for_each(|it| settling.add(it));
             }
-        };
-        std::thread::scope(|scope| {
-            for _ in 0..threads.min(sources.len()) {
-                scope.spawn(keep);
-            }
+            let mut synced = synced.lock().unwrap_or_else(PoisonError::into_inner);
+            synced.add(wanted, outcome);
+            drop(synced);
+            each(done.fetch_add(1, Ordering::Relaxed) + 1, sources.len());
+            ControlFlow::Continue(())
         });
         let mut synced = synced.into_inner().unwrap_or_else(PoisonError::into_inner);
         store.restore_records(agent);

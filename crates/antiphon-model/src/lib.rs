@@ -22,6 +22,7 @@ mod status;
 mod time;
 mod usage;
 mod vocabulary;
+mod workers;
 
 pub use arguments::{Arguments, short_arguments};
 pub use body::{Bodies, Body, BodyError, MemoryBodies, Place};
@@ -43,3 +44,4 @@ pub use status::{Activity, Standing, Status, StatusFacts, StatusRule};
 pub use time::Timestamp;
 pub use usage::Usage;
 pub use vocabulary::{ContextAction, Role};
+pub use workers::{on_every_processor, on_processors};

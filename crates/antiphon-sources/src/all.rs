@@ -7,11 +7,12 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use antiphon_formats::Format;
+use antiphon_model::on_every_processor;
 
 use crate::Error;
 use crate::bundle::{Bundle, Nearby, format_of, is_outdated};
@@ -240,19 +241,11 @@ fn plain(path: &Path) -> String {
 
 /// Does something with each file, on as many threads as there are processors.
 fn on_threads<T: Send>(files: &[PathBuf], look: &(dyn Fn(&Path) -> T + Sync)) -> Vec<(PathBuf, T)> {
-    let next = AtomicUsize::new(0);
     let looked: Mutex<Vec<(PathBuf, T)>> = Mutex::default();
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(files.len());
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                while let Some(file) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let found = look(file);
-                    let mut looked = looked.lock().unwrap_or_else(PoisonError::into_inner);
-                    looked.push((file.clone(), found));
-                }
-            });
-        }
+    on_every_processor(files, |_, file| {
+        let found = look(file);
+        looked.lock().unwrap_or_else(PoisonError::into_inner).push((file.clone(), found));
+        ControlFlow::Continue(())
     });
     looked.into_inner().unwrap_or_else(PoisonError::into_inner)
 }

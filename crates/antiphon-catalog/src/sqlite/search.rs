@@ -9,11 +9,12 @@ mod marks;
 mod ranked;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use aho_corasick::AhoCorasick;
-use antiphon_model::Entry;
+use antiphon_model::{Entry, on_every_processor};
 use antiphon_views::Reading;
 
 use super::{Candidate, Held, Sqlite};
@@ -212,27 +213,21 @@ fn in_parallel<T: Sync, O: Send>(
     is_enough: impl Fn(&[(usize, O)]) -> bool + Sync,
     see: impl Fn(&T) -> Option<O> + Sync,
 ) -> (Vec<(usize, O)>, usize) {
-    let next = AtomicUsize::new(0);
+    if is_enough(&[]) {
+        return (Vec::new(), 0);
+    }
+    let looked = AtomicUsize::new(0);
     let seen: Mutex<Vec<(usize, O)>> = Mutex::default();
-    let look = || {
-        while !is_enough(&seen.lock().unwrap_or_else(PoisonError::into_inner)) {
-            let at = next.fetch_add(1, Ordering::Relaxed);
-            let Some(thing) = things.get(at) else { return };
-            if let Some(it) = see(thing) {
-                seen.lock().unwrap_or_else(PoisonError::into_inner).push((at, it));
-            }
-        }
-    };
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    std::thread::scope(|scope| {
-        for _ in 1..threads.min(things.len()) {
-            scope.spawn(look);
-        }
-        look();
+    on_every_processor(things, |at, thing| {
+        looked.fetch_max(at + 1, Ordering::Relaxed);
+        let it = see(thing);
+        let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.extend(it.map(|it| (at, it)));
+        if is_enough(&seen) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     let mut seen = seen.into_inner().unwrap_or_else(PoisonError::into_inner);
     seen.sort_by_key(|(at, _)| *at);
-    (seen, next.into_inner().min(things.len()))
+    (seen, looked.into_inner())
 }
 
 /// Those of some sessions that hold a word in what is searched.

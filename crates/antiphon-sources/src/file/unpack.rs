@@ -1,8 +1,11 @@
 //! Unpacking zstd, to a bound.
 
 use std::io::{self, Read};
-use std::thread::ScopedJoinHandle;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
+use antiphon_model::on_processors;
 use zstd::zstd_safe;
 
 use super::Stopped;
@@ -66,31 +69,23 @@ fn at_once(packed: &[u8], most: u64) -> Option<Vec<u8>> {
     for (frame, len) in frames {
         let (own, behind) = room.split_at_mut_checked(usize::try_from(len).ok()?)?;
         room = behind;
-        work.push((frame, own));
+        work.push((frame, Mutex::new(own)));
     }
     // Whoever asks may be one of several; a few threads each are enough.
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(THREADS_MAX);
-    let threads = if total < WORTH_BYTES { 1 } else { threads };
-    let share = work.len().div_ceil(threads).max(1);
-    let unpack = |share: &mut [(&[u8], &mut [u8])]| {
-        share.iter_mut().all(|(frame, room)| {
-            let written = zstd::bulk::decompress_to_buffer(frame, room);
-            written.is_ok_and(|written| written == room.len())
-        })
-    };
-    let is_whole = std::thread::scope(|scope| {
-        let mut shares = work.chunks_mut(share);
-        let first = shares.next();
-        let start = |share| std::thread::Builder::new().spawn_scoped(scope, move || unpack(share));
-        let others: Vec<_> = shares.map(start).collect();
-        let is_whole = first.is_none_or(unpack);
-        // One that could not be started leaves it to the slower way.
-        let is_done = |other: io::Result<ScopedJoinHandle<'_, bool>>| {
-            other.is_ok_and(|other| other.join().unwrap_or(false))
-        };
-        others.into_iter().fold(is_whole, |all, other| is_done(other) && all)
+    let threads = if total < WORTH_BYTES { 1 } else { THREADS_MAX };
+    let is_damaged = AtomicBool::new(false);
+    on_processors(threads, &work, |_, (frame, room)| {
+        let mut room = room.lock().unwrap_or_else(PoisonError::into_inner);
+        match zstd::bulk::decompress_to_buffer(frame, &mut room) {
+            Ok(written) if written == room.len() => ControlFlow::Continue(()),
+            Ok(_) | Err(_) => {
+                is_damaged.store(true, Ordering::Relaxed);
+                ControlFlow::Break(())
+            }
+        }
     });
-    is_whole.then_some(unpacked)
+    drop(work);
+    (!is_damaged.into_inner()).then_some(unpacked)
 }
 
 #[cfg(test)]
