@@ -230,6 +230,39 @@ fn a_timeline_is_filtered_by_any_field() {
     assert_eq!(home.run("view timeline log.jsonl --kind never").out, "No matching events.\n");
 }
 
+/// The zero of a timeline is the session's beginning, whichever of its events are shown.
+#[test]
+fn a_filtered_timeline_begins_when_the_session_did() {
+    let home = Home::new();
+    let sample = crate::run::workspace().join("samples/resource-hook.jsonl");
+    home.write("log.jsonl", &std::fs::read_to_string(sample).unwrap());
+    let first_words = |words: &str| -> Vec<String> {
+        let done = home.run(&format!("view timeline log.jsonl {words}"));
+        assert_eq!(done.exit, 0, "{done}");
+        let time = |line: &str| line.split_whitespace().next().unwrap_or_default().to_owned();
+        done.out.lines().map(time).collect()
+    };
+    let all = first_words("");
+    let late = first_words("--kind agent_ended");
+    assert_eq!(late.len(), 2);
+    assert!(late.iter().all(|time| all[1..].contains(time)), "{late:?} of {all:?}");
+    assert!(!late.contains(&all[0]), "{late:?}: neither is at the beginning");
+}
+
+/// A chat without times is as old as its file.
+#[test]
+fn a_session_without_times_is_as_quiet_as_its_file() {
+    let home = Home::new();
+    let asked = r#"{"messages":[{"role":"user","content":"Do it"},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"run","arguments":"{}"}}]}]}"#;
+    home.write("chat.json", asked);
+    let status = || json(&home, "show chat.json --json")["status"].clone();
+    assert_eq!(status(), "running");
+    let file = std::fs::File::options().write(true).open(home.path("chat.json")).unwrap();
+    let then = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_700_000_000);
+    file.set_modified(then).unwrap();
+    assert_eq!(status(), "interrupted");
+}
+
 #[test]
 fn lines_of_context_are_shown() {
     let home = Home::new();

@@ -144,6 +144,41 @@ fn a_sub_agents_sub_agent_goes_back_to_a_call_of_the_session() {
     }
 }
 
+/// The result that a call got back may be written before the agent it sent has ended.
+#[test]
+fn a_call_that_sent_an_agent_lasts_as_long_as_that_agent() {
+    let at = |mut event: Value, second: u32| {
+        event["timestamp"] = json!(format!("2026-03-01T10:00:{second:02}.000Z"));
+        event
+    };
+    let sent = |id: &str| call("a", id, "Task", &json!({ "prompt": "Go" }));
+    let mut events = vec![
+        at(sent("c1"), 0),
+        at(made("b", "a", "c1", "developer"), 0),
+        at(result("a", "c1", "launched"), 2),
+        at(sent("c2"), 3),
+        at(made("c", "a", "c2", "developer"), 3),
+        at(said("c", "Here."), 5),
+        at(result("a", "c2", "Here."), 6),
+        at(said("b", "There."), 12),
+    ];
+    let times = |events: &[Value]| {
+        let document = strictly(events);
+        let call = |at: usize| {
+            let call = &document["tool_calls"][at];
+            (call["ended_at"].clone(), call["duration_ms"].clone())
+        };
+        (call(0), call(1))
+    };
+    let until =
+        |second: u32, millis: u32| (json!(format!("2026-03-01T10:00:{second:02}Z")), json!(millis));
+    assert_eq!(times(&events), (until(12, 12_000), until(6, 3000)));
+    // A document has told when it ended, and that stays so.
+    let started = json!({ "event_type": "session_started", "extra": { "standard": "std-008" } });
+    events.insert(0, started);
+    assert_eq!(times(&events).0, until(2, 2000));
+}
+
 #[test]
 fn a_tool_that_nobody_knows_has_one_of_the_five_categories() {
     let mut odd = call("a", "c3", "wait", &json!({}));
