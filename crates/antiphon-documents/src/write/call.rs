@@ -44,7 +44,8 @@ impl Calls<'_, '_> {
         self.times(&mut object, ix, &mut extra);
         let input = self.input(&object, ix, extra.remove("input"))?;
         object.set("input", input);
-        let output = self.output(&object, ix, of_result.remove("output"))?;
+        let said = of_result.remove("output").or_else(|| extra.remove("output"));
+        let output = self.output(&object, ix, said)?;
         object.set("output", output);
         self.contribution(&mut object, ix, result, &mut extra)?;
         self.subagent(&mut object, ix, result, &mut extra)?;
@@ -187,7 +188,11 @@ impl Calls<'_, '_> {
         let mut output = Object::new(call.below("output"), self.origin);
         let mut extra = match extra {
             Some(Value::Object(extra)) => extra,
-            _ => Map::new(),
+            Some(other) => {
+                self.origin.keep(&output.pointer, other);
+                Map::new()
+            }
+            None => Map::new(),
         };
         if let Some(word) = extra.remove("status") {
             self.origin.keep(&output.below("status"), word);

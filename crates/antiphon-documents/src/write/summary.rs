@@ -49,10 +49,15 @@ pub(super) fn write(
     missing(&mut object, &mut members, "files_modified", is_texts, paths(&changes.modified));
     let session = reading.session;
     if !is_declared {
-        let calls = session.calls().filter(|(_, call)| {
-            call.last_result().is_some_and(|result| session.entry(result).is_error())
-        });
-        let failed = calls.count();
+        let results = session.calls().filter_map(|(_, call)| call.last_result());
+        let mut failed = 0_u64;
+        for result in results.map(|result| session.entry(result)).filter(|it| it.is_error()) {
+            // What was passed over met with no error.
+            let is_skipped = cast.extra(result)?.get("output").is_some_and(|output| {
+                output.get("status").and_then(Value::as_str) == Some("skipped")
+            });
+            failed += u64::from(!is_skipped);
+        }
         if failed > 0 {
             object.derive("errors_encountered", failed);
         }
@@ -89,7 +94,13 @@ fn team(
     let reviews: Vec<&Value> = whole.subs.iter().filter(|sub| is_review(sub)).collect();
     let results: Vec<&Value> =
         whole.messages.iter().filter(|it| it["message_type"] == "review_result").collect();
-    let rounds = results.len().max(reviews.len());
+    // A review that was stopped, or still goes on, came to nothing yet: section 5.3 has a result
+    // for one that came back, and an abort for one that did not.
+    let came_back = cast.subs.iter().zip(whole.subs).filter(|(sub, value)| {
+        let word = cast.reading.session.agent(sub.agent).status();
+        is_review(value) && went(cast, sub).0 != Went::On && !word.is_some_and(Went::is_abort)
+    });
+    let rounds = results.len().max(came_back.count());
     missing(object, declared, "review_iterations", Value::is_u64, rounds);
     // A verdict is somebody's; none is worked out.
     let told = results.iter().rev().map(|it| &it["payload"]["verdict"]);

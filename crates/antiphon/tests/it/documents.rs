@@ -96,6 +96,38 @@ fn steps_say_how_the_first_drafts_went() {
     let (asks, acts, looks) = (&json!("interaction"), &json!("action"), &json!("perception"));
     assert_eq!(told, [(success, asks), (failed, acts), (failed, looks)]);
     assert_eq!(migrated["tool_calls"][2]["output"]["error"], "skipped");
+    assert_eq!(migrated["summary"]["errors_encountered"], 1, "what is skipped is no error");
+}
+
+/// The standard has no word for a call that has not ended: the document to its letter keeps the
+/// word elsewhere, and is read with it.
+#[test]
+fn a_step_that_has_not_ended_stays_open() {
+    let folder = folder();
+    let mut document = read(&fixture("steps"));
+    document["steps"][1]["status"] = json!("running");
+    document["steps"][1].as_object_mut().unwrap().remove("error_message");
+    document["steps"][2]["status"] = json!("pending");
+    document["steps"][2].as_object_mut().unwrap().remove("duration_ms");
+    let path = file(&folder, "steps.json", document.to_string());
+    let first = folder.path().join("first.json");
+    let first = first.to_str().unwrap();
+    assert_eq!(antiphon(&["migrate", &path, "-o", first]).exit, 0);
+    for path in [path.as_str(), first] {
+        let calls = json_of(&antiphon(&["view", "calls", path, "--json"]));
+        let calls = calls.as_array().unwrap().iter();
+        let told: Vec<&str> = calls.map(|call| call["status"].as_str().unwrap()).collect();
+        assert_eq!(told, ["success", "open", "open"], "{path}");
+    }
+    let migrated = read(first);
+    assert_eq!(migrated["status"], "in_progress");
+    assert_eq!(migrated["summary"].get("errors_encountered"), None);
+    let original = &migrated["x_antiphon"]["original"];
+    assert_eq!(original["/tool_calls/1/output/status"], "running");
+    assert_eq!(original["/tool_calls/2/output/status"], "pending");
+    assert_eq!(migrated["tool_calls"][1]["duration_ms"], 200);
+    assert_eq!(antiphon(&["validate", "--strict", first]).exit, 0);
+    assert_eq!(json_of(&antiphon(&["migrate", first])), migrated, "and stays as it is");
 }
 
 /// Section 5.2 of STD-008: sub-sessions appear while the session runs, and are closed later.

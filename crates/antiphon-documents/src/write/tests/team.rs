@@ -88,6 +88,29 @@ fn a_review_is_no_task_and_a_cancelled_agent_aborts() {
     assert_eq!(original["/sub_sessions/2/agent/agent_type"], "code-reviewer");
 }
 
+/// An iteration is a review that came back (section 5.3): not one that was stopped, nor one that
+/// still goes on.
+#[test]
+fn a_review_that_did_not_come_back_is_no_iteration() {
+    let asked = json!({ "prompt": "Look at it" });
+    let document = strictly(&[
+        call("a", "c1", "Task", &asked),
+        made("first", "a", "c1", "reviewer"),
+        ended("first", "cancelled"),
+        result("a", "c1", "stopped"),
+        call("a", "c2", "Task", &asked),
+        made("second", "a", "c2", "reviewer"),
+        ended("second", "failed"),
+        result("a", "c2", "it does not build"),
+        call("a", "c3", "Task", &asked),
+        made("third", "a", "c3", "reviewer"),
+    ]);
+    assert_eq!(document["sub_sessions"][2]["status"], "in_progress");
+    assert_eq!(document["summary"]["review_iterations"], 1);
+    let results = kinds(&document).into_iter().filter(|(kind, _)| kind == "review_result");
+    assert_eq!(results.count(), 1);
+}
+
 #[test]
 fn an_agent_that_nobody_sent_takes_part() {
     let document = strictly(&[
