@@ -112,9 +112,19 @@ fn a_session_of_another_program_is_annotated_beside_its_copy() {
         (&"explore".into(), &"human".into())
     );
     assert_eq!(phases[1]["note"], "Why?");
-    let document = json(&home, "export bbbb --as std-001");
-    assert_eq!(document["phase_annotations"][0]["phase_type"], "explore");
-    assert!(home.run("export bbbb --as antiphon").out.contains("\"note\":\"Why?\""));
+    // By its id, by its own path, by another path to it: it is one session.
+    let from_here = format!("./.claude/projects/../projects/-srv-shop/{id}.jsonl");
+    for name in ["bbbb", &source, &from_here] {
+        assert_eq!(json(&home, &format!("view phases {name} --json")), phases, "{name}");
+        let document = json(&home, &format!("export {name} --as std-001"));
+        assert_eq!(document["phase_annotations"][0]["phase_type"], "explore", "{name}");
+        let exported = home.run(&format!("export {name} --as antiphon")).out;
+        assert!(exported.contains("\"note\":\"Why?\""), "{name}");
+    }
+    let other = format!("elsewhere/{id}.jsonl");
+    home.write(&other, &theirs);
+    let others = json(&home, &format!("view phases {other} --json"));
+    assert_eq!(others[0].get("message_id"), None, "a copy of somebody else's is another file");
 
     // Another generation of the copy keeps them.
     home.write(&source, &theirs.replace("Do it", "It"));
