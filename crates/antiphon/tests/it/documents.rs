@@ -251,6 +251,15 @@ fn one_agent_seen_as_several() {
     assert_eq!(multi["collaboration"]["orchestrator"]["agent_id"], "main");
     assert_eq!((&multi["sub_sessions"], &multi["messages"]), (&json!([]), &json!([])));
     assert_eq!(multi["tool_calls"], read(&fixture("minimal"))["tool_calls"]);
+    // The one deviation from the letter of the standard: its section 8.1 deviates, too.
+    let exported = json_of(&antiphon(&["export", &fixture("minimal"), "--as", "std-008"]));
+    for document in [multi, exported] {
+        let validate = |rules| antiphon_documents::validate(&document.to_string(), None, rules);
+        assert!(validate(Rules::Usual).valid);
+        let strict = validate(Rules::Strict);
+        let errors = strict.findings.iter().filter(|it| it.is_error()).map(|it| it.path.as_str());
+        assert_eq!(errors.collect::<Vec<_>>(), ["/collaboration/mode"]);
+    }
 }
 
 #[test]
