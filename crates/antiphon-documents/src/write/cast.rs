@@ -26,6 +26,8 @@ pub(super) struct Cast<'a> {
     delegations: Delegations,
     /// By call: how the document names it. Ids repeat, and a document's must not.
     call_ids: Vec<String>,
+    /// By id of calls: the first session that has one of that id.
+    first_owner: BTreeMap<String, Option<usize>>,
     /// By call: the last time that was recorded before it, for calls that have none.
     clock: Vec<Option<Timestamp>>,
     /// What became of files.
@@ -81,6 +83,7 @@ impl<'a> Cast<'a> {
             sub_of_call: BTreeMap::new(),
             delegations: Delegations::of(session),
             call_ids: Vec::new(),
+            first_owner: BTreeMap::new(),
             clock: Vec::new(),
             files: file_changes_of_all(reading)?,
             tokens: BTreeMap::new(),
@@ -230,6 +233,8 @@ impl<'a> Cast<'a> {
             let numbered = (2_u64..).map(|n| format!("{wanted}#{n}"));
             let mut ids = std::iter::once(wanted.to_owned()).chain(numbered);
             let free = ids.find(|id| taken.insert((owner, id.clone()))).unwrap_or_default();
+            let first = self.first_owner.entry(free.clone()).or_insert(owner);
+            *first = owner.min(*first);
             self.call_ids.push(free);
             match owner.and_then(|at| self.subs.get_mut(at)) {
                 Some(sub) => sub.calls.push(ix),
@@ -240,6 +245,17 @@ impl<'a> Cast<'a> {
 
     pub(super) fn call_id(&self, ix: CallIx) -> &str {
         self.call_ids.get(ix.index()).map_or("", String::as_str)
+    }
+
+    /// The sub-session in which a call stands; none is the session itself.
+    pub(super) fn owner_of(&self, call: CallIx) -> Option<usize> {
+        self.sub_of_agent.get(&self.reading.session.call(call).agent).copied()
+    }
+
+    /// Whether the id of a call alone says which is meant: the session's own come first, and then
+    /// those of the sub-sessions in their order.
+    pub(super) fn is_found_by_id(&self, call: CallIx) -> bool {
+        self.first_owner.get(self.call_id(call)) == Some(&self.owner_of(call))
     }
 
     /// The sub-session that a call started.

@@ -27,24 +27,35 @@ pub(super) struct Originals {
     by_pointer: BTreeMap<String, String>,
     /// What was worked out, and nobody recorded.
     derived: BTreeSet<String>,
+    /// Annotations without a place in the document.
+    annotations: Vec<String>,
 }
 
 impl Originals {
     pub(super) fn of(document: &Fields<'_>) -> Self {
         let mut by_pointer = BTreeMap::new();
+        let mut annotations = Vec::new();
         let own = |name| document.get("x_antiphon").and_then(|own| json::member(own, name));
         let derived = own("derived").map(elements).unwrap_or_default();
         let derived = derived.into_iter().filter_map(json::text).map(Cow::into_owned).collect();
         let own = own("original");
         if let Some(original) = own {
             let _ = json::raw_members(original, |_, pointer, value| {
+                if pointer == "/phase_annotations" && value.starts_with('[') {
+                    let objects = elements(value).into_iter().filter(|it| it.starts_with('{'));
+                    annotations = objects.map(str::to_owned).collect();
+                }
                 let name = pointer.rsplit('/').next().unwrap_or_default();
                 if let (true, Some(text)) = (RESTORED.contains(&name), json::text(value)) {
                     by_pointer.insert(pointer.to_owned(), text.into_owned());
                 }
             });
         }
-        Self { by_pointer, derived }
+        Self { by_pointer, derived, annotations }
+    }
+
+    pub(super) fn take_annotations(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.annotations)
     }
 
     /// Whether a member of the object at `pointer` was worked out, alone or with the whole object.
