@@ -77,7 +77,7 @@ impl Annotations<'_, '_> {
         let mut written = Vec::new();
         let own = (main, Whose::Any, cast.calls.len());
         let subs = cast.subs.iter().enumerate();
-        let subs = subs.map(|(at, sub)| (sub.agent, Whose::Sub(at), sub.calls.len()));
+        let subs = subs.filter_map(|(at, sub)| Some((sub.agent?, Whose::Sub(at), sub.calls.len())));
         let subs = subs.filter(|_| self.standard == Standard::Std008);
         for (agent, whose, calls) in std::iter::once(own).chain(subs) {
             let mut phases = by_agent.remove(session.agent_id(agent)).unwrap_or_default();

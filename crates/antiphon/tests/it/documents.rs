@@ -222,7 +222,7 @@ fn a_document_grows_with_its_session() {
         let done = run_with(&["append", log], lines.as_bytes());
         assert_eq!(done.exit, 0, "{done}");
     };
-    append(&[task("c1"), made("b", "c1"), task("c2"), made("c", "c2")]);
+    append(&[task("c1"), task("c2")]);
     let out = folder.path().join("run.json");
     let out = out.to_str().unwrap();
     let arguments = ["export", log, "--as", "std", "-o", out, "--follow"];
@@ -243,6 +243,8 @@ fn a_document_grows_with_its_session() {
         (&json!("in_progress"), &json!("in_progress"))
     );
     assert!(antiphon_documents::validate(&first.to_string(), None, Rules::Strict).valid);
+    append(&[made("b", "c1"), made("c", "c2")]);
+    wait_for(&|it| it["sub_sessions"][0]["agent"]["agent_id"] == "b");
     append(&[answer("c1")]);
     wait_for(&|it| it["sub_sessions"][0]["status"] == "success");
     append(&[answer("c2"), json!({"event_type": "session_ended", "outcome": "completed"})]);

@@ -111,6 +111,36 @@ fn a_review_that_did_not_come_back_is_no_iteration() {
     assert_eq!(results.count(), 1);
 }
 
+/// Section 5.2: a sub-session is there when its call begins, also where nothing is known yet of the
+/// agent.
+#[test]
+fn a_call_that_has_made_no_agent_yet_has_a_sub_session() {
+    let asked = json!({ "prompt": "Look at it", "subagent_type": "code-reviewer" });
+    let mut events = vec![
+        call("a", "c1", "Task", &json!({ "prompt": "Build it" })),
+        made("b", "a", "c1", "developer"),
+        call("a", "c2", "Agent", &asked),
+    ];
+    let document = strictly(&events);
+    let sub = &document["sub_sessions"][1];
+    assert_eq!((&sub["status"], &sub["tool_calls"]), (&json!("in_progress"), &json!([])));
+    assert_eq!(
+        (&sub["triggered_by_call_id"], &sub["agent"]["agent_type"]),
+        (&json!("c2"), &json!("reviewer"))
+    );
+    assert_eq!(sub["task"]["description"], "Look at it");
+    assert_eq!(document["tool_calls"][1]["subagent_info"]["subagent_type"], "code-reviewer");
+    assert_eq!(document["summary"]["agents"]["reviewer"]["status"], "in_progress");
+    let asked = ("review_request".to_owned(), "a".to_owned());
+    assert_eq!(kinds(&document).last(), Some(&asked));
+    // It is the same one when its agent is known.
+    events.push(made("rev", "a", "c2", "code-reviewer"));
+    let later = strictly(&events);
+    assert_eq!(later["sub_sessions"].as_array().unwrap().len(), 2);
+    assert_eq!(later["sub_sessions"][1]["sub_session_id"], sub["sub_session_id"]);
+    assert_eq!(later["sub_sessions"][1]["agent"]["agent_id"], "rev");
+}
+
 #[test]
 fn an_agent_that_nobody_sent_takes_part() {
     let document = strictly(&[
