@@ -2,7 +2,8 @@
 //!
 //! The files are read again when one of them has grown, and an event is known by its id. An agent
 //! writes a message in pieces; one that nothing has followed yet may still grow, so it is shown
-//! once it has been left alone for a moment.
+//! once it has been left alone for a moment, whatever others do meanwhile. An agent is shown when
+//! the call is that made it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -10,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use antiphon_formats::{Duplicate, Sink};
 use antiphon_library::find_bundle;
-use antiphon_model::{AgentIx, Event, EventIx, Problem, Session};
+use antiphon_model::{AgentIx, EntryKind, Event, EventIx, Problem, Session};
 use antiphon_sources::Bundle;
 
 use super::super::view::event_line;
@@ -26,7 +27,8 @@ const QUIET: Duration = Duration::from_secs(1);
 type Stamp = Vec<(PathBuf, u64)>;
 
 pub(super) fn run(args: &cli::Tail, mut stamp: Stamp) -> anyhow::Result<Outcome> {
-    let mut shown = Shown { ids: BTreeSet::new(), waits_for: args.since.clone() };
+    let mut shown =
+        Shown { ids: BTreeSet::new(), growing: BTreeMap::new(), waits_for: args.since.clone() };
     let mut changed = Instant::now();
     let mut is_settled = false;
     let mut is_new = true;
@@ -60,6 +62,8 @@ pub(super) fn run(args: &cli::Tail, mut stamp: Stamp) -> anyhow::Result<Outcome>
 
 struct Shown {
     ids: BTreeSet<String>,
+    /// Messages that may still grow: how much there is of each, and since when.
+    growing: BTreeMap<String, (usize, Instant)>,
     /// Nothing is shown before this message.
     waits_for: Option<String>,
 }
@@ -70,7 +74,7 @@ impl Shown {
         // Between two of its writes an agent's file may be empty, or not there.
         let Ok(opened) = Opened::read(&args.session) else { return Ok(()) };
         let session = &opened.session;
-        let held = if is_quiet { BTreeSet::new() } else { last_of_each(session) };
+        let held = if is_quiet { BTreeSet::new() } else { self.hold(&opened)? };
         let new: Vec<EventIx> = session
             .entries()
             .filter(|entry| !held.contains(&entry.ix()) && !self.ids.contains(entry.id()))
@@ -98,14 +102,46 @@ impl Shown {
         }
         page.finish()
     }
+
+    /// The last message of each agent, unless it has stood as it is for a moment.
+    fn hold(&mut self, opened: &Opened) -> anyhow::Result<BTreeSet<EventIx>> {
+        let mut held = BTreeSet::new();
+        let mut growing = BTreeMap::new();
+        for event in last_of_each(&opened.session) {
+            let entry = opened.session.entry(event);
+            let size = opened.reading().deed(entry)?.len();
+            let known = self.growing.remove(entry.id()).filter(|(known, _)| *known == size);
+            let since = known.map_or_else(Instant::now, |(_, since)| since);
+            if since.elapsed() < QUIET {
+                held.insert(event);
+            }
+            growing.insert(entry.id().to_owned(), (size, since));
+        }
+        self.growing = growing;
+        // Whoever was made by a call that is not shown yet comes after it.
+        let mut late: BTreeSet<AgentIx> = BTreeSet::new();
+        for entry in opened.session.entries().filter(|entry| !self.ids.contains(entry.id())) {
+            let maker = entry.call().filter(|_| entry.kind() == EntryKind::AgentCreated);
+            let maker = maker.map(|call| opened.session.call(call).event);
+            let Some(agent) = entry.agent() else { continue };
+            if maker.is_some_and(|maker| held.contains(&maker)) {
+                late.insert(agent);
+            }
+            if late.contains(&agent) {
+                held.insert(entry.ix());
+            }
+        }
+        Ok(held)
+    }
 }
 
-fn last_of_each(session: &Session) -> BTreeSet<EventIx> {
-    let mut last: BTreeMap<Option<AgentIx>, EventIx> = BTreeMap::new();
+/// The last message of each agent: that it was made or has ended is told at once.
+fn last_of_each(session: &Session) -> impl Iterator<Item = EventIx> {
+    let mut last: BTreeMap<Option<AgentIx>, Option<EventIx>> = BTreeMap::new();
     for entry in session.entries() {
-        last.insert(entry.agent(), entry.ix());
+        last.insert(entry.agent(), entry.role().map(|_| entry.ix()));
     }
-    last.into_values().collect()
+    last.into_values().flatten()
 }
 
 /// Every event in the log's own words, by id.
