@@ -54,6 +54,11 @@ impl Sqlite {
     pub fn open(path: &Path) -> Result<Self, CatalogError> {
         // SQLite would make it readable by all that the umask lets, and its other files after it.
         make_private_file(path);
+        if let Ok(metadata) = fs::metadata(path)
+            && !metadata.is_file()
+        {
+            return Err(CatalogError::Damaged("it is not a regular file".to_owned()));
+        }
         Self::with(Connection::open(path).map_err(CatalogError::from)?)
     }
 
@@ -101,7 +106,8 @@ fn make_private_file(path: &Path) {
     let mut options = fs::OpenOptions::new();
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let _ = options.append(true).create(true).open(path);
+    // What is there is not opened: it may be a pipe, which would be waited for.
+    let _ = options.append(true).create_new(true).open(path);
     #[cfg(unix)]
     if let Ok(metadata) = fs::metadata(path) {
         use std::os::unix::fs::PermissionsExt as _;

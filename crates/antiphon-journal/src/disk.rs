@@ -44,7 +44,7 @@ impl Disk for OsDisk {
         options.append(true).create(!fresh).create_new(fresh);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        Ok(Box::new(OsFile(options.open(path)?)))
+        Ok(Box::new(OsFile(regular::open_by(path, &mut options)?)))
     }
 
     fn read(&self, path: &Path) -> io::Result<Box<dyn Read + Send>> {

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use antiphon_model::Activity;
 
-use crate::Error;
+use crate::{Error, regular};
 
 /// Held while a log is being written.
 #[derive(Debug)]
@@ -58,7 +58,7 @@ impl Lock {
 /// What the lock says of its writer: it is at work, or it died with the lock in its hands. One that
 /// ends removes the file, and then nothing is known.
 pub(crate) fn activity(path: &Path) -> Activity {
-    let Ok(file) = OpenOptions::new().read(true).write(true).open(path) else {
+    let Ok(file) = regular::open_by(path, OpenOptions::new().read(true).write(true)) else {
         return Activity::Unknown;
     };
     // Let go at once; whoever tries in this moment tries again.
@@ -86,7 +86,7 @@ fn open(path: &Path) -> io::Result<File> {
     options.read(true).write(true).create(true).truncate(false);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
+    regular::open_by(path, &mut options)
 }
 
 #[cfg(unix)]

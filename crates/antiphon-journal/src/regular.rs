@@ -1,11 +1,12 @@
 //! Opening regular files, and nothing else.
 //!
 //! Among an agent's files there may be a named pipe, a socket, or a link to a device. Opening a
-//! pipe waits for a writer, and a device may never end. So a file is opened without waiting, and
-//! what was opened, not what the name said before, decides whether it is read.
+//! pipe waits for whoever is at its other end, and a device may never end. So a file is opened
+//! without waiting, and what was opened, not what the name said before, decides whether it is read
+//! or written.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 /// Opens a regular file for reading. A link is followed; anything but a regular file at its end is
@@ -17,6 +18,20 @@ pub fn open(path: &Path) -> io::Result<File> {
 /// The same, if no link has to be followed at the end of the path.
 fn open_no_link(path: &Path) -> io::Result<File> {
     open_with(path, true)
+}
+
+/// Opens a regular file as `options` say, or makes one where they say so. They must not cut it: a
+/// file is cut when it is known what it is.
+pub fn open_by(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
+    checked(path, options, false)
+}
+
+/// Writes a regular file: a new one, or over one that is there.
+pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    let mut file = open_by(path, options.write(true).create(true).truncate(false))?;
+    file.set_len(0)?;
+    file.write_all(bytes)
 }
 
 /// All bytes of a regular file.
@@ -74,8 +89,10 @@ fn resolve_within(path: &Path, folder: &Path) -> io::Result<Option<PathBuf>> {
 }
 
 fn open_with(path: &Path, refuses_links: bool) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.read(true);
+    checked(path, OpenOptions::new().read(true), refuses_links)
+}
+
+fn checked(path: &Path, options: &mut OpenOptions, refuses_links: bool) -> io::Result<File> {
     #[cfg(unix)]
     {
         use rustix::fs::OFlags;
@@ -86,7 +103,14 @@ fn open_with(path: &Path, refuses_links: bool) -> io::Result<File> {
     }
     #[cfg(not(unix))]
     let _ = refuses_links;
-    let file = options.open(path)?;
+    let file = match options.open(path) {
+        // A pipe that nobody reads, or a socket.
+        #[cfg(unix)]
+        Err(error) if error.raw_os_error() == Some(rustix::io::Errno::NXIO.raw_os_error()) => {
+            return Err(refused());
+        }
+        opened => opened?,
+    };
     match file.metadata()?.is_file() {
         true => Ok(file),
         false => Err(refused()),
@@ -124,6 +148,27 @@ mod tests {
         }
         assert_eq!(open(&at("absent")).unwrap_err().kind(), io::ErrorKind::NotFound);
         assert_eq!(open(&at("pipe")).unwrap_err().kind(), io::ErrorKind::InvalidInput);
+    }
+
+    #[test]
+    fn only_regular_files_are_written_and_nothing_is_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::write(at("file"), "many words").unwrap();
+        assert!(Command::new("mkfifo").arg(at("pipe")).status().unwrap().success());
+        symlink("/dev/full", at("link to a device")).unwrap();
+        for name in ["file", "new"] {
+            write(&at(name), b"words").unwrap();
+            assert_eq!(fs::read(at(name)).unwrap(), b"words", "{name}");
+        }
+        for name in ["pipe", "link to a device"] {
+            let refused = write(&at(name), b"words").unwrap_err();
+            assert_eq!(refused.kind(), io::ErrorKind::InvalidInput, "{name}");
+        }
+        // Somebody is at the other end.
+        let both = OpenOptions::new().read(true).write(true).open(at("pipe")).unwrap();
+        assert_eq!(write(&at("pipe"), b"x").unwrap_err().kind(), io::ErrorKind::InvalidInput);
+        drop(both);
     }
 
     #[test]

@@ -2,15 +2,16 @@
 //!
 //! Nothing is ever added to an agent's own files, nor to their copies. What somebody says about
 //! such a session stands in a log of ours beside the copies, `annotations.jsonl`: it belongs to
-//! every generation of them, and goes with them. Opening a copy folds it in.
+//! every generation of them, and goes with them. Opening a copy folds it in, and so does opening
+//! the agent's own file that it is a copy of.
 
 use std::path::{Path, PathBuf};
 
-use antiphon_journal::{Damage, Log, LogBodies, Seal, Sink};
+use antiphon_journal::{Damage, Log, LogBodies, Seal, Sink, regular};
 use antiphon_model::{Bodies, Body, BodyError, Event, EventKind, Line, Place, Session};
-use antiphon_sources::Opened;
+use antiphon_sources::{Opened, list};
 
-use crate::archive;
+use crate::{Store, archive};
 
 /// The name of their log in the folder of a session.
 pub(crate) const FILE: &str = "annotations.jsonl";
@@ -21,9 +22,39 @@ pub fn annotations_of(copy: &Path) -> Option<PathBuf> {
     archive::folder_of(copy).map(|folder| folder.join(FILE))
 }
 
+/// The same for a file that may be a copy, or an agent's own of which `store` keeps one. Nothing,
+/// where there are none.
+fn find(path: &Path, agent: &str, store: Option<&Store>) -> Option<PathBuf> {
+    match annotations_of(path) {
+        Some(of_copy) => Some(of_copy).filter(|it| it.is_file()),
+        None => of_source(path, &store?.root().join("archive").join(agent)),
+    }
+}
+
+/// The annotations of the session whose main file an agent has at `source`. Few sessions have any:
+/// only those are asked what they are copies of.
+fn of_source(source: &Path, copies: &Path) -> Option<PathBuf> {
+    #[derive(serde::Deserialize)]
+    struct State {
+        #[serde(with = "antiphon_sources::name::path")]
+        source: PathBuf,
+    }
+    let real = |path: &Path| path.canonicalize().or_else(|_| std::path::absolute(path)).ok();
+    let wanted = real(source)?;
+    let is_of = |annotations: &PathBuf| {
+        let state = regular::read(&annotations.with_file_name(archive::STATE_FILE)).ok();
+        let state: Option<State> = state.and_then(|state| serde_json::from_slice(&state).ok());
+        state.is_some_and(|it| {
+            it.source.file_name() == source.file_name() && real(&it.source) == Some(wanted.clone())
+        })
+    };
+    let logs = list(copies).into_iter().map(|folder| folder.join(FILE));
+    logs.filter(|log| log.is_file()).find(is_of)
+}
+
 /// Adds the annotations of a session to what was read of it, if there are any.
-pub(crate) fn fold_in(opened: &mut Opened, copy: &Path) {
-    let Some(path) = annotations_of(copy).filter(|path| path.is_file()) else { return };
+pub(crate) fn fold_in(opened: &mut Opened, path: &Path, store: Option<&Store>) {
+    let Some(path) = find(path, opened.format, store) else { return };
     let Ok(log) = Log::find(&path) else { return };
     let first = u32::try_from(opened.files.len()).unwrap_or(u32::MAX);
     let mut notes = Notes { session: &mut opened.session, first };
@@ -36,8 +67,8 @@ pub(crate) fn fold_in(opened: &mut Opened, copy: &Path) {
 }
 
 /// The annotations of a session as events of a log, in order.
-pub(crate) fn texts(copy: &Path) -> Vec<String> {
-    let path = annotations_of(copy).filter(|path| path.is_file());
+pub(crate) fn texts(path: &Path, agent: &str, store: Option<&Store>) -> Vec<String> {
+    let path = find(path, agent, store);
     let mut texts = Texts(Vec::new());
     if let Some(log) = path.and_then(|path| Log::find(&path).ok()) {
         let _ = log.read(&mut texts);

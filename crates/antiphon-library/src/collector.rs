@@ -184,9 +184,16 @@ impl SpanCollector {
         let mut logs = list(&self.folder);
         logs.retain(|path| path.extension().is_some_and(|ending| ending == "jsonl"));
         logs.sort_unstable();
-        logs.into_iter()
-            .map(|path| self.read(&path, |reading, id| RunPart::read(reading, id, &self.prices)))
-            .collect()
+        let mut parts = Vec::new();
+        for path in logs {
+            match self.read(&path, |reading, id| RunPart::read(reading, id, &self.prices)) {
+                Ok(part) => parts.push(part),
+                Err(error) if is_own(&path) => return Err(error),
+                // Somebody else's file, which is no log.
+                Err(_) => {}
+            }
+        }
+        Ok(parts)
     }
 
     fn read<T>(
@@ -235,6 +242,16 @@ impl SpanCollector {
             }
         }
     }
+}
+
+/// Whether a collector gave a file its name: that of a task's log, or of a run's.
+fn is_own(path: &Path) -> bool {
+    let name = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+    is_key(name.strip_prefix("run-").unwrap_or(name))
+}
+
+fn is_key(word: &str) -> bool {
+    word.len() == 16 && word.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// A word for an id that may be a file's name.

@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use antiphon_catalog::{Key, Origin};
-use antiphon_journal::{DamageKind, Log, verify};
+use antiphon_journal::{DamageKind, Log, regular, verify};
 use antiphon_model::{Problem, Session, Severity};
 use antiphon_sources::list;
 use serde::Serialize;
@@ -35,7 +35,7 @@ impl Store {
         let marks = list(&self.root().join(DAMAGED));
         let read = |path: PathBuf| {
             let key = Key::parse(path.file_name()?.to_str()?)?;
-            let text = fs::read_to_string(path).ok()?;
+            let text = regular::read_text(&path).ok()?;
             let (session, what) = text.split_once('\n')?;
             let session = if session.is_empty() { key.as_str() } else { session };
             let left_out = LeftOut { session: session.to_owned(), what: what.trim().to_owned() };
@@ -53,7 +53,7 @@ impl Store {
         let marks = self.root().join(DAMAGED);
         let text = format!("{}\n{}\n", left_out.session.replace('\n', " "), left_out.what);
         let path = marks.join(key.as_str());
-        if fs::read(&path).is_ok_and(|known| known == text.as_bytes()) {
+        if regular::read(&path).is_ok_and(|known| known == text.as_bytes()) {
             return;
         }
         let _ = make_folders(&marks).and_then(|()| replace(&path, text.as_bytes()));

@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 
 use antiphon_catalog::{Key, Origin};
 use antiphon_formats::FORMATS;
+use antiphon_journal::regular;
 use antiphon_sources::{Error, list, relative};
 
 use crate::Store;
@@ -74,7 +75,7 @@ impl Store {
     /// Marks the keys and removes the folders that a file names, then the file; the id of the
     /// session.
     fn finish(&self, pending: &Path) -> Result<Option<String>, Error> {
-        let Ok(text) = fs::read_to_string(pending) else { return Ok(None) };
+        let Ok(text) = regular::read_text(pending) else { return Ok(None) };
         let mut lines = text.lines();
         let session_id = lines.next().unwrap_or_default().to_owned();
         // Marks come before anything is removed: otherwise a `sync` could bring it back meanwhile.

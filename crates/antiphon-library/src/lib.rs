@@ -29,7 +29,9 @@ pub use damaged::{LeftOut, with_causes};
 pub use environment::Environment;
 pub use list::{List, Listed};
 pub use machine::{Recent, SourceReport, Trouble, recent, source_reports, troubles};
-pub use opened::{damages_of, export_log, find_bundle, native_files, open, open_all, open_usage};
+pub use opened::{
+    damages_of, export_log, find_bundle, native_files, open, open_all, open_usage, open_with,
+};
 pub use recording::SessionFolder;
 pub use search::{Answer, Hit, search};
 pub use store::{Store, StoreError};

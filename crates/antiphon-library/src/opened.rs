@@ -13,14 +13,20 @@ use antiphon_sources::{
     read_bytes,
 };
 
-use crate::{annotations, archive};
+use crate::{Store, annotations, archive};
 
 /// Reads the session at `path`: a log, or a file of any known format with the files that belong to
 /// it. What is of no known format is read as a log, and found wanting as one.
 pub fn open(path: &Path) -> Result<Opened, Error> {
+    open_with(path, None)
+}
+
+/// The same with what was said about the session at `path`, where that is an agent's own file of
+/// which `store` keeps a copy.
+pub fn open_with(path: &Path, store: Option<&Store>) -> Result<Opened, Error> {
     let mut opened = open_files(path)?;
     if opened.format != LOG_FORMAT {
-        annotations::fold_in(&mut opened, path);
+        annotations::fold_in(&mut opened, path, store);
     }
     Ok(opened)
 }
@@ -105,15 +111,19 @@ pub fn native_files(bundle: &Bundle) -> Result<Vec<(PathBuf, Vec<u8>)>, Error> {
 ///
 /// A log is copied event by event; of another format every event is written in the log's own
 /// words, with the ids, the times and the usage of the source, and behind them what was said about
-/// a copy. With a redactor, without secrets.
+/// it, as far as that lies beside a copy in `store`. With a redactor, without secrets.
 pub fn export_log(
     from: &Path,
     to: &Path,
     options: Options,
     redaction: Option<Redacting<'_>>,
+    store: Option<&Store>,
 ) -> Result<Exported, Error> {
     match find_bundle(from)? {
-        Some(bundle) => export_bundle(&bundle, &annotations::texts(from), to, options, redaction),
+        Some(bundle) => {
+            let annotations = annotations::texts(from, bundle.format(), store);
+            export_bundle(&bundle, &annotations, to, options, redaction)
+        }
         None => copy_log(&Log::find(from)?, to, options, redaction),
     }
 }

@@ -18,6 +18,16 @@ pub enum Stage {
     },
 }
 
+impl Stage {
+    /// Whether nothing comes after it.
+    pub fn is_final(&self) -> bool {
+        match self {
+            Self::Requested | Self::Started => false,
+            Self::Completed(_) | Self::Failed { .. } => true,
+        }
+    }
+}
+
 /// Why a run failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reason {

@@ -7,7 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use antiphon_formats::{Duplicate, Sink};
-use antiphon_journal::{Log, LogBodies, Summary};
+use antiphon_journal::{Log, LogBodies, Summary, regular};
 use antiphon_model::{Activity, Bodies, Event, Problem, Session};
 use thiserror::Error;
 
@@ -97,7 +97,7 @@ fn open_for(path: &Path, only_usage: bool, tell: Option<Tell<'_>>) -> Result<Ope
     if let Some(tell) = tell {
         for segment in log.segments() {
             let name = segment.file_name().unwrap_or_default().to_string_lossy();
-            tell(&name, Some(&std::fs::read(&segment).unwrap_or_default()));
+            tell(&name, Some(&regular::read(&segment).unwrap_or_default()));
         }
     }
     let (mut session, summary) = log.fold()?;

@@ -105,6 +105,11 @@ pub(crate) fn call_back_at(reading: &Reading<'_>, ix: CallIx) -> Option<Timestam
     back.at().or_else(by_duration)
 }
 
+/// Tools that hand work to another agent, by the names in the seeds.
+pub fn delegates(tool: &str) -> bool {
+    matches!(tool, "Task" | "Agent" | "task")
+}
+
 /// Which calls made which agents.
 #[derive(Debug, Default)]
 pub struct Delegations {

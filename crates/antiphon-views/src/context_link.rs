@@ -26,7 +26,8 @@ pub struct ContextLink {
     pub source: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
-    /// `recorded` where the contribution was.
+    /// `recorded` where the contribution was, and the file that it is about leads to the other
+    /// call. That a contribution went to the next call is nowhere recorded.
     pub basis: &'static str,
     /// How the call was found that used it.
     pub rule: &'static str,
@@ -76,6 +77,7 @@ fn link(
     rule: &'static str,
 ) -> ContextLink {
     let session = reading.session;
+    let is_recorded = contribution.is_some() && rule == SAME_FILE;
     let agent = |ix: CallIx| session.agent_id(session.call(ix).agent).to_owned();
     ContextLink {
         from_call: session.call_id(from).to_owned(),
@@ -85,7 +87,7 @@ fn link(
         kind: contribution.map_or("file_content", |it| &it.kind).to_owned(),
         source,
         summary: contribution.and_then(|it| it.summary.clone()),
-        basis: if contribution.is_some() { "recorded" } else { "inferred" },
+        basis: if is_recorded { "recorded" } else { "inferred" },
         rule,
     }
 }

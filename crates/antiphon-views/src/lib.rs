@@ -46,7 +46,7 @@ mod words;
 pub use antiphon_model::{AgentNotFound, Reading, short_arguments};
 pub use busy::{Busy, Idle, busy};
 pub use call_index::{CallIndex, CallNotFound};
-pub use calls::{CallRow, Delegations, call_ended_at, calls};
+pub use calls::{CallRow, Delegations, call_ended_at, calls, delegates};
 pub use category::{Category, category};
 pub use causality::{Causality, LinkRow, causality};
 pub use context::{Context, ContextEntry, Dropped, context};

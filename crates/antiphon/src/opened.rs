@@ -30,7 +30,9 @@ impl Opened {
     /// Reads the session that a person names. A file without a single event is an error.
     pub(crate) fn read(named: &Path) -> anyhow::Result<Self> {
         let Located { path, end } = &located(named)?;
-        let mut inner = antiphon_library::open(path).map_err(|error| not_opened(path, error))?;
+        let store = Store::open_default(&Environment::of_process()).ok();
+        let inner = antiphon_library::open_with(path, store.as_ref());
+        let mut inner = inner.map_err(|error| not_opened(path, error))?;
         if let Some(end) = end {
             inner.session.note_end(*end);
         }

@@ -10,8 +10,9 @@ pub(super) fn check(document: &Document<'_>, findings: &mut Findings) {
         let Some(range) = annotation.member("tool_call_range") else {
             continue;
         };
-        let start = end_of(document, &range, "start_call_id", findings);
-        let end = end_of(document, &range, "end_call_id", findings);
+        let sub = annotation.text("sub_session_id").and_then(|id| document.sub_session(id));
+        let start = end_of(document, sub, &range, "start_call_id", findings);
+        let end = end_of(document, sub, &range, "end_call_id", findings);
         if let (Some(start), Some(end)) = (start, end)
             && start.session == end.session
             && start.call > end.call
@@ -22,15 +23,20 @@ pub(super) fn check(document: &Document<'_>, findings: &mut Findings) {
     }
 }
 
-/// The call that an end of the range names: one of the main session, or else of a sub-session.
+/// The call that an end of the range names: one of the sub-session that the annotation names, or
+/// else of the main session, or else of any sub-session.
 fn end_of(
     document: &Document<'_>,
+    sub: Option<usize>,
     range: &At<'_>,
     key: &str,
     findings: &mut Findings,
 ) -> Option<CallPlace> {
     let id = range.text(key)?;
-    let call = document.call_anywhere(id);
+    let call = match sub {
+        Some(sub) => document.call_in(sub, id),
+        None => document.call_anywhere(id),
+    };
     if call.is_none() {
         let message = format!("there is no call {}", quoted(id));
         findings.error(Code::UnknownCall, range.path_of(key), message);

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use antiphon_model::{AgentIx, BodyError};
 use serde_json::{Map, Value};
 
-use super::cast::Cast;
+use super::cast::{Cast, Sub};
 use super::object::{Object, Origin, fits, missing};
 use crate::letter::nearest_role;
 use crate::{AgentIdentifier, Collaboration};
@@ -48,6 +48,23 @@ pub(super) fn identifier(
         }
     }
     object.rest_of::<AgentIdentifier>(whole);
+    Ok(object.value())
+}
+
+/// The identifier of an agent with a sub-session. Of one of which only the call tells, nobody knows
+/// the name yet.
+pub(super) fn sub_identifier(
+    cast: &Cast<'_>,
+    sub: &Sub,
+    pointer: String,
+    origin: &Origin,
+) -> Result<Value, BodyError> {
+    if sub.agent.is_some() {
+        return identifier(cast, sub.agent, pointer, origin);
+    }
+    let mut object = Object::new(pointer, origin);
+    object.derive("agent_id", format!("{}-agent", sub.id));
+    object.derive("agent_type", sub.wanted.as_deref().map_or("developer", nearest_role));
     Ok(object.value())
 }
 
@@ -105,27 +122,27 @@ fn participants(
         }
     }
     known.extend(cast.main.map(|main| agent_id(cast, main)).transpose()?);
-    let mut add = |agent: Option<AgentIx>| -> Result<(), BodyError> {
-        let whole = identifier(cast, agent, String::new(), &Origin::default())?;
+    let quiet = Origin::default();
+    let of = |agent: Option<AgentIx>| identifier(cast, agent, String::new(), &quiet);
+    let mut add = |whole: Value| {
         let id = whole.get("agent_id").and_then(Value::as_str).unwrap_or_default();
         if known.insert(id.to_owned()) {
             origin.derived(&format!("/collaboration/participants/{}", listed.len()));
             listed.push(whole);
         }
-        Ok(())
     };
     let unlisted = cast.subs.iter().filter(|_| !cast.is_document || recorded.is_none());
     for sub in unlisted {
-        add(Some(sub.agent))?;
+        add(sub_identifier(cast, sub, String::new(), &quiet)?);
     }
     for &event in &cast.messages {
         let entry = session.entry(event);
-        add(cast.sender(entry))?;
-        add(entry.agent())?;
+        add(of(cast.sender(entry))?);
+        add(of(entry.agent())?);
     }
     if recorded.is_none() {
         for agent in cast.others() {
-            add(Some(agent))?;
+            add(of(Some(agent))?);
         }
     }
     Ok(listed)

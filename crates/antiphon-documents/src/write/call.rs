@@ -44,7 +44,8 @@ impl Calls<'_, '_> {
         self.times(&mut object, ix, &mut extra);
         let input = self.input(&object, ix, extra.remove("input"))?;
         object.set("input", input);
-        let output = self.output(&object, ix, of_result.remove("output"))?;
+        let said = of_result.remove("output").or_else(|| extra.remove("output"));
+        let output = self.output(&object, ix, said)?;
         object.set("output", output);
         self.contribution(&mut object, ix, result, &mut extra)?;
         self.subagent(&mut object, ix, result, &mut extra)?;
@@ -187,7 +188,11 @@ impl Calls<'_, '_> {
         let mut output = Object::new(call.below("output"), self.origin);
         let mut extra = match extra {
             Some(Value::Object(extra)) => extra,
-            _ => Map::new(),
+            Some(other) => {
+                self.origin.keep(&output.pointer, other);
+                Map::new()
+            }
+            None => Map::new(),
         };
         if let Some(word) = extra.remove("status") {
             self.origin.keep(&output.below("status"), word);
@@ -283,14 +288,16 @@ impl Calls<'_, '_> {
         }
         let mut info = Object::new(object.below(name), self.origin);
         self.link(&mut info, sub, &mut recorded);
-        let facts = sub.map(|sub| self.cast.reading.session.agent(sub.agent));
-        let kind = facts.and_then(|agent| agent.agent_type()).unwrap_or("agent");
+        let agent = sub.and_then(|sub| sub.agent);
+        let facts = agent.map(|agent| self.cast.reading.session.agent(agent));
+        let kind = facts.and_then(|agent| agent.agent_type());
+        let kind = kind.or(sub.and_then(|sub| sub.wanted.as_deref())).unwrap_or("agent");
         missing(&mut info, &mut recorded, "subagent_type", Value::is_string, kind);
         let calls = sub.map_or(0, |sub| sub.calls.len());
         missing(&mut info, &mut recorded, "tool_uses", Value::is_u64, calls);
         if let Some(sub) = sub.filter(|_| !self.is_document()) {
             let session = self.cast.reading.session;
-            let tokens = self.cast.tokens_of(sub.agent);
+            let tokens = agent.map_or(0, |agent| self.cast.tokens_of(agent));
             if tokens > 0 {
                 missing(&mut info, &mut recorded, "tokens_used", Value::is_u64, tokens);
             }

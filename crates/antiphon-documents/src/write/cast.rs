@@ -8,7 +8,8 @@ use antiphon_model::{
     Timestamp,
 };
 use antiphon_views::{
-    Delegations, FileChangesOfAll, Reading, call_ended_at, file_changes_of_all, main_agent,
+    Delegations, FileChangesOfAll, Reading, call_ended_at, delegates, file_changes_of_all,
+    main_agent,
 };
 use serde_json::{Map, Value};
 
@@ -26,6 +27,8 @@ pub(super) struct Cast<'a> {
     delegations: Delegations,
     /// By call: how the document names it. Ids repeat, and a document's must not.
     call_ids: Vec<String>,
+    /// By id of calls: the first session that has one of that id.
+    first_owner: BTreeMap<String, Option<usize>>,
     /// By call: the last time that was recorded before it, for calls that have none.
     clock: Vec<Option<Timestamp>>,
     /// What became of files.
@@ -44,7 +47,10 @@ pub(super) struct Cast<'a> {
 
 /// An agent with a sub-session.
 pub(super) struct Sub {
-    pub(super) agent: AgentIx,
+    /// None, as long as only the call tells of it.
+    pub(super) agent: Option<AgentIx>,
+    /// The kind of agent that the call asked for, where nothing else is known of it.
+    pub(super) wanted: Option<String>,
     pub(super) id: String,
     pub(super) is_id_recorded: bool,
     /// The sub-session it was sent from; none is the session itself.
@@ -59,11 +65,11 @@ pub(super) struct Sub {
     pub(super) calls: Vec<CallIx>,
 }
 
-/// An agent that a call made.
+/// An agent that a call made, or is about to make.
 struct Made {
     /// Where its document had it, and where its log has it.
     place: (Option<u64>, EventIx),
-    agent: AgentIx,
+    agent: Option<AgentIx>,
     call: CallIx,
     /// Of its sub-session, where that was recorded.
     id: Option<String>,
@@ -81,6 +87,7 @@ impl<'a> Cast<'a> {
             sub_of_call: BTreeMap::new(),
             delegations: Delegations::of(session),
             call_ids: Vec::new(),
+            first_owner: BTreeMap::new(),
             clock: Vec::new(),
             files: file_changes_of_all(reading)?,
             tokens: BTreeMap::new(),
@@ -139,7 +146,14 @@ impl<'a> Cast<'a> {
             let extra = self.extra(session.entry(created))?;
             let position = extra.get("position").and_then(Value::as_u64);
             let id = extra.get("sub_session_id").and_then(Value::as_str).map(str::to_owned);
-            made.push(Made { place: (position, created), agent, call, id });
+            made.push(Made { place: (position, created), agent: Some(agent), call, id });
+        }
+        // Section 5.2 of STD-008: there is a sub-session from the beginning of its call on.
+        let is_new = |ix: CallIx| !self.is_document && !makers.contains(&ix);
+        for (ix, call) in session.calls().filter(|(ix, call)| call.is_open() && is_new(*ix)) {
+            if delegates(session.tool_name(ix)) {
+                made.push(Made { place: (None, call.event), agent: None, call: ix, id: None });
+            }
         }
         made.sort_by_key(|made| made.place);
         let mut taken: BTreeSet<String> = made.iter().filter_map(|made| made.id.clone()).collect();
@@ -153,9 +167,15 @@ impl<'a> Cast<'a> {
                 });
                 ids.find(|id| taken.insert(id.clone())).unwrap_or_default()
             });
-            let is_review = session.agent(agent).agent_type().map(nearest_role) == Some("reviewer");
+            let wanted = match agent {
+                Some(_) => None,
+                None => self.argument(call, "subagent_type")?,
+            };
+            let role = agent.and_then(|agent| session.agent(agent).agent_type());
+            let is_review = role.or(wanted.as_deref()).map(nearest_role) == Some("reviewer");
             self.subs.push(Sub {
                 agent,
+                wanted,
                 id,
                 is_id_recorded,
                 parent: None,
@@ -175,7 +195,7 @@ impl<'a> Cast<'a> {
     fn find_triggers(&mut self) {
         let session = self.reading.session;
         let at_of: BTreeMap<AgentIx, usize> =
-            self.subs.iter().enumerate().map(|(at, sub)| (sub.agent, at)).collect();
+            self.subs.iter().enumerate().filter_map(|(at, sub)| Some((sub.agent?, at))).collect();
         let parents: Vec<Option<usize>> =
             self.subs.iter().map(|sub| at_of.get(&session.call(sub.call).agent).copied()).collect();
         // From those that the session itself sent, downwards.
@@ -201,7 +221,7 @@ impl<'a> Cast<'a> {
             let number = if sub.is_review { &mut reviews } else { &mut tasks };
             *number += 1;
             (sub.trigger, sub.number) = (trigger, *number);
-            self.sub_of_agent.insert(sub.agent, self.subs.len());
+            self.sub_of_agent.extend(sub.agent.map(|agent| (agent, self.subs.len())));
             self.sub_of_call.insert(sub.call, self.subs.len());
             self.subs.push(sub);
         }
@@ -230,6 +250,8 @@ impl<'a> Cast<'a> {
             let numbered = (2_u64..).map(|n| format!("{wanted}#{n}"));
             let mut ids = std::iter::once(wanted.to_owned()).chain(numbered);
             let free = ids.find(|id| taken.insert((owner, id.clone()))).unwrap_or_default();
+            let first = self.first_owner.entry(free.clone()).or_insert(owner);
+            *first = owner.min(*first);
             self.call_ids.push(free);
             match owner.and_then(|at| self.subs.get_mut(at)) {
                 Some(sub) => sub.calls.push(ix),
@@ -240,6 +262,17 @@ impl<'a> Cast<'a> {
 
     pub(super) fn call_id(&self, ix: CallIx) -> &str {
         self.call_ids.get(ix.index()).map_or("", String::as_str)
+    }
+
+    /// The sub-session in which a call stands; none is the session itself.
+    pub(super) fn owner_of(&self, call: CallIx) -> Option<usize> {
+        self.sub_of_agent.get(&self.reading.session.call(call).agent).copied()
+    }
+
+    /// Whether the id of a call alone says which is meant: the session's own come first, and then
+    /// those of the sub-sessions in their order.
+    pub(super) fn is_found_by_id(&self, call: CallIx) -> bool {
+        self.first_owner.get(self.call_id(call)) == Some(&self.owner_of(call))
     }
 
     /// The sub-session that a call started.
@@ -266,6 +299,20 @@ impl<'a> Cast<'a> {
     /// The last time that was recorded before a call.
     pub(super) fn time_before(&self, call: CallIx) -> Option<Timestamp> {
         self.clock.get(call.index()).copied().flatten()
+    }
+
+    /// What a call was given under a name, if that is a text.
+    fn argument(&self, call: CallIx, name: &str) -> Result<Option<String>, BodyError> {
+        let given = self.arguments(call)?;
+        Ok(given.get(name).and_then(Value::as_str).map(str::to_owned))
+    }
+
+    /// What a call was given. The log's arguments are a string that holds JSON.
+    pub(super) fn arguments(&self, call: CallIx) -> Result<Value, BodyError> {
+        let given = self.reading.session.call(call).arguments;
+        let given = if given.is_none() { Value::Null } else { self.value(given)? };
+        let inner = given.as_str().and_then(|text| serde_json::from_str(text).ok());
+        Ok(inner.unwrap_or(given))
     }
 
     /// The tokens of an agent's requests.

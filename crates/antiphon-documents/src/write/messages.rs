@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use antiphon_model::{AgentIx, BodyError, EventIx, MessageRef, Role, Source, Timestamp};
 use serde_json::{Map, Value, json};
 
-use super::agents::identifier;
+use super::agents::{identifier, sub_identifier};
 use super::cast::{Cast, Sub, spelled};
 use super::object::{Object, Origin};
 use super::sub_session::Went;
@@ -70,7 +70,7 @@ fn of_sub_session(
     let quiet = Origin::default();
     let sender = session.call(sub.call).agent;
     let from = identifier(cast, Some(sender), String::new(), &quiet)?;
-    let to = identifier(cast, Some(sub.agent), String::new(), &quiet)?;
+    let to = sub_identifier(cast, sub, String::new(), &quiet)?;
     let (task, output) = (&value["task"], &value["output"]);
     let is_review = is_review(value);
     let text = |name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
@@ -100,7 +100,8 @@ fn of_sub_session(
         sent.push(Sent { timestamp, kind, from: from.clone(), to: to.clone(), payload });
     }
     let Some(timestamp) = text("completed_at") else { return Ok(()) };
-    let word = session.agent(sub.agent).status().filter(|word| Went::is_abort(word));
+    let word = sub.agent.and_then(|agent| session.agent(agent).status());
+    let word = word.filter(|word| Went::is_abort(word));
     let (kind, payload) = match (word, is_review) {
         (Some(word), _) => {
             let payload = json!({ "scope": "task", "target_id": task["task_id"], "reason": word });

@@ -83,7 +83,7 @@ fn changes(
     went: Went,
     task_id: &Value,
 ) -> Result<Option<Value>, BodyError> {
-    let changes = cast.files.by_agent.get(&sub.agent);
+    let changes = sub.agent.and_then(|agent| cast.files.by_agent.get(&agent));
     let is_idle = changes
         .is_none_or(|it| it.created.is_empty() && it.modified.is_empty() && it.deleted.is_empty());
     match is_idle || went == Went::On {
@@ -94,8 +94,10 @@ fn changes(
 
 fn developer(cast: &Cast<'_>, sub: &Sub, went: Went, task_id: &Value) -> Result<Value, BodyError> {
     let (reading, session) = (cast.reading, cast.reading.session);
-    let changes = cast.files.by_agent.get(&sub.agent).cloned().unwrap_or_default();
-    let said = session.agent(sub.agent).transcript().rev().map(|event| session.entry(event));
+    let changes = sub.agent.and_then(|agent| cast.files.by_agent.get(&agent));
+    let changes = changes.cloned().unwrap_or_default();
+    let said = sub.agent.map(|agent| session.agent(agent).transcript().rev());
+    let said = said.into_iter().flatten().map(|event| session.entry(event));
     let last = said.into_iter().find(|entry| entry.is_utterance());
     let summary = last.map(|entry| reading.text(entry)).transpose()?.unwrap_or_default();
     let files = |changes: &[FileChange]| -> Vec<Value> { changes.iter().map(file).collect() };

@@ -4,13 +4,14 @@ use antiphon_model::{BodyError, Detail, Entry, EntryKind, Role, Status, Timestam
 use antiphon_views::Reading;
 use serde_json::{Map, Value};
 
+use super::annotations::Annotations;
 use super::call::Calls;
 use super::cast::{Cast, spelled};
 use super::display::clip;
 use super::object::{Object, Origin};
 use super::sub_session::Went;
 use super::summary::Whole;
-use super::{PhaseDetail, Written, agents, annotations, messages, sub_session, summary};
+use super::{PhaseDetail, Written, agents, messages, sub_session, summary};
 use crate::letter::{self, conform};
 use crate::name::Name;
 use crate::{AgentInfo, Standard};
@@ -39,7 +40,9 @@ pub(super) fn write(
     let calls = Calls { cast, origin: &origin, standard, begun };
     let written = calls.write(&cast.calls, "/tool_calls")?;
     object.set("tool_calls", written);
-    let annotations = annotations::write(cast, phases, object.text("completed_at"), &origin)?;
+    let completed_at = object.text("completed_at");
+    let annotations = Annotations { cast, origin: &origin, standard, completed_at };
+    let annotations = annotations.write(phases)?;
     object.set_some("phase_annotations", annotations);
     match standard {
         Standard::Std001 => {}
@@ -227,10 +230,11 @@ fn prompt(cast: &Cast<'_>) -> Result<String, BodyError> {
     first.map_or(Ok(String::new()), |entry| cast.reading.text(entry))
 }
 
-/// The first and the last time of anything.
+/// The first and the last time of anything but what was said about it afterwards.
 fn span(cast: &Cast<'_>) -> Option<(Timestamp, Timestamp)> {
     let session = cast.reading.session;
-    let times = || session.entries().filter_map(|entry| entry.at());
+    let events = || session.entries().filter(|entry| entry.kind() != EntryKind::Annotation);
+    let times = || events().filter_map(|entry| entry.at());
     Some((times().min()?, times().max()?))
 }
 

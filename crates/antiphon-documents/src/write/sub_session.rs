@@ -3,7 +3,7 @@
 use antiphon_model::{BodyError, Detail, Timestamp};
 use serde_json::Value;
 
-use super::agents::identifier;
+use super::agents::sub_identifier;
 use super::call::Calls;
 use super::cast::{Cast, Sub, spelled};
 use super::object::{Object, Origin};
@@ -52,7 +52,7 @@ impl Went {
 /// How a sub-agent's work went, and whether that was recorded with it.
 pub(super) fn went(cast: &Cast<'_>, sub: &Sub) -> (Went, bool) {
     let session = cast.reading.session;
-    let agent = session.agent(sub.agent);
+    let Some(agent) = sub.agent.map(|agent| session.agent(agent)) else { return (Went::On, false) };
     if let Some(word) = agent.status() {
         return (Went::of_word(word), true);
     }
@@ -75,10 +75,10 @@ pub(super) fn write(
 ) -> Result<Value, BodyError> {
     let Some(sub) = cast.subs.get(at) else { return Ok(Value::Null) };
     let session = cast.reading.session;
-    let facts = session.agent(sub.agent);
-    let created = session.entry(facts.created.unwrap_or(facts.first));
-    let ended = facts.ended.map(|event| session.entry(event));
-    let mut extra = cast.extra(created)?;
+    let facts = sub.agent.map(|agent| session.agent(agent));
+    let created = facts.map(|facts| session.entry(facts.created.unwrap_or(facts.first)));
+    let ended = facts.and_then(|facts| facts.ended).map(|event| session.entry(event));
+    let mut extra = created.map(|entry| cast.extra(entry)).transpose()?.unwrap_or_default();
     let mut of_end = ended.map(|entry| cast.extra(entry)).transpose()?.unwrap_or_default();
     for name in ["sub_session_id", "position", "identifier"] {
         extra.remove(name);
@@ -98,14 +98,15 @@ pub(super) fn write(
             origin.derived(&object.below(name));
         }
     }
-    let agent = identifier(cast, Some(sub.agent), object.below("agent"), origin)?;
+    let agent = sub_identifier(cast, sub, object.below("agent"), origin)?;
     object.set("agent", agent);
     object.set("triggered_by_call_id", cast.call_id(sub.trigger));
     let task = task::write(cast, sub, &object)?;
     object.set("task", task);
 
-    let times = cast.time_of(sub.agent);
-    let begun = created.at().filter(|_| facts.created.is_some());
+    let times = sub.agent.and_then(|agent| cast.time_of(agent));
+    let is_created = facts.is_some_and(|facts| facts.created.is_some());
+    let begun = created.and_then(|entry| entry.at()).filter(|_| is_created);
     if !spelled(&mut object, "started_at", begun, &mut extra) {
         let sent = session.call_started_at(sub.call);
         let first = times.map(|(first, _)| first).or(sent).or(cast.time_before(sub.call));

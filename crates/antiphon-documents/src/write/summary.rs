@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use antiphon_model::{AgentIx, BodyError, CallIx, Timestamp};
 use serde_json::{Map, Value, json};
 
-use super::agents::identifier;
+use super::agents::{identifier, sub_identifier};
 use super::call::interval;
 use super::cast::Cast;
 use super::object::{Object, Origin, fits, is_duration, missing};
@@ -49,10 +49,15 @@ pub(super) fn write(
     missing(&mut object, &mut members, "files_modified", is_texts, paths(&changes.modified));
     let session = reading.session;
     if !is_declared {
-        let calls = session.calls().filter(|(_, call)| {
-            call.last_result().is_some_and(|result| session.entry(result).is_error())
-        });
-        let failed = calls.count();
+        let results = session.calls().filter_map(|(_, call)| call.last_result());
+        let mut failed = 0_u64;
+        for result in results.map(|result| session.entry(result)).filter(|it| it.is_error()) {
+            // What was passed over met with no error.
+            let is_skipped = cast.extra(result)?.get("output").is_some_and(|output| {
+                output.get("status").and_then(Value::as_str) == Some("skipped")
+            });
+            failed += u64::from(!is_skipped);
+        }
         if failed > 0 {
             object.derive("errors_encountered", failed);
         }
@@ -89,7 +94,13 @@ fn team(
     let reviews: Vec<&Value> = whole.subs.iter().filter(|sub| is_review(sub)).collect();
     let results: Vec<&Value> =
         whole.messages.iter().filter(|it| it["message_type"] == "review_result").collect();
-    let rounds = results.len().max(reviews.len());
+    // A review that was stopped, or still goes on, came to nothing yet: section 5.3 has a result
+    // for one that came back, and an abort for one that did not.
+    let came_back = cast.subs.iter().zip(whole.subs).filter(|(sub, value)| {
+        let word = sub.agent.and_then(|agent| cast.reading.session.agent(agent).status());
+        is_review(value) && went(cast, sub).0 != Went::On && !word.is_some_and(Went::is_abort)
+    });
+    let rounds = results.len().max(came_back.count());
     missing(object, declared, "review_iterations", Value::is_u64, rounds);
     // A verdict is somebody's; none is worked out.
     let told = results.iter().rev().map(|it| &it["payload"]["verdict"]);
@@ -124,7 +135,7 @@ fn agents(cast: &Cast<'_>, whole: &Whole<'_>) -> Result<Value, BodyError> {
     }
     let mut calls_of = |agent: AgentIx| by_owner.remove(&agent).unwrap_or_default();
     let architect = match cast.main {
-        Some(main) => row(cast, main, &calls_of(main), whole.went)?,
+        Some(main) => row_of(cast, main, &calls_of(main), whole.went)?,
         None => json!({
             "agent_id": "external",
             "agent_type": "architect",
@@ -136,14 +147,17 @@ fn agents(cast: &Cast<'_>, whole: &Whole<'_>) -> Result<Value, BodyError> {
     let mut developers = Vec::new();
     let mut reviewer = None;
     for sub in &cast.subs {
-        let row = row(cast, sub.agent, &sub.calls, went(cast, sub).0)?;
+        let identifier = sub_identifier(cast, sub, String::new(), &Origin::default())?;
+        let own = sub.agent.and_then(|agent| cast.reading.session.agent(agent).agent_type());
+        let row =
+            row(cast, &identifier, own.or(sub.wanted.as_deref()), &sub.calls, went(cast, sub).0);
         match sub.is_review && reviewer.is_none() {
             true => reviewer = Some(row),
             false => developers.push(row),
         }
     }
     for agent in cast.others() {
-        developers.push(row(cast, agent, &calls_of(agent), whole.went)?);
+        developers.push(row_of(cast, agent, &calls_of(agent), whole.went)?);
     }
     let mut by_role = Map::new();
     by_role.insert("architect".to_owned(), architect);
@@ -154,8 +168,25 @@ fn agents(cast: &Cast<'_>, whole: &Whole<'_>) -> Result<Value, BodyError> {
     Ok(Value::Object(by_role))
 }
 
-fn row(cast: &Cast<'_>, agent: AgentIx, calls: &[CallIx], went: Went) -> Result<Value, BodyError> {
+fn row_of(
+    cast: &Cast<'_>,
+    agent: AgentIx,
+    calls: &[CallIx],
+    went: Went,
+) -> Result<Value, BodyError> {
     let identifier = identifier(cast, Some(agent), String::new(), &Origin::default())?;
+    let own = cast.reading.session.agent(agent).agent_type();
+    Ok(row(cast, &identifier, own, calls, went))
+}
+
+/// The row of an agent, with its own role: unlike an identifier, a row may name any.
+fn row(
+    cast: &Cast<'_>,
+    identifier: &Value,
+    own: Option<&str>,
+    calls: &[CallIx],
+    went: Went,
+) -> Value {
     let mut busy: Vec<_> = calls.iter().filter_map(|&ix| interval(cast, ix)).collect();
     busy.sort();
     // Calls run side by side: what they share counts once.
@@ -166,13 +197,11 @@ fn row(cast: &Cast<'_>, agent: AgentIx, calls: &[CallIx], went: Went) -> Result<
         total += millis(from, ended.max(from));
         until = Some(until.map_or(ended, |until| until.max(ended)));
     }
-    // Unlike an identifier, a row may name any role.
-    let own = cast.reading.session.agent(agent).agent_type().map(Value::from);
-    Ok(json!({
+    json!({
         "agent_id": identifier["agent_id"],
-        "agent_type": own.unwrap_or_else(|| identifier["agent_type"].clone()),
+        "agent_type": own.map_or_else(|| identifier["agent_type"].clone(), Value::from),
         "tool_calls_count": calls.len(),
         "duration_ms": total,
         "status": went.summary_status(),
-    }))
+    })
 }

@@ -13,8 +13,8 @@ const ASKED: [&str; 7] =
 
 pub(super) fn write(cast: &Cast<'_>, sub: &Sub, of: &Object<'_>) -> Result<Value, BodyError> {
     let session = cast.reading.session;
-    let facts = session.agent(sub.agent);
-    let created = facts.created.map(|event| session.entry(event));
+    let created = sub.agent.and_then(|agent| session.agent(agent).created);
+    let created = created.map(|event| session.entry(event));
     let recorded = created.map(|entry| cast.detail(entry, Detail::Task)).transpose()?.flatten();
     let mut object = Object::new(of.below("task"), of.origin());
     let mut members = match recorded {
@@ -42,22 +42,16 @@ pub(super) fn write(cast: &Cast<'_>, sub: &Sub, of: &Object<'_>) -> Result<Value
 /// heard.
 fn words(cast: &Cast<'_>, sub: &Sub) -> Result<String, BodyError> {
     let (reading, session) = (cast.reading, cast.reading.session);
-    let call = session.call(sub.call);
-    let given = match call.arguments.is_none() {
-        true => Value::Null,
-        false => cast.value(call.arguments)?,
-    };
-    // The log's arguments are a string that holds JSON.
-    let inner = given.as_str().and_then(|text| serde_json::from_str(text).ok());
-    let given = inner.unwrap_or(given);
+    let given = cast.arguments(sub.call)?;
     let text = |name: &str| given.get(name)?.as_str().filter(|text| !text.trim().is_empty());
     let asked = ASKED.iter().find_map(|name| text(name)).or(given.as_str());
     if let Some(asked) = asked {
         return Ok(asked.to_owned());
     }
-    let mut heard = session.agent(sub.agent).transcript().map(|event| session.entry(event));
+    let transcripts = sub.agent.map(|agent| session.agent(agent).transcript());
+    let mut heard = transcripts.into_iter().flatten().map(|event| session.entry(event));
     match heard.find(|entry| entry.kind() == EntryKind::Message(Role::User)) {
         Some(entry) => reading.text(entry),
-        None => reading.call_text(session.tool_name(sub.call), call),
+        None => reading.call_text(session.tool_name(sub.call), session.call(sub.call)),
     }
 }

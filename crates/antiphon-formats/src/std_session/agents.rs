@@ -135,6 +135,13 @@ impl<'a> Cast<'a> {
         cast
     }
 
+    /// By sub-session: its agent.
+    pub(super) fn by_session(&self) -> BTreeMap<String, String> {
+        let subs = self.subs.iter();
+        subs.filter_map(|sub| Some((sub.sub_session_id.clone()?, sub.identifier.agent.clone())))
+            .collect()
+    }
+
     pub(super) fn is_team(&self) -> bool {
         self.orchestrator.is_some() || self.participants.is_some() || !self.subs.is_empty()
     }
@@ -234,11 +241,7 @@ impl Document {
 
     /// Those that were sent, with what they did.
     pub(super) fn sub_sessions(&mut self, cast: &mut Cast<'_>, session_id: &str) {
-        let by_session: BTreeMap<String, String> = cast
-            .subs
-            .iter()
-            .filter_map(|sub| Some((sub.sub_session_id.clone()?, sub.identifier.agent.clone())))
-            .collect();
+        let by_session = cast.by_session();
         for (pointer, raw) in std::mem::take(&mut cast.others) {
             self.keep(&pointer, raw, "is not an object and cannot be a sub-session");
         }

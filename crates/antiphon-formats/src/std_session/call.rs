@@ -2,16 +2,44 @@
 
 use std::borrow::Cow;
 
+use antiphon_model::Timestamp;
 use antiphon_model::json::{self, Members};
 
 use super::document::Document;
 use super::fields::{Fields, below};
+use super::status::is_open;
 
 /// Whose calls are read.
 pub(super) struct Caller {
     pub(super) agent: String,
     /// Stands before the ids of lines: calls of different agents may share theirs.
     pub(super) prefix: String,
+}
+
+/// What came of a call.
+struct Came<'a> {
+    ended: Option<Timestamp>,
+    duration: Option<u64>,
+    output: Option<Fields<'a>>,
+    /// The word for a call that has not ended.
+    open: Option<String>,
+    contribution: Option<&'a str>,
+    subagent: Option<&'a str>,
+}
+
+impl Came<'_> {
+    fn has_result(&self) -> bool {
+        let is_told = self.output.is_some() || self.ended.is_some() || self.duration.is_some();
+        is_told && self.open.is_none()
+    }
+
+    /// What it added to the context, and whom it sent.
+    fn more(&self, members: &mut Members) {
+        let more = [("context_contribution", self.contribution), ("subagent_info", self.subagent)];
+        for (name, value) in more {
+            value.into_iter().for_each(|value| members.raw(name, value));
+        }
+    }
 }
 
 impl Document {
@@ -27,16 +55,8 @@ impl Document {
         let tool = self.originals.text(pointer, "tool_name").unwrap_or(&tool).to_owned();
         let id = self.id(&format!("{}{call_id}", caller.prefix));
         let started = call.take_time("started_at", &mut self.notes);
-        let ended = call.take_time("ended_at", &mut self.notes);
-        let duration = call.take_number("duration_ms");
+        let came = self.came(&mut call);
         let mut input = call.take_object("input", &mut self.notes).unwrap_or_default();
-        let output = call.take_object("output", &mut self.notes);
-        let contribution = call.take("context_contribution");
-        if contribution.is_some_and(|it| !it.starts_with('{')) {
-            let at = below(pointer, "context_contribution");
-            self.notes.lenient(&at, "is not an object; it is kept as it is");
-        }
-        let subagent = call.take("subagent_info");
 
         let mut function = Members::default();
         function.word("name", &tool);
@@ -51,15 +71,11 @@ impl Document {
         entry.text("description", input.take_text("description").as_deref());
         entry.text("raw_command", input.take_text("raw_command").as_deref());
         // A result's own facts are kept with the result, if there is one.
-        let has_result = output.is_some() || ended.is_some() || duration.is_some();
         let mut left = call.rest();
         left.members("input", &input.rest());
-        if !has_result {
-            for (name, value) in
-                [("context_contribution", contribution), ("subagent_info", subagent)]
-            {
-                value.into_iter().for_each(|value| left.raw(name, value));
-            }
+        self.leave_open(&call, &came, &mut left);
+        if !came.has_result() {
+            came.more(&mut left);
         }
         let mut made = Members::default();
         made.word("message_id", &id);
@@ -69,25 +85,74 @@ impl Document {
         made.raw("tool_calls", &format!("[{}]", entry.object()));
         made.members("extra", &left);
         self.line(made, started);
-        if !has_result {
-            return;
+        if came.has_result() {
+            self.result(caller, (&id, &call_id, &tool), came);
         }
+    }
 
+    fn came<'a>(&mut self, call: &mut Fields<'a>) -> Came<'a> {
+        let ended = call.take_time("ended_at", &mut self.notes);
+        let duration = call.take_number("duration_ms");
+        let output = call.take_object("output", &mut self.notes);
+        let open = output.as_ref().and_then(|output| self.open_word(output));
+        let contribution = call.take("context_contribution");
+        if contribution.is_some_and(|it| !it.starts_with('{')) {
+            let at = below(&call.pointer, "context_contribution");
+            self.notes.lenient(&at, "is not an object; it is kept as it is");
+        }
+        let subagent = call.take("subagent_info");
+        Came { ended, duration, output, open, contribution, subagent }
+    }
+
+    fn result(
+        &mut self,
+        caller: &Caller,
+        (id, call_id, tool): (&str, &str, &str),
+        mut came: Came<'_>,
+    ) {
         let mut result = Members::default();
         result.word("message_id", &self.id(&format!("{id}/result")));
         result.word("agent_id", &caller.agent);
         result.word("role", "tool");
-        let extra = self.output(&mut result, output.unwrap_or_default());
-        result.word("tool_call_id", &call_id);
-        result.word("name", &tool);
-        result.number("duration_ms", duration);
-        for (name, value) in [("context_contribution", contribution), ("subagent_info", subagent)] {
-            value.into_iter().for_each(|value| result.raw(name, value));
-        }
+        let extra = self.output(&mut result, came.output.take().unwrap_or_default());
+        result.word("tool_call_id", call_id);
+        result.word("name", tool);
+        result.number("duration_ms", came.duration);
+        came.more(&mut result);
         let mut left = Members::default();
         left.members("output", &extra);
         result.members("extra", &left);
-        self.line(result, ended);
+        self.line(result, came.ended);
+    }
+
+    /// Of a call that has not ended there is no result; what is said of one stays with the call.
+    fn leave_open(&self, call: &Fields<'_>, came: &Came<'_>, left: &mut Members) {
+        let (Some(word), Some(output)) = (&came.open, &came.output) else { return };
+        let is_derived = |name: &str| self.originals.is_derived(&call.pointer, name);
+        let spelling = came.ended.filter(|_| !call.has("ended_at")).map(Timestamp::to_short);
+        left.text("ended_at", spelling.filter(|_| !is_derived("ended_at")).as_deref());
+        left.number("duration_ms", came.duration.filter(|_| !is_derived("duration_ms")));
+        let mut said = Members::default();
+        said.word("status", word);
+        let is_ours = self.originals.text(&output.pointer, "status").is_some()
+            && self.originals.is_derived(&output.pointer, "error");
+        let _ = json::raw_members(&output.rest().object(), |_, name, value| match name {
+            "status" => {}
+            "error" if is_ours => {}
+            name => said.raw(name, value),
+        });
+        left.members("output", &said);
+    }
+
+    /// The word for a call that has not ended, where it has one. The standard has none: a document
+    /// to its letter says that it failed, and keeps the word elsewhere.
+    fn open_word(&mut self, output: &Fields<'_>) -> Option<String> {
+        if let Some(word) = self.originals.text(&output.pointer, "status") {
+            return Some(word).filter(|word| is_open(word)).map(str::to_owned);
+        }
+        let word = output.get("status").and_then(json::text).filter(|word| is_open(word))?;
+        self.notes.lenient(&below(&output.pointer, "status"), &not_a_value(&word));
+        Some(word.into_owned())
     }
 
     /// What came of a call. What it shows is its content: the display of one that succeeded, the
@@ -107,8 +172,7 @@ impl Document {
         let mut extra = Members::default();
         if let Some(status) = status.filter(|status| status != standard) {
             let at = below(&output.pointer, "status");
-            self.notes
-                .lenient(&at, &format!("is `{status}`, which is not one of the standard's values"));
+            self.notes.lenient(&at, &not_a_value(&status));
             extra.word("status", &status);
         }
         let raw = output.take("result");
@@ -144,6 +208,10 @@ impl Document {
         output.rest_into(&mut extra);
         extra
     }
+}
+
+fn not_a_value(status: &str) -> String {
+    format!("is `{status}`, which is not one of the standard's values")
 }
 
 type Shown<'a> = (Option<Cow<'a, str>>, Option<Cow<'a, str>>);

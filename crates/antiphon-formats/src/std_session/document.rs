@@ -121,9 +121,11 @@ impl Document {
             self.message(&cast, raw, &pointer, at);
         }
         self.phases(&main, phases);
+        let agents = cast.by_session();
         for (pointer, raw) in annotations.unwrap_or_default() {
-            self.annotation(raw, &pointer);
+            self.annotation(raw, &pointer, &agents);
         }
+        self.other_annotations();
         self.end(&header);
     }
 

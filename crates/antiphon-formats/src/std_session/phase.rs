@@ -1,5 +1,7 @@
 //! Phases: annotations of the third version, and what the second had in their place.
 
+use std::collections::BTreeMap;
+
 use antiphon_model::json::{self, Members};
 
 use super::call::Caller;
@@ -63,7 +65,13 @@ impl<'a> Phase<'a> {
 }
 
 impl Document {
-    pub(super) fn annotation(&mut self, raw: &str, pointer: &str) {
+    /// An annotation. One that names a sub-session is about the calls of its agent.
+    pub(super) fn annotation(
+        &mut self,
+        raw: &str,
+        pointer: &str,
+        agents: &BTreeMap<String, String>,
+    ) {
         if !raw.starts_with('{') {
             return self.keep(pointer, raw, "is not an object and cannot be an annotation");
         }
@@ -71,14 +79,36 @@ impl Document {
             let what = "has a range that is a list; its first and last calls are used";
             self.notes.lenient(pointer, what);
         }
-        self.annotate(raw);
+        let sub = json::member(raw, "sub_session_id").and_then(json::text);
+        let agent = sub.and_then(|id| agents.get(&*id)).map(String::as_str);
+        // A note has the members of a phase because the standard wants them; that makes it none.
+        let is_note =
+            json::member(raw, "note").is_some() && self.originals.is_derived(pointer, "phase_type");
+        if !is_note {
+            return self.annotate(raw, agent);
+        }
+        let mut note = Members::default();
+        let _ = json::raw_members(raw, |_, name, value| {
+            if !self.originals.is_derived(pointer, name) {
+                note.raw(name, value);
+            }
+        });
+        self.annotate(&note.object(), agent);
     }
 
-    fn annotate(&mut self, raw: &str) {
+    /// Annotations that have no place in a document to the letter of the standard.
+    pub(super) fn other_annotations(&mut self) {
+        for raw in self.originals.take_annotations() {
+            self.annotate(&raw, None);
+        }
+    }
+
+    fn annotate(&mut self, raw: &str, agent: Option<&str>) {
         let id = json::member(raw, "annotation_id").and_then(json::text);
         let mut line = Members::default();
         line.word("message_id", &self.id(id.as_deref().unwrap_or("annotation")));
         line.word("event_type", "annotation");
+        line.text("agent", agent);
         line.raw("annotation", raw);
         self.line(line, None);
     }
@@ -99,7 +129,7 @@ impl Document {
             }
         }
         for annotation in annotations {
-            self.annotate(&annotation);
+            self.annotate(&annotation, None);
         }
     }
 

@@ -30,19 +30,21 @@ impl Status {
     }
 
     /// Of the first drafts, whose steps alone say how they went: failed if one failed, and ended
-    /// if the last one did.
+    /// if the last one did and none goes on.
     pub(super) fn of_steps(steps: &[(String, &str)]) -> Self {
-        let word = |(_, raw): &(String, &str)| {
-            json::member(raw, "status").and_then(json::text).and_then(|word| outcome(&word))
+        let said = steps.iter().map(|(_, raw)| json::member(raw, "status").and_then(json::text));
+        let said: Vec<Option<Cow<'_, str>>> = said.collect();
+        let words = || said.iter().flatten();
+        let has_failed = words().any(|word| outcome(word).as_deref() == Some("failed"));
+        let goes_on = words().any(|word| is_open(word));
+        let has_ended = said.last().is_some_and(Option::is_some);
+        let (word, outcome) = match (has_failed, goes_on, has_ended) {
+            (true, ..) => (None, Some("failed".to_owned())),
+            (false, true, _) => (Some(IN_PROGRESS.to_owned()), None),
+            (false, false, true) => (None, Some("completed".to_owned())),
+            (false, false, false) => (None, None),
         };
-        let has_failed = steps.iter().any(|step| word(step).as_deref() == Some("failed"));
-        let has_ended = steps.last().is_some_and(|step| word(step).is_some());
-        let outcome = match (has_failed, has_ended) {
-            (true, _) => Some("failed".to_owned()),
-            (false, true) => Some("completed".to_owned()),
-            (false, false) => None,
-        };
-        Self { word: None, outcome }
+        Self { word, outcome }
     }
 
     /// Whether nobody says how it went.
@@ -76,7 +78,12 @@ fn outcome(status: &str) -> Option<String> {
     Some(match status {
         "success" | "completed" => "completed".to_owned(),
         "failed" | "error" => "failed".to_owned(),
-        IN_PROGRESS | "running" | "pending" => return None,
+        word if is_open(word) => return None,
         other => other.to_owned(),
     })
+}
+
+/// Whether that is said of what has not ended.
+pub(super) fn is_open(status: &str) -> bool {
+    matches!(status, IN_PROGRESS | "running" | "pending")
 }

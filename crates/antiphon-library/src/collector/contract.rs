@@ -4,6 +4,7 @@
 
 use antiphon_journal::Level;
 use antiphon_views::RunStatus;
+use std::fs;
 
 use super::*;
 
@@ -417,4 +418,108 @@ fn sections_6_and_7_a_tree_adds_up_what_its_spans_used() {
         assert_eq!(root.total_usage.input_tokens, (1 << 40) + 111);
         assert_eq!((agent.total_cost_usd, root.total_cost_usd), (cost(7.0), cost(15.0)));
     });
+}
+
+/// A program may be killed between any two of the events that it records. Whoever opens the
+/// collector again goes on from there: what was started is there once, and what was used counts
+/// once.
+#[test]
+fn a_kill_between_two_events_loses_nothing_and_doubles_nothing() {
+    let whole = tempfile::tempdir().unwrap();
+    let start = |collector: &SpanCollector| {
+        let agent =
+            StartSpan { span_id: Some("agent"), ..StartSpan::new(SpanKind::CliAgent, "task") };
+        collector.start_span(&agent).unwrap();
+        let sub = StartSpan {
+            span_id: Some("sub"),
+            parent_span_id: Some("agent"),
+            agent_id: Some("scout"),
+            adapter_id: Some("kilo"),
+            role: Some("tester"),
+            name: Some("Scout"),
+            ..StartSpan::new(SpanKind::SubAgent, "task")
+        };
+        collector.start_span(&sub).unwrap();
+    };
+    let end = CompleteSpan { usage: usage(5, 7), ..done() };
+    let first = collector(whole.path());
+    start(&first);
+    let started = fs::read_to_string(first.path("task")).unwrap().lines().count();
+    assert!(first.complete_span("task", "sub", &end).unwrap());
+    assert!(first.complete_span("task", "agent", &end).unwrap());
+    let tell = |collector: &SpanCollector| -> Vec<String> {
+        let spans = collector.get_flat("task").unwrap();
+        let line = |it: &Span| {
+            let Span { span_id, parent_span_id, kind, agent_id, adapter_id, role, name, .. } = it;
+            let who = (span_id, parent_span_id, kind, agent_id, adapter_id, role, name);
+            format!("{who:?} {:?} {}", it.status, it.usage.output_tokens)
+        };
+        spans.iter().map(line).collect()
+    };
+    let wanted = tell(&first);
+    assert_eq!(wanted.len(), 3);
+    let log = fs::read_to_string(first.path("task")).unwrap();
+    let lines: Vec<&str> = log.split_inclusive('\n').collect();
+    // From the call of the sub-agent on, which is the last but one event of the start.
+    for kept in started - 1..lines.len() {
+        let folder = tempfile::tempdir().unwrap();
+        let again = collector(folder.path());
+        fs::write(again.path("task"), lines[..kept].concat()).unwrap();
+        assert_eq!(
+            again.get_flat("task").unwrap().len(),
+            3,
+            "{kept} lines: seen before it goes on"
+        );
+        for span in ["sub", "agent"] {
+            again.complete_span("task", span, &end).unwrap();
+        }
+        assert_eq!(tell(&again), wanted, "killed after {kept} of {} lines", lines.len());
+        assert!(!again.complete_span("task", "sub", &end).unwrap());
+    }
+}
+
+/// Section 3: a run goes through its states; that it is started again does not set it back.
+#[test]
+fn section_3_a_run_that_is_started_again_stays_where_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let first = collector(folder.path());
+    let start = StartRun { feature_branch: Some("feat/x"), ..StartRun::new("run", "Ship it") };
+    first.start_run(&start).unwrap();
+    first.set_run_status("run", RunStatus::Executing, None).unwrap();
+    drop(first);
+    let again = collector(folder.path());
+    again.start_run(&StartRun::new("run", "Ship it")).unwrap();
+    twice(folder.path(), again, |collector| {
+        let run = collector.get_run("run").unwrap().unwrap();
+        assert_eq!((run.status, run.history.len()), (RunStatus::Executing, 2));
+        assert_eq!(run.feature_branch.as_deref(), Some("feat/x"));
+    });
+    // Killed before its first state was recorded, it gets one.
+    let path = folder.path().join(format!("run-{}.jsonl", key("run")));
+    let log = fs::read_to_string(&path).unwrap();
+    let opening = log.lines().take_while(|line| !line.contains("run_status")).count();
+    fs::write(&path, log.split_inclusive('\n').take(opening).collect::<String>()).unwrap();
+    let last = collector(folder.path());
+    last.start_run(&start).unwrap();
+    assert_eq!(last.get_run("run").unwrap().unwrap().status, RunStatus::Accepted);
+}
+
+/// Section 5: what others put into the folder is not the collector's, and fails no question.
+#[test]
+fn section_5_somebody_elses_file_in_the_folder_is_passed_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let first = collector(folder.path());
+    let start = StartSpan { run_id: Some("run"), ..StartSpan::new(SpanKind::CliAgent, "task") };
+    first.start_span(&start).unwrap();
+    fs::write(folder.path().join("notes.jsonl"), "not a log\n").unwrap();
+    fs::write(folder.path().join("empty.jsonl"), "").unwrap();
+    fs::write(folder.path().join("binary.jsonl"), [0, 255, 31, 139]).unwrap();
+    fs::create_dir(folder.path().join("folder.jsonl")).unwrap();
+    twice(folder.path(), first, |collector| {
+        assert_eq!(collector.get_by_run("run").unwrap().len(), 2);
+        assert!(collector.get_run("run").unwrap().is_some());
+    });
+    // Its own logs must be readable: an answer without them would be wrong.
+    fs::create_dir(folder.path().join("0123456789abcdef.jsonl")).unwrap();
+    assert!(collector(folder.path()).get_by_run("run").is_err());
 }

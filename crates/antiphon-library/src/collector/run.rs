@@ -30,13 +30,17 @@ impl<'a> StartRun<'a> {
 }
 
 impl SpanCollector {
-    /// Records that a run was accepted.
+    /// Records that a run was accepted. One that was accepted before stays in the state in which it
+    /// is.
     pub fn start_run(&self, start: &StartRun<'_>) -> Result<(), CollectorError> {
         let mut event = state(start.run_id, RunStatus::Accepted);
         event.text("title", Some(start.title));
         event.text("feature_branch", start.feature_branch);
         event.text("base_branch", start.base_branch);
         let mut runs = lock(&self.runs);
+        if self.get_run(start.run_id)?.is_some_and(|run| !run.history.is_empty()) {
+            return Ok(());
+        }
         let writer = self.run_log(&mut runs, start.run_id)?;
         if writer.head().is_none() {
             let mut begun = Members::of_event("session_started");

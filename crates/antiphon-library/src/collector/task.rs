@@ -8,7 +8,7 @@ use antiphon_model::json::Members;
 use antiphon_model::{AgentIx, CallIx, Entry, EntryKind, Role, Session, Timestamp};
 use antiphon_views::{Flavor, Reading, SpanKind, SpanNote, SpanStatus};
 
-use super::{CollectorError, CompleteSpan, StartSpan, key};
+use super::{CollectorError, CompleteSpan, StartSpan, is_key, key};
 
 /// A task whose log is being written.
 #[derive(Debug)]
@@ -31,7 +31,20 @@ struct Open {
     agent: String,
     /// Who made the call, and its id, for a sub-agent or a tool.
     call: Option<(String, String)>,
-    is_complete: bool,
+    /// How far its end is recorded: several events tell it, and a program may be killed between
+    /// two of them.
+    end: End,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum End {
+    #[default]
+    Nothing,
+    /// What it used is recorded.
+    Used,
+    /// The agent has ended; the call that made it has no result yet.
+    Agent,
+    Whole,
 }
 
 /// How the ids begin that a collector makes.
@@ -40,8 +53,7 @@ const PREFIX: &str = "span-";
 /// The key of the task whose span that is.
 pub(super) fn key_in(span_id: &str) -> Option<&str> {
     let (key, number) = span_id.strip_prefix(PREFIX)?.split_once('-')?;
-    let is_key = key.len() == 16 && key.bytes().all(|byte| byte.is_ascii_hexdigit());
-    (is_key && number.bytes().all(|byte| byte.is_ascii_digit())).then_some(key)
+    (is_key(key) && number.bytes().all(|byte| byte.is_ascii_digit())).then_some(key)
 }
 
 impl Task {
@@ -62,13 +74,18 @@ impl Task {
         if task.writer.head().is_some() {
             let log = Log::find(path)?;
             let (session, _) = log.fold()?;
-            task.recall(&Reading { session: &session, bodies: &LogBodies::new(&log) })?;
+            for half in
+                task.recall(&Reading { session: &session, bodies: &LogBodies::new(&log) })?
+            {
+                task.complete_start(half)?;
+            }
         }
         Ok(task)
     }
 
-    /// Takes in what an earlier collector recorded.
-    fn recall(&mut self, reading: &Reading<'_>) -> Result<(), CollectorError> {
+    /// Takes in what an earlier collector recorded. Gives the sub-agents of which it recorded the
+    /// call and, because it was killed, not the agent.
+    fn recall(&mut self, reading: &Reading<'_>) -> Result<Vec<SpanNote>, CollectorError> {
         let session = reading.session;
         for (agent, _) in session.agents() {
             self.agents.insert(session.agent_id(agent).to_owned(), 1);
@@ -77,9 +94,14 @@ impl Task {
             .agents()
             .filter_map(|(agent, facts)| Some((session.entry(facts.created?).call()?, agent)));
         let made: BTreeMap<CallIx, AgentIx> = made.collect();
+        let mut halves = Vec::new();
         for entry in session.entries() {
             let is_start = entry.kind() == EntryKind::AgentCreated || entry.makes_calls();
             if is_start && let Some(note) = SpanNote::read(reading, entry)? {
+                let is_made = entry.calls().all(|(ix, _)| made.contains_key(&ix));
+                if note.kind == Some(SpanKind::SubAgent) && !is_made {
+                    halves.push(note.clone());
+                }
                 self.recall_start(session, entry, note, &made);
             }
         }
@@ -87,7 +109,28 @@ impl Task {
             && let Some((span, _)) = &self.coordinator
             && let Some(open) = self.spans.get_mut(span)
         {
-            open.is_complete = true;
+            open.end = End::Whole;
+        }
+        Ok(halves)
+    }
+
+    /// Records the agent of a sub-agent's call.
+    fn complete_start(&mut self, note: SpanNote) -> Result<(), CollectorError> {
+        let Some(span_id) = note.span_id else { return Ok(()) };
+        let Some((maker, _)) = self.spans.get(&span_id).and_then(|open| open.call.clone()) else {
+            return Ok(());
+        };
+        let agent = self.new_agent(note.agent_id.as_deref().unwrap_or("sub-agent"));
+        let start = StartSpan {
+            name: note.name.as_deref(),
+            adapter_id: note.adapter_id.as_deref(),
+            role: note.role.as_deref(),
+            ..StartSpan::new(SpanKind::SubAgent, &self.id)
+        };
+        let event = created_by_call(&start, &agent, (&maker, &span_id));
+        self.append(event, None)?;
+        if let Some(open) = self.spans.get_mut(&span_id) {
+            open.agent = agent;
         }
         Ok(())
     }
@@ -104,18 +147,24 @@ impl Task {
             return;
         };
         let own = |agent| session.agent_id(agent).to_owned();
+        let used = session.find(&used_id(&span_id)).map_or(End::Nothing, |_| End::Used);
+        let has_ended = |agent| session.agent(agent).ended.is_some();
         let open = match entry.calls().next() {
             None => Open {
                 kind,
                 agent: own(agent),
                 call: None,
-                is_complete: session.agent(agent).ended.is_some(),
+                end: if has_ended(agent) { End::Whole } else { used },
             },
             Some((ix, call)) => Open {
                 kind,
                 agent: own(made.get(&ix).copied().unwrap_or(agent)),
                 call: Some((own(agent), session.call_id(ix).to_owned())),
-                is_complete: !call.is_open(),
+                end: match made.get(&ix) {
+                    _ if !call.is_open() => End::Whole,
+                    Some(&agent) if has_ended(agent) => End::Agent,
+                    Some(_) | None => used,
+                },
             },
         };
         if kind == SpanKind::Coordinator {
@@ -212,7 +261,8 @@ impl Task {
         if start.kind == SpanKind::Coordinator {
             self.coordinator = Some((span_id.to_owned(), agent.clone()));
         }
-        self.remember(span_id, Open { kind: start.kind, agent, call: None, is_complete: false });
+        let (kind, call, end) = (start.kind, None, End::default());
+        self.spans.insert(span_id.to_owned(), Open { kind, agent, call, end });
         Ok(())
     }
 
@@ -238,18 +288,21 @@ impl Task {
         event.text("agent_id", Some(&maker));
         event.text("role", Some("assistant"));
         event.raw("tool_calls", &format!("[{}]", made.object()));
-        event.raw("extra", &extra(&noted(start, span_id, &agent_id)));
+        let mut note = noted(start, span_id, &agent_id);
+        if is_agent {
+            // Whoever finds the call and not the agent can make the agent of it.
+            note.text("name", start.name);
+            note.text("adapter_id", start.adapter_id);
+        }
+        event.raw("extra", &extra(&note));
         self.append(event, start.started_at)?;
         let mut agent = maker.clone();
         if is_agent {
             agent = self.new_agent(&agent_id);
-            let mut event = created(start, &agent);
-            event.text("parent_id", Some(&maker));
-            event.text("tool_call_id", Some(span_id));
-            self.append(event, start.started_at)?;
+            self.append(created_by_call(start, &agent, (&maker, span_id)), start.started_at)?;
         }
-        let call = Some((maker, span_id.to_owned()));
-        self.remember(span_id, Open { kind: start.kind, agent, call, is_complete: false });
+        let (kind, call, end) = (start.kind, Some((maker, span_id.to_owned())), End::default());
+        self.spans.insert(span_id.to_owned(), Open { kind, agent, call, end });
         Ok(())
     }
 
@@ -277,33 +330,43 @@ impl Task {
     ) -> Result<bool, CollectorError> {
         let unknown = || CollectorError::NoSpan(span_id.to_owned());
         let span = self.spans.get(span_id).cloned().ok_or_else(unknown)?;
-        if span.is_complete {
+        if span.end == End::Whole {
             return Ok(false);
         }
         if span.kind != SpanKind::ToolCall {
-            self.complete_agent(&span, end)?;
+            self.complete_agent(span_id, &span, end)?;
         }
         if let Some((maker, call)) = &span.call {
             self.complete_call(maker, call, &span, end)?;
         }
-        if let Some(open) = self.spans.get_mut(span_id) {
-            open.is_complete = true;
-        }
+        self.note_end(span_id, End::Whole);
         Ok(true)
+    }
+
+    fn note_end(&mut self, span_id: &str, end: End) {
+        if let Some(open) = self.spans.get_mut(span_id) {
+            open.end = end;
+        }
     }
 
     fn complete_agent(
         &mut self,
+        span_id: &str,
         span: &Open,
         end: &CompleteSpan<'_>,
     ) -> Result<(), CollectorError> {
-        if end.usage.is_some() || end.cost_usd.is_some() {
+        if (end.usage.is_some() || end.cost_usd.is_some()) && span.end < End::Used {
             let mut event = Members::default();
+            event.text("message_id", Some(&used_id(span_id)));
             event.text("agent_id", Some(&span.agent));
             event.text("role", Some("assistant"));
             event.raw("content", "null");
             used(&mut event, end);
             self.append(event, end.completed_at)?;
+            self.note_end(span_id, End::Used);
+        }
+        if span.end == End::Agent {
+            return Ok(());
         }
         let is_whole = span.kind == SpanKind::Coordinator;
         let mut event = Members::of_event(if is_whole { "session_ended" } else { "agent_ended" });
@@ -315,7 +378,9 @@ impl Task {
         }
         event.text("error", end.error);
         event.raw("extra", &extra(&ended(end)));
-        self.append(event, end.completed_at)
+        self.append(event, end.completed_at)?;
+        self.note_end(span_id, End::Agent);
+        Ok(())
     }
 
     fn complete_call(
@@ -336,10 +401,6 @@ impl Task {
         }
         event.raw("extra", &extra(&ended(end)));
         self.append(event, end.completed_at)
-    }
-
-    fn remember(&mut self, span_id: &str, open: Open) {
-        self.spans.insert(span_id.to_owned(), open);
     }
 
     fn append(&self, event: Members, at: Option<Timestamp>) -> Result<(), CollectorError> {
@@ -369,6 +430,19 @@ fn created(start: &StartSpan<'_>, agent: &str) -> Members {
     event.text("adapter_id", start.adapter_id);
     event.text("agent_type", start.role);
     event
+}
+
+/// The creation of an agent by a call: who made it, and its id.
+fn created_by_call(start: &StartSpan<'_>, agent: &str, (maker, call): (&str, &str)) -> Members {
+    let mut event = created(start, agent);
+    event.text("parent_id", Some(maker));
+    event.text("tool_call_id", Some(call));
+    event
+}
+
+/// The id of the event that tells what a span used: there is one of it.
+fn used_id(span_id: &str) -> String {
+    format!("used:{span_id}")
 }
 
 /// What is noted where a span starts.

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use antiphon_catalog::{Origin, Row, Summary};
 use antiphon_formats::{FORMATS, Stream};
-use antiphon_journal::{Log, read_bytes};
+use antiphon_journal::{Log, read_bytes, regular};
 use antiphon_model::{Activity, Info, Session, Standing, StatusFacts};
 use antiphon_sources::{Fold, LOG_FORMAT, activity, format_of, tree};
 
@@ -153,9 +153,11 @@ fn of_file(path: &Path) -> Option<Digest> {
 /// The same of a packed file, of which only two frames are unpacked.
 fn packed_ends(path: &Path) -> io::Result<Vec<u8>> {
     let mut first = Vec::new();
-    zstd::stream::read::Decoder::new(File::open(path)?)?.take(END_BYTES).read_to_end(&mut first)?;
+    zstd::stream::read::Decoder::new(regular::open(path)?)?
+        .take(END_BYTES)
+        .read_to_end(&mut first)?;
     let whole = first.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
-    let mut last = pack::end(File::open(path)?)?;
+    let mut last = pack::end(regular::open(path)?)?;
     // A short file is its own end.
     if last.starts_with(&first) {
         return Ok(last);
@@ -170,7 +172,7 @@ fn packed_ends(path: &Path) -> io::Result<Vec<u8>> {
 
 /// The whole lines at the beginning of one file and at the end of another, which may be the same.
 fn ends(first: &Path, last: &Path) -> io::Result<Vec<u8>> {
-    let mut file = File::open(first)?;
+    let mut file = regular::open(first)?;
     let len = file.metadata()?.len();
     let is_one = first == last;
     if is_one && len <= 2 * END_BYTES {
@@ -183,7 +185,7 @@ fn ends(first: &Path, last: &Path) -> io::Result<Vec<u8>> {
         bytes = head(&mut file, END_BYTES_MAX)?;
     }
     let begun = if is_one { bytes.len() as u64 } else { 0 };
-    let mut file = if is_one { file } else { File::open(last)? };
+    let mut file = if is_one { file } else { regular::open(last)? };
     let mut end = tail(&mut file, begun, END_BYTES)?;
     if end.is_empty() {
         end = tail(&mut file, begun, END_BYTES_MAX)?;

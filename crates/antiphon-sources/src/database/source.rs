@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
+use antiphon_journal::regular;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::DatabaseError;
@@ -89,7 +90,7 @@ fn is_hopeless(error: &rusqlite::Error) -> bool {
 
 fn is_with_log(path: &Path) -> bool {
     let mut header = [0; MODE_AT + 1];
-    let read = fs::File::open(path).and_then(|mut file| file.read_exact(&mut header));
+    let read = regular::open(path).and_then(|mut file| file.read_exact(&mut header));
     read.is_ok() && header.last() == Some(&WITH_LOG)
 }
 
@@ -126,11 +127,11 @@ fn copy(path: &Path) -> io::Result<(Folder, PathBuf)> {
     let to = folder.0.join("copy.db");
     for _ in 0..TRIES {
         let known = stamp(path);
-        fs::copy(path, &to)?;
+        copy_file(path, &to)?;
         for ending in ["-wal", "-journal"] {
             let (from, to) = (beside(path, ending), beside(&to, ending));
-            match fs::copy(from, &to) {
-                Ok(_) => {}
+            match copy_file(&from, &to) {
+                Ok(()) => {}
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
                     let _ = fs::remove_file(to);
                 }
@@ -142,6 +143,12 @@ fn copy(path: &Path) -> io::Result<(Folder, PathBuf)> {
         }
     }
     Err(io::Error::other("it is constantly being written"))
+}
+
+/// Copies a file, and waits for no pipe that has its name.
+fn copy_file(from: &Path, to: &Path) -> io::Result<()> {
+    let mut from = regular::open(from)?;
+    io::copy(&mut from, &mut fs::File::create(to)?).map(drop)
 }
 
 /// A folder that goes when it is not needed any more.

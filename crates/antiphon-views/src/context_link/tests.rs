@@ -55,7 +55,7 @@ fn another_contribution_leads_to_what_the_agent_does_next() {
     ];
     insta::assert_snapshot!(
         told(&log),
-        @r#"c1 -> c3: knowledge of Grep(pattern: "retry"), recorded, next-call"#
+        @r#"c1 -> c3: knowledge of Grep(pattern: "retry"), inferred, next-call"#
     );
 }
 

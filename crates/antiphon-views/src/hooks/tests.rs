@@ -52,6 +52,25 @@ fn a_hook_with_a_role_lets_an_answer_pass() {
     assert_eq!(told(&log), "hook_ 6 9 primary 5 - passed");
 }
 
+/// What an agent is told names whose words it repeats: the hook that let the answer pass did not
+/// reject it, though what the agent is told comes after that hook's verdict as well.
+#[test]
+fn the_second_hook_of_an_answer_rejects_it_and_the_first_does_not() {
+    let mut log = WATCHED.to_vec();
+    log.extend([
+        r#"{"message_id":"3","event_type":"transcript_entry","agent":"primary","role":"assistant","tool_calls":[{"id":"u","type":"function","function":{"name":"hook","arguments":"{\"instructions\":\"Be kind\"}"}}]}"#,
+        r#"{"message_id":"4","event_type":"agent_created","agent":"hook_1","name":"hook_1","parent":"primary","cause":"3.u","role":"hook"}"#,
+        SAID,
+        ASKED,
+        r#"{"message_id":"7","event_type":"transcript_entry","agent":"hook_","role":"assistant","content":"ok"}"#,
+        r#"{"message_id":"8","event_type":"transcript_entry","agent":"hook_1","role":"user","content":"Be kind"}"#,
+        r#"{"message_id":"9","event_type":"transcript_entry","agent":"hook_1","role":"assistant","content":"Too harsh"}"#,
+        r#"{"message_id":"10","event_type":"transcript_entry","agent":"primary","role":"user","content":"<system>Too harsh</system>","substance":"9"}"#,
+    ]);
+    let wanted = ["hook_ 6 7 primary 5 - passed", "hook_1 8 9 primary 5 10 blocked"];
+    assert_eq!(told(&log), wanted.join("\n"));
+}
+
 #[test]
 fn a_watched_agent_is_no_hook() {
     let told_so = r#"{"message_id":"6","event_type":"transcript_entry","agent":"primary","role":"user","content":"<system>Too long</system>"}"#;

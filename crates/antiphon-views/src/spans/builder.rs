@@ -6,7 +6,7 @@ use antiphon_model::{AgentIx, BodyError, CallIx, Entry, EntryKind, Role, Usage, 
 
 use super::{Flavor, Span, SpanKind, SpanNote, SpanStatus, SpanUsage, settle};
 use crate::Reading;
-use crate::calls::{Delegations, call_ended_at, has_failed};
+use crate::calls::{Delegations, call_ended_at, delegates, has_failed};
 use crate::prices::Prices;
 use crate::request::{Pricing, requests};
 use crate::usd::Usd;
@@ -33,11 +33,6 @@ pub(super) struct Builder<'r, 'a> {
 
 /// What somebody used and cost.
 type Own = (Usage, Option<Usd>);
-
-/// Tools that hand work to another agent, by the names in the seeds.
-fn delegates(tool: &str) -> bool {
-    matches!(tool, "Task" | "Agent" | "task")
-}
 
 impl<'r, 'a> Builder<'r, 'a> {
     pub(super) fn new(

@@ -20,6 +20,9 @@ pub struct SpanNote {
     /// Who works; several executions of one agent are several agents of the log.
     pub agent_id: Option<String>,
     pub role: Option<String>,
+    /// Of a sub-agent, what its creation will say: it is recorded after the call.
+    pub name: Option<String>,
+    pub adapter_id: Option<String>,
     pub run_id: Option<String>,
     pub status: Option<SpanStatus>,
     pub cost_usd: Option<Usd>,
@@ -54,6 +57,8 @@ impl SpanNote {
                 "flavor" => note.flavor = word().and_then(|word| Flavor::from_word(&word)),
                 "agent_id" => note.agent_id = word(),
                 "role" => note.role = word(),
+                "name" => note.name = word(),
+                "adapter_id" => note.adapter_id = word(),
                 "run_id" => note.run_id = word(),
                 "status" => note.status = word().map(|word| SpanStatus::from_word(&word)),
                 "cost_usd" => note.cost_usd = value.parse().ok().and_then(Usd::from_f64),

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use antiphon_journal::{Fold, read_bytes};
+use antiphon_journal::{Fold, read_bytes, regular};
 use antiphon_model::{MemoryBodies, Session};
 use antiphon_views::{DialogFilter, Prices, Reading, cost, dialog, flow, perspective, svg, tree};
 
@@ -118,7 +118,7 @@ fn picture(args: &cli::Demo) -> anyhow::Result<PathBuf> {
             folder.join(format!("{name}.svg"))
         }
     };
-    std::fs::write(&path, drawn).map_err(|error| {
+    regular::write(&path, drawn.as_bytes()).map_err(|error| {
         anyhow::Error::new(error).context(format!("cannot write `{}`", path.display()))
     })?;
     Ok(path)

@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 use antiphon_documents::{PhaseDetail, Standard, WriteOptions};
 use antiphon_formats::{Piece, find};
 use antiphon_journal::{Clock as _, Level, Options, SystemClock};
-use antiphon_library::export_log;
+use antiphon_library::{Environment, Store, export_log};
 use antiphon_recorder::{Policy, Transcript};
 use antiphon_redact::Counts;
 use anyhow::Context as _;
@@ -221,18 +221,19 @@ fn private_folder() -> std::io::Result<std::path::PathBuf> {
 fn log(args: &cli::Export) -> anyhow::Result<Outcome> {
     let session = &locate(&args.session)?;
     let program = "antiphon export".to_owned();
+    let store = Store::open_default(&Environment::of_process()).ok();
     let mut redaction = Redaction::unless(args.no_redact);
     let exported = match &args.output {
         Some(path) => {
             let options = Options { program, ..Options::default() };
-            export_log(session, path, options, redaction.parts())?
+            export_log(session, path, options, redaction.parts(), store.as_ref())?
         }
         None => {
             // A log is a file; for a pipe it is made in a folder of its own and copied out.
             let folder = private_folder()?;
             let path = folder.join("export.jsonl");
             let options = Options { program, level: Level::Os, ..Options::default() };
-            let exported = export_log(session, &path, options, redaction.parts());
+            let exported = export_log(session, &path, options, redaction.parts(), store.as_ref());
             let text = std::fs::read_to_string(&path);
             std::fs::remove_dir_all(&folder)?;
             let exported = exported?;

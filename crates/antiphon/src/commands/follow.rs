@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use antiphon_documents::{WriteOptions, write};
-use antiphon_journal::Log;
+use antiphon_journal::{Log, regular};
 use antiphon_sources::Bundle;
 
 use crate::cli;
@@ -81,7 +81,7 @@ fn put(path: &Path, text: &str, is_ours: bool) -> anyhow::Result<()> {
     let mut beside = path.as_os_str().to_owned();
     beside.push(format!(".{}.new", std::process::id()));
     let beside = PathBuf::from(beside);
-    let done = fs::write(&beside, text).and_then(|()| fs::rename(&beside, path));
+    let done = regular::write(&beside, text.as_bytes()).and_then(|()| fs::rename(&beside, path));
     if done.is_err() {
         let _ = fs::remove_file(&beside);
     }

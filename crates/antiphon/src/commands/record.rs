@@ -15,7 +15,8 @@ use crate::terminal::complain;
 pub(crate) fn run(args: &cli::Record) -> anyhow::Result<Outcome> {
     let environment = Environment::of_process();
     let config = Config::load(args.config.as_deref(), &environment);
-    let config = config.map_err(|error| UserError::usage(format!("{error:#}")))?;
+    let config =
+        config.map_err(|error| UserError::usage(format!("{:#}", anyhow::Error::new(error))))?;
     let logging = config.logging;
     let mut recording = args.recording.clone();
     if recording.logs_dir.is_none() {

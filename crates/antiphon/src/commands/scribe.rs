@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use antiphon_journal::{Level, Options};
@@ -95,21 +95,58 @@ fn target(environment: Environment) -> LogTarget {
     LogTarget { folder: Box::new(folder), options }
 }
 
-/// Writes events to a file, or a pipe: whoever reads it may be slow, or not there yet.
+/// Writes events to a file, or a pipe. Whoever reads a pipe may be slow, and may come late: what
+/// they have missed is written with the next event. Nobody is waited for, so that a pipe without
+/// a reader keeps no process alive; at the end that is told.
 fn teller(path: &Path) -> Tell {
     let path: PathBuf = path.to_owned();
     let mut file: Option<File> = None;
+    let mut unwritten = String::new();
     Box::new(move |event| {
+        unwritten += &(event.to_json() + "\n");
         let why = |error| format!("cannot write events to `{}`: {error}", path.display());
-        let file = match &mut file {
-            Some(file) => file,
-            none => {
-                let opened = OpenOptions::new().append(true).create(true).open(&path);
-                none.insert(opened.map_err(why)?)
+        if file.is_none() {
+            file = without_waiting(&path).map_err(why)?;
+        }
+        match &mut file {
+            Some(file) => {
+                file.write_all(unwritten.as_bytes()).map_err(why)?;
+                unwritten.clear();
             }
-        };
-        file.write_all((event.to_json() + "\n").as_bytes()).map_err(why)
+            None if event.stage.is_final() => return Err(why(nobody_reads())),
+            None => {}
+        }
+        Ok(())
     })
+}
+
+fn nobody_reads() -> io::Error {
+    io::Error::other("it is a pipe that nobody reads")
+}
+
+/// Opens a file for events; nothing, if it is a pipe that nobody reads yet.
+#[cfg(unix)]
+fn without_waiting(path: &Path) -> io::Result<Option<File>> {
+    use std::os::unix::fs::OpenOptionsExt as _;
+
+    use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+
+    let flags = i32::try_from(OFlags::NONBLOCK.bits()).unwrap_or_default();
+    let opened = OpenOptions::new().append(true).create(true).custom_flags(flags).open(path);
+    let file = match opened {
+        Err(error) if error.raw_os_error() == Some(rustix::io::Errno::NXIO.raw_os_error()) => {
+            return Ok(None);
+        }
+        opened => opened?,
+    };
+    // A reader that is there may be slow: then a whole event is waited for, and not half written.
+    fcntl_setfl(&file, fcntl_getfl(&file)? - OFlags::NONBLOCK)?;
+    Ok(Some(file))
+}
+
+#[cfg(not(unix))]
+fn without_waiting(path: &Path) -> io::Result<Option<File>> {
+    OpenOptions::new().append(true).create(true).open(path).map(Some)
 }
 
 #[cfg(test)]

@@ -90,7 +90,7 @@ fn exports(path: &Path, folder: &Path, number: usize) -> Vec<(&'static str, Stri
     };
     let log = folder.join(format!("{number}.export.jsonl"));
     let options = Options { level: Level::Os, ..Options::default() };
-    export_log(path, &log, options, redaction.parts()).unwrap();
+    export_log(path, &log, options, redaction.parts(), None).unwrap();
     vec![
         ("antiphon", std::fs::read_to_string(log).unwrap()),
         ("std-001", document(Standard::Std001)),

@@ -252,6 +252,69 @@ fn a_running_agent_is_followed_with_its_helpers_as_they_appear() {
     assert_eq!(unique.len(), ids.len(), "each event once: {ids:?}");
 }
 
+/// A helper is shown when it is called and after its call, also while it writes all the time.
+#[test]
+fn a_helper_appears_at_its_call() {
+    use std::io::{BufRead, BufReader, Write as _};
+
+    let folder = folder();
+    let main = folder.path().join("s.jsonl");
+    let helper = folder.path().join("s/subagents/agent-b.jsonl");
+    std::fs::create_dir_all(helper.parent().unwrap()).unwrap();
+    let line = |uuid: &str, kind: &str, message: &str| {
+        let more = if uuid.starts_with('b') { r#","agentId":"b","isSidechain":true"# } else { "" };
+        format!(
+            r#"{{"type":"{kind}","uuid":"{uuid}","parentUuid":null,"sessionId":"s","version":"2.1.0","cwd":"/srv"{more},"message":{message}}}"#
+        ) + "\n"
+    };
+    let asked = |uuid: &str, text: &str| {
+        line(uuid, "user", &format!(r#"{{"role":"user","content":"{text}"}}"#))
+    };
+    let did = move |uuid: &str, content: &str| {
+        let message =
+            format!(r#"{{"id":"m-{uuid}","role":"assistant","model":"m","content":[{content}]}}"#);
+        line(uuid, "assistant", &message)
+    };
+    let call = r#"{"type":"tool_use","id":"t","name":"Task","input":{"prompt":"count them"}}"#;
+    std::fs::write(&main, asked("u1", "Delegate") + &did("u2", call)).unwrap();
+    std::fs::write(&helper, asked("b0", "count them")).unwrap();
+    let mut tail = crate::run::command()
+        .args(["tail", main.to_str().unwrap(), "--json"])
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    // It never stops to write for as long as a message must be left alone.
+    let stop = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let stopped = std::sync::Arc::clone(&stop);
+    let writer = std::thread::spawn(move || {
+        let mut file = std::fs::OpenOptions::new().append(true).open(&helper).unwrap();
+        let mut number = 0;
+        while !stopped.load(std::sync::atomic::Ordering::Relaxed) && number < 400 {
+            number += 1;
+            let said = did(&format!("b{number}"), r#"{"type":"text","text":"One."}"#);
+            file.write_all(said.as_bytes()).unwrap();
+            std::thread::sleep(std::time::Duration::from_millis(150));
+        }
+        number
+    });
+    let mut ids = Vec::new();
+    for text in BufReader::new(tail.stdout.take().unwrap()).lines() {
+        let line: serde_json::Value = serde_json::from_str(&text.unwrap()).unwrap();
+        ids.push(line["message_id"].as_str().unwrap().to_owned());
+        if ids.last().is_some_and(|id| id == "b1") {
+            break;
+        }
+    }
+    stop.store(true, std::sync::atomic::Ordering::Relaxed);
+    let written = writer.join().unwrap();
+    tail.kill().unwrap();
+    tail.wait().unwrap();
+    let at = |id: &str| ids.iter().position(|it| it == id);
+    let created = ids.iter().position(|id| id.contains('b') && !id.starts_with('b'));
+    assert!(at("u2").is_some() && at("u2") < created && created < at("b0"), "{ids:?}");
+    assert!(written < 100, "the call was not shown while its agent worked");
+}
+
 /// A Codex thread, the one that it spawned, and the one which that spawned, as they lie on disk.
 #[test]
 fn threads_are_gathered_with_those_that_they_spawned_and_counted_once() {

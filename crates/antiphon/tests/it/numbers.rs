@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::run::{command, folder, workspace};
+use crate::run::{antiphon, command, file, folder, workspace};
 use independent::Tokens;
 
 /// What was counted in one way.
@@ -337,6 +337,68 @@ fn forks_resumes_and_repeated_request_ids_count_once() {
     let stats = machine.json(&["stats"]);
     assert_eq!(stats["totals"]["partial"], true, "Copilot did not say what it read");
     assert_eq!(machine.wrong(), Vec::<String>::new());
+}
+
+/// Some services give requests no id. Then a message is known by its own, and a fork, which repeats
+/// messages, is no second request; ids too short to be a service's say nothing.
+#[test]
+fn requests_without_an_id_are_known_by_their_message() {
+    let line = |session: &str, number: u32, message: &str, output: u64| {
+        format!(
+            r#"{{"type":"assistant","sessionId":"{session}","uuid":"{session}-{number}","timestamp":"2026-05-01T10:00:{number:02}.000Z","message":{{"id":"{message}","role":"assistant","model":"claude-sonnet-4-5","content":[{{"type":"text","text":"x"}}],"usage":{{"input_tokens":1,"output_tokens":{output}}}}}}}"#
+        ) + "\n"
+    };
+    let machine = Machine::new();
+    let shared = "msg_01ABCDEFGHJKLMNPQRSTUVWX";
+    for (session, rest) in [("s1", line("s1", 2, "msg_1", 20)), ("s2", line("s2", 2, "msg_1", 40))]
+    {
+        let path = machine.home().join(format!(".claude/projects/-p/{session}.jsonl"));
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, line(session, 1, shared, 10) + &rest).unwrap();
+    }
+    let sums = machine.check("forks without request ids", true);
+    assert_eq!((sums.tokens.output, sums.requests), (10 + 20 + 40, 3));
+    assert_eq!(machine.wrong(), Vec::<String>::new());
+}
+
+/// Where some requests have a price and others only what the agent reports, a sum says so.
+#[test]
+fn a_sum_of_prices_and_reports_says_how_much_is_which() {
+    let said = |id: &str, model: &str, more: &str| {
+        format!(
+            r#"{{"message_id":"{id}","agent_id":"a","role":"assistant","content":"x","model":"{model}","usage":{{"input":1000,"output":0}}{more}}}"#
+        ) + "\n"
+    };
+    let note = |log: &str| {
+        let folder = folder();
+        let log = file(&folder, "log.jsonl", log);
+        let done = antiphon(&format!("view cost {log}"));
+        assert_eq!(done.exit, 0, "{done}");
+        assert_eq!(note_of(&antiphon(&format!("stats {log}")).out), note_of(&done.out));
+        note_of(&done.out).unwrap_or_default().to_owned()
+    };
+    let (priced, unpriced) = ("claude-haiku-4-5", "a-model-of-nobody");
+    let reported = |usd: &str| format!(r#","cost_usd":{usd}"#);
+    let own = said("m2", unpriced, &reported("0.15"));
+    assert_eq!(
+        note(&(said("m1", priced, "") + &own)),
+        "$0.0010 by list price, $0.1500 as reported by the agent"
+    );
+    assert_eq!(
+        note(&(said("m1", priced, &reported("0.002")) + &own)),
+        "$0.0010 by list price, $0.1500 as reported by the agent, which reports $0.1520 in total"
+    );
+    assert_eq!(note(&own), "as reported by the agent");
+    assert_eq!(
+        note(&said("m1", priced, &reported("0.002"))),
+        "by list price; the agent reports $0.0020 in total"
+    );
+    assert_eq!(note(&said("m1", priced, "")), "");
+}
+
+/// The line of a cost that says what it rests on.
+fn note_of(out: &str) -> Option<&str> {
+    out.lines().find(|line| line.contains("list price") || line.contains("as reported"))
 }
 
 /// A thread that was made is not listed beside its maker, and is still opened by its id.

@@ -112,9 +112,19 @@ fn a_session_of_another_program_is_annotated_beside_its_copy() {
         (&"explore".into(), &"human".into())
     );
     assert_eq!(phases[1]["note"], "Why?");
-    let document = json(&home, "export bbbb --as std-001");
-    assert_eq!(document["phase_annotations"][0]["phase_type"], "explore");
-    assert!(home.run("export bbbb --as antiphon").out.contains("\"note\":\"Why?\""));
+    // By its id, by its own path, by another path to it: it is one session.
+    let from_here = format!("./.claude/projects/../projects/-srv-shop/{id}.jsonl");
+    for name in ["bbbb", &source, &from_here] {
+        assert_eq!(json(&home, &format!("view phases {name} --json")), phases, "{name}");
+        let document = json(&home, &format!("export {name} --as std-001"));
+        assert_eq!(document["phase_annotations"][0]["phase_type"], "explore", "{name}");
+        let exported = home.run(&format!("export {name} --as antiphon")).out;
+        assert!(exported.contains("\"note\":\"Why?\""), "{name}");
+    }
+    let other = format!("elsewhere/{id}.jsonl");
+    home.write(&other, &theirs);
+    let others = json(&home, &format!("view phases {other} --json"));
+    assert_eq!(others[0].get("message_id"), None, "a copy of somebody else's is another file");
 
     // Another generation of the copy keeps them.
     home.write(&source, &theirs.replace("Do it", "It"));
@@ -228,6 +238,39 @@ fn a_timeline_is_filtered_by_any_field() {
     assert_eq!(ids("--source Searcher1 --source Searcher2"), ["msg_029", "msg_034"]);
     assert_eq!(home.run("view timeline log.jsonl --source nobody").exit, 1);
     assert_eq!(home.run("view timeline log.jsonl --kind never").out, "No matching events.\n");
+}
+
+/// The zero of a timeline is the session's beginning, whichever of its events are shown.
+#[test]
+fn a_filtered_timeline_begins_when_the_session_did() {
+    let home = Home::new();
+    let sample = crate::run::workspace().join("samples/resource-hook.jsonl");
+    home.write("log.jsonl", &std::fs::read_to_string(sample).unwrap());
+    let first_words = |words: &str| -> Vec<String> {
+        let done = home.run(&format!("view timeline log.jsonl {words}"));
+        assert_eq!(done.exit, 0, "{done}");
+        let time = |line: &str| line.split_whitespace().next().unwrap_or_default().to_owned();
+        done.out.lines().map(time).collect()
+    };
+    let all = first_words("");
+    let late = first_words("--kind agent_ended");
+    assert_eq!(late.len(), 2);
+    assert!(late.iter().all(|time| all[1..].contains(time)), "{late:?} of {all:?}");
+    assert!(!late.contains(&all[0]), "{late:?}: neither is at the beginning");
+}
+
+/// A chat without times is as old as its file.
+#[test]
+fn a_session_without_times_is_as_quiet_as_its_file() {
+    let home = Home::new();
+    let asked = r#"{"messages":[{"role":"user","content":"Do it"},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"run","arguments":"{}"}}]}]}"#;
+    home.write("chat.json", asked);
+    let status = || json(&home, "show chat.json --json")["status"].clone();
+    assert_eq!(status(), "running");
+    let file = std::fs::File::options().write(true).open(home.path("chat.json")).unwrap();
+    let then = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_700_000_000);
+    file.set_modified(then).unwrap();
+    assert_eq!(status(), "interrupted");
 }
 
 #[test]

@@ -88,6 +88,59 @@ fn a_review_is_no_task_and_a_cancelled_agent_aborts() {
     assert_eq!(original["/sub_sessions/2/agent/agent_type"], "code-reviewer");
 }
 
+/// An iteration is a review that came back (section 5.3): not one that was stopped, nor one that
+/// still goes on.
+#[test]
+fn a_review_that_did_not_come_back_is_no_iteration() {
+    let asked = json!({ "prompt": "Look at it" });
+    let document = strictly(&[
+        call("a", "c1", "Task", &asked),
+        made("first", "a", "c1", "reviewer"),
+        ended("first", "cancelled"),
+        result("a", "c1", "stopped"),
+        call("a", "c2", "Task", &asked),
+        made("second", "a", "c2", "reviewer"),
+        ended("second", "failed"),
+        result("a", "c2", "it does not build"),
+        call("a", "c3", "Task", &asked),
+        made("third", "a", "c3", "reviewer"),
+    ]);
+    assert_eq!(document["sub_sessions"][2]["status"], "in_progress");
+    assert_eq!(document["summary"]["review_iterations"], 1);
+    let results = kinds(&document).into_iter().filter(|(kind, _)| kind == "review_result");
+    assert_eq!(results.count(), 1);
+}
+
+/// Section 5.2: a sub-session is there when its call begins, also where nothing is known yet of the
+/// agent.
+#[test]
+fn a_call_that_has_made_no_agent_yet_has_a_sub_session() {
+    let asked = json!({ "prompt": "Look at it", "subagent_type": "code-reviewer" });
+    let mut events = vec![
+        call("a", "c1", "Task", &json!({ "prompt": "Build it" })),
+        made("b", "a", "c1", "developer"),
+        call("a", "c2", "Agent", &asked),
+    ];
+    let document = strictly(&events);
+    let sub = &document["sub_sessions"][1];
+    assert_eq!((&sub["status"], &sub["tool_calls"]), (&json!("in_progress"), &json!([])));
+    assert_eq!(
+        (&sub["triggered_by_call_id"], &sub["agent"]["agent_type"]),
+        (&json!("c2"), &json!("reviewer"))
+    );
+    assert_eq!(sub["task"]["description"], "Look at it");
+    assert_eq!(document["tool_calls"][1]["subagent_info"]["subagent_type"], "code-reviewer");
+    assert_eq!(document["summary"]["agents"]["reviewer"]["status"], "in_progress");
+    let asked = ("review_request".to_owned(), "a".to_owned());
+    assert_eq!(kinds(&document).last(), Some(&asked));
+    // It is the same one when its agent is known.
+    events.push(made("rev", "a", "c2", "code-reviewer"));
+    let later = strictly(&events);
+    assert_eq!(later["sub_sessions"].as_array().unwrap().len(), 2);
+    assert_eq!(later["sub_sessions"][1]["sub_session_id"], sub["sub_session_id"]);
+    assert_eq!(later["sub_sessions"][1]["agent"]["agent_id"], "rev");
+}
+
 #[test]
 fn an_agent_that_nobody_sent_takes_part() {
     let document = strictly(&[
@@ -142,6 +195,41 @@ fn a_sub_agents_sub_agent_goes_back_to_a_call_of_the_session() {
         assert_eq!(sub["parent_session_id"], document["session_id"]);
         assert_eq!(original[format!("/sub_sessions/{at}/parent_session_id")], parent);
     }
+}
+
+/// The result that a call got back may be written before the agent it sent has ended.
+#[test]
+fn a_call_that_sent_an_agent_lasts_as_long_as_that_agent() {
+    let at = |mut event: Value, second: u32| {
+        event["timestamp"] = json!(format!("2026-03-01T10:00:{second:02}.000Z"));
+        event
+    };
+    let sent = |id: &str| call("a", id, "Task", &json!({ "prompt": "Go" }));
+    let mut events = vec![
+        at(sent("c1"), 0),
+        at(made("b", "a", "c1", "developer"), 0),
+        at(result("a", "c1", "launched"), 2),
+        at(sent("c2"), 3),
+        at(made("c", "a", "c2", "developer"), 3),
+        at(said("c", "Here."), 5),
+        at(result("a", "c2", "Here."), 6),
+        at(said("b", "There."), 12),
+    ];
+    let times = |events: &[Value]| {
+        let document = strictly(events);
+        let call = |at: usize| {
+            let call = &document["tool_calls"][at];
+            (call["ended_at"].clone(), call["duration_ms"].clone())
+        };
+        (call(0), call(1))
+    };
+    let until =
+        |second: u32, millis: u32| (json!(format!("2026-03-01T10:00:{second:02}Z")), json!(millis));
+    assert_eq!(times(&events), (until(12, 12_000), until(6, 3000)));
+    // A document has told when it ended, and that stays so.
+    let started = json!({ "event_type": "session_started", "extra": { "standard": "std-008" } });
+    events.insert(0, started);
+    assert_eq!(times(&events).0, until(2, 2000));
 }
 
 #[test]

@@ -41,10 +41,12 @@ impl Remembered {
         let remembered = Self { settings: settings.to_owned(), before, after: after.to_owned() };
         let new = path.with_extension("new");
         let mut options = OpenOptions::new();
-        options.write(true).create(true).truncate(true);
+        options.write(true).create(true).truncate(false);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        options.open(&new)?.write_all(&serde_json::to_vec(&remembered)?)?;
+        let mut file = regular::open_by(&new, &mut options)?;
+        file.set_len(0)?;
+        file.write_all(&serde_json::to_vec(&remembered)?)?;
         fs::rename(&new, &path)
     }
 
