@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use antiphon_views::TimelineKind;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 
 use super::{PriceTable, Session};
@@ -154,9 +156,9 @@ pub(crate) struct Timeline {
     /// Only messages from this source: an agent's name or id, `external` or `system`
     #[arg(long)]
     pub(crate) source: Vec<String>,
-    /// Only events of this kind, such as `said`, `called`, `heard`, `received`, `agent_created`
-    #[arg(long)]
-    pub(crate) kind: Vec<String>,
+    /// Only events of this kind
+    #[arg(long, value_parser = timeline_kinds())]
+    pub(crate) kind: Vec<TimelineKind>,
     /// Only calls of this tool, and their results
     #[arg(long)]
     pub(crate) tool: Vec<String>,
@@ -210,4 +212,10 @@ pub(crate) struct Flow {
     /// Print a self-contained SVG picture
     #[arg(long, conflicts_with = "json")]
     pub(crate) svg: bool,
+}
+
+/// The kinds of events, by their names.
+fn timeline_kinds() -> impl TypedValueParser<Value = TimelineKind> {
+    let known = PossibleValuesParser::new(TimelineKind::ALL.map(TimelineKind::as_str));
+    known.try_map(|word| TimelineKind::from_word(&word).ok_or("unknown kind"))
 }

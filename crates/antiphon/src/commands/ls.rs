@@ -1,13 +1,9 @@
 //! `antiphon ls`: the sessions that are kept, the last to change first.
 
-use std::ops::Not;
-
-use antiphon_catalog::{Origin, SessionQuery, SessionSort};
+use antiphon_catalog::{SessionQuery, SessionSort};
 use antiphon_journal::{Clock, SystemClock};
 use antiphon_library::{Environment, List, Listed, Store, StoredSession};
-use antiphon_model::{Standing, Status, StatusRule, Timestamp};
-use antiphon_views::{Basis, Totals, Usd};
-use serde::Serialize;
+use antiphon_views::Totals;
 
 use super::NOTHING_KEPT;
 use super::show::status_style;
@@ -17,7 +13,6 @@ use crate::terminal::{self, Bar, Page, Style, before_now, clip, count};
 
 /// So much of an id is shown at least; more where two begin alike.
 const ID_MIN: usize = 8;
-const TITLE_WIDTH: usize = 60;
 
 pub(crate) fn run(args: &cli::Ls) -> anyhow::Result<Outcome> {
     let store = Store::open_default(&Environment::of_process())?;
@@ -46,7 +41,7 @@ pub(crate) fn run(args: &cli::Ls) -> anyhow::Result<Outcome> {
     let outcome = report_left_out(&left_out);
     let shown = sessions.get(..args.limit).unwrap_or(&sessions);
     if args.json {
-        terminal::json(&shown.iter().map(row).collect::<Vec<_>>())?;
+        terminal::json(&shown.iter().map(Listed::shown).collect::<Vec<_>>())?;
         return Ok(outcome);
     }
     let mut page = Page::new();
@@ -67,77 +62,6 @@ pub(crate) fn run(args: &cli::Ls) -> anyhow::Result<Outcome> {
     Ok(outcome)
 }
 
-#[derive(Debug, Serialize)]
-struct Row<'a> {
-    id: &'a str,
-    agent: Option<&'a str>,
-    title: Option<String>,
-    project: Option<&'a str>,
-    role: Option<&'a str>,
-    issue: Option<&'a str>,
-    run_id: Option<&'a str>,
-    started_at: Option<Timestamp>,
-    last_event_at: Option<Timestamp>,
-    changed_at: Timestamp,
-    status: Status,
-    status_rule: StatusRule,
-    ended: bool,
-    outcome: Option<&'a str>,
-    events: Option<u64>,
-    agents: Option<u64>,
-    calls: Option<u64>,
-    cost_usd: Option<Usd>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    basis: Option<Basis>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    declared_usd: Option<Usd>,
-    #[serde(skip_serializing_if = "Not::not")]
-    partial: bool,
-    format: &'a str,
-    /// `recorded` or `archived`.
-    origin: &'a str,
-    key: &'a str,
-    path: String,
-    /// Whether something of it is not what was written.
-    damaged: bool,
-}
-
-fn row(listed: &Listed) -> Row<'_> {
-    let session = &listed.session;
-    let Standing { status, rule } = session.standing();
-    Row {
-        id: &session.session_id,
-        agent: session.agent.as_deref(),
-        title: title(session),
-        project: session.project.as_deref(),
-        role: session.role.as_deref(),
-        issue: session.issue.as_deref(),
-        run_id: session.run_id.as_deref(),
-        started_at: session.started_at,
-        last_event_at: session.last_event_at,
-        changed_at: session.changed_at,
-        status,
-        status_rule: rule,
-        ended: session.ended,
-        outcome: session.outcome.as_deref(),
-        events: session.events,
-        agents: session.agents,
-        calls: session.calls,
-        cost_usd: listed.totals.cost().filter(|_| listed.totals.requests > 0),
-        basis: listed.totals.basis(),
-        declared_usd: listed.totals.declared(),
-        partial: listed.totals.is_partial(),
-        format: session.format,
-        origin: match session.origin {
-            Origin::Recorded => "recorded",
-            Origin::Archived => "archived",
-        },
-        key: session.key.as_str(),
-        path: session.path().display().to_string(),
-        damaged: listed.is_damaged,
-    }
-}
-
 fn print(page: &mut Page, shown: &[Listed], all: &[Listed]) -> anyhow::Result<()> {
     let now = SystemClock.now();
     let ids = short_ids(shown, all);
@@ -152,7 +76,7 @@ fn print(page: &mut Page, shown: &[Listed], all: &[Listed]) -> anyhow::Result<()
         if has_cost {
             page.plain(&format!("{:>9}  ", cost(totals)));
         }
-        page.plain(&title(session).unwrap_or_else(|| "(no title)".to_owned()));
+        page.plain(&session.short_title().unwrap_or_else(|| "(no title)".to_owned()));
         let status = session.standing().status;
         page.plain("  ").add(status_style(status), status.as_str());
         if *is_damaged {
@@ -166,12 +90,6 @@ fn print(page: &mut Page, shown: &[Listed], all: &[Listed]) -> anyhow::Result<()
 fn cost(totals: &Totals) -> String {
     let cost = totals.cost().filter(|_| totals.requests > 0);
     cost.map(|cost| format!("${cost:.2}")).unwrap_or_default()
-}
-
-/// What it is called, or how it began.
-fn title(session: &StoredSession) -> Option<String> {
-    let own = session.title.as_deref().or(session.prompt.as_deref());
-    own.map(|text| clip(text, TITLE_WIDTH)).filter(|title| !title.is_empty())
 }
 
 /// The program, and the role in which it ran.

@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use antiphon_formats::FORMATS;
-use antiphon_library::{Environment, Store, Synced, source_folders, with_causes};
-use serde::Serialize;
+use antiphon_library::{Environment, Store, SyncReport, Synced, source_folders, with_causes};
 
 use crate::cli;
 use crate::failure::{Outcome, UserError, report_left_out};
@@ -39,15 +38,7 @@ pub(crate) fn run(args: &cli::Sync) -> anyhow::Result<Outcome> {
         report_left_out(&left_out);
         report(&synced);
         if args.json {
-            let told = Told {
-                found: synced.found,
-                copied: synced.copied,
-                busy: synced.busy,
-                failed: synced.failed.len(),
-                unread: synced.unread,
-                orphaned: synced.orphans.len(),
-            };
-            terminal::json(&told)?;
+            terminal::json(&SyncReport::from(&synced))?;
         } else if !args.watch || synced.copied > 0 {
             let mut page = Page::live();
             let agents = source_folders(&environment);
@@ -96,23 +87,6 @@ fn report(synced: &Synced) {
     for session in &synced.forgotten {
         complain(&format!("Finished an interrupted deletion of session {session}."));
     }
-}
-
-#[derive(Debug, Serialize)]
-struct Told {
-    found: usize,
-    copied: usize,
-    busy: usize,
-    failed: usize,
-    unread: usize,
-    /// Files of sub-agents whose sessions are not there.
-    #[serde(skip_serializing_if = "is_none")]
-    orphaned: usize,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "it is called with a reference")]
-fn is_none(count: &usize) -> bool {
-    *count == 0
 }
 
 /// The agents whose sessions can be kept.

@@ -25,7 +25,7 @@ fn print(page: &mut Page, context: &Context) -> anyhow::Result<()> {
     let gone = context.dropped.iter().map(|entry| &entry.message_id);
     let ids = kept().chain(gone).map(|id| id.chars().count()).max().unwrap_or_default().max(9) + 1;
     for entry in &context.entries {
-        let head = format!("{:<ids$}{:<10}", entry.message_id, entry.role);
+        let head = format!("{:<ids$}{:<10}", entry.message_id, entry.role.as_str());
         page.plain("  ").faint(&head).plain(" ");
         page.block(Style::Plain, &entry.text, ids + 13)?;
     }
@@ -36,9 +36,9 @@ fn print(page: &mut Page, context: &Context) -> anyhow::Result<()> {
     page.plain(&format!("{} dropped", count(context.dropped.len(), "message"))).end()?;
     let room = page.width.map_or(100, |width| width.saturating_sub(40));
     for entry in &context.dropped {
-        page.plain("  ").faint(&format!("{:<ids$}{:<10} ", entry.message_id, entry.role));
+        page.plain("  ").faint(&format!("{:<ids$}{:<10} ", entry.message_id, entry.role.as_str()));
         page.faint(&clip(&entry.text, room));
-        page.plain(&format!("  ({} by {})", entry.action, entry.by)).end()?;
+        page.plain(&format!("  ({} by {})", entry.action.as_str(), entry.by)).end()?;
     }
     Ok(())
 }

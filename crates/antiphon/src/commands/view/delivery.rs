@@ -1,6 +1,6 @@
 //! `view delivery`.
 
-use antiphon_views::{Delivery, Form, delivery};
+use antiphon_views::{Delivery, DeliveryForm, delivery};
 
 use crate::cli;
 use crate::failure::{Outcome, UserError};
@@ -39,12 +39,12 @@ fn print(page: &mut Page, opened: &Opened, rows: &[Delivery]) -> anyhow::Result<
             continue;
         };
         let form = match row.form {
-            Form::Verbatim => "word for word",
-            Form::Prefixed => "with a prefix",
-            Form::Included => "within a longer text",
-            Form::Changed => "reworded",
-            Form::Unknown => "the original is not in this log",
-            Form::Undelivered => "",
+            DeliveryForm::Verbatim => "word for word",
+            DeliveryForm::Prefixed => "with a prefix",
+            DeliveryForm::Included => "within a longer text",
+            DeliveryForm::Changed => "reworded",
+            DeliveryForm::Unknown => "the original is not in this log",
+            DeliveryForm::Undelivered => "",
         };
         page.plain("  → ")
             .add(Style::Name, &super::name_of(opened, to))

@@ -4,9 +4,8 @@ use std::path::{Path, PathBuf};
 
 use antiphon_library::{Environment, Store};
 use antiphon_views::{
-    Prices, Reading, RunPart, RunSpan, RunStatus, Span, SpanNode, run as run_of, span_tree,
+    Prices, Reading, Run, RunPart, RunStatus, SpanNode, run as run_of, span_tree,
 };
-use serde::Serialize;
 
 use super::spans::{line, nodes};
 use crate::cli;
@@ -38,29 +37,22 @@ pub(crate) fn run(args: &cli::Run) -> anyhow::Result<Outcome> {
         None => only_run(&parts, named)?,
     };
     let found = run_of(&run_id, &parts);
-    let (run, spans) = found.ok_or_else(|| {
+    let run = found.ok_or_else(|| {
         UserError::not_found(format!("no session belongs to run `{run_id}`")).hint(
             "`antiphon record --run-id ID` records one; list logs after the id to search them",
         )
     })?;
     if args.json {
         match args.tree {
-            true => terminal::json(&Shown { run: &run, spans: span_tree(&spans) })?,
-            false => terminal::json(&Shown { run: &run, spans })?,
+            true => terminal::json(&run.into_tree())?,
+            false => terminal::json(&run)?,
         }
         return Ok(outcome);
     }
     let mut page = Page::new();
-    print(&mut page, &run, &spans, args.tree)?;
+    print(&mut page, &run, args.tree)?;
     page.finish()?;
     Ok(outcome)
-}
-
-#[derive(Serialize)]
-struct Shown<'r, T> {
-    #[serde(flatten)]
-    run: &'r RunSpan,
-    spans: Vec<T>,
 }
 
 /// The sessions of a run that are kept.
@@ -111,7 +103,7 @@ fn only_run(parts: &[RunPart], path: &Path) -> anyhow::Result<String> {
     }
 }
 
-fn print(page: &mut Page, run: &RunSpan, spans: &[Span], as_tree: bool) -> anyhow::Result<()> {
+fn print(page: &mut Page, Run { run, spans }: &Run, as_tree: bool) -> anyhow::Result<()> {
     page.add(Style::Head, run.title.as_deref().unwrap_or(&run.run_id));
     page.faint(&format!("  {}", run.run_id)).end()?;
     let style = match run.status {

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use antiphon_model::{Entry, EntryKind, Role, Session, Timestamp};
-use antiphon_views::{Reading, TimelineFilter, TimelineRow, timeline, timeline_lanes};
+use antiphon_views::{
+    Reading, TimelineFilter, TimelineKind, TimelineRow, timeline, timeline_lanes,
+};
 
 use crate::cli;
 use crate::failure::Outcome;
@@ -107,23 +109,28 @@ impl<'s> Chart<'s> {
 }
 
 fn mark(row: &TimelineRow) -> (&'static str, Style) {
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the others have no mark of their own")]
     match row.kind {
-        "called" => ("◆", Style::Call),
-        "said" => ("●", Style::Head),
-        "received" if row.is_error => ("✗", Style::Bad),
-        "received" => ("◇", Style::Call),
-        "heard" => ("○", Style::Plain),
-        "agent_created" => ("┬", Style::Faint),
-        "agent_ended" => ("┴", Style::Faint),
+        TimelineKind::Called => ("◆", Style::Call),
+        TimelineKind::Said => ("●", Style::Head),
+        TimelineKind::Received if row.is_error => ("✗", Style::Bad),
+        TimelineKind::Received => ("◇", Style::Call),
+        TimelineKind::Heard => ("○", Style::Plain),
+        TimelineKind::AgentCreated => ("┬", Style::Faint),
+        TimelineKind::AgentEnded => ("┴", Style::Faint),
         _ => ("·", Style::Faint),
     }
 }
 
-fn what(kind: &str, text: &str) -> String {
+fn what(kind: TimelineKind, text: &str) -> String {
+    use TimelineKind::{Called, Heard, Received, Said};
+
+    let word = || kind.as_str().replace('_', " ");
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the others are called by their name")]
     match kind {
-        "said" | "called" | "heard" | "received" => text.to_owned(),
-        kind if text.is_empty() => kind.replace('_', " "),
-        kind => format!("{}: {text}", kind.replace('_', " ")),
+        Said | Called | Heard | Received => text.to_owned(),
+        _ if text.is_empty() => word(),
+        _ => format!("{}: {text}", word()),
     }
 }
 

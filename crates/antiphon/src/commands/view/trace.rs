@@ -32,7 +32,7 @@ fn print(page: &mut Page, steps: &[TraceStep], forward: bool) -> anyhow::Result<
         }
         page.plain(&step.message_id).plain("  ");
         page.add(Style::Name, step.name.as_deref().unwrap_or_default());
-        page.faint(&format!(" {} ", step.kind));
+        page.faint(&format!(" {} ", step.kind.as_str()));
         page.block(Style::Plain, &step.text, 4)?;
     }
     Ok(())

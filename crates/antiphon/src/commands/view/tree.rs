@@ -1,6 +1,6 @@
 //! `view tree`.
 
-use antiphon_views::{TreeNode, tree};
+use antiphon_views::{FactBasis, TreeNode, tree};
 
 use crate::cli;
 use crate::failure::Outcome;
@@ -46,7 +46,7 @@ fn line(page: &mut Page, node: &TreeNode) -> anyhow::Result<()> {
         page.faint(&format!("  {model}"));
     }
     match (node.basis, node.rule) {
-        (Some("inferred"), Some(rule)) => {
+        (Some(FactBasis::Inferred), Some(rule)) => {
             page.faint(&format!("  (parent inferred: {}", rule.as_str()));
             if let Some(candidates) = node.candidates {
                 page.faint(&format!(", the oldest of {candidates} candidates"));
