@@ -2,16 +2,26 @@
 
 use antiphon_journal::{Clock, SystemClock};
 use antiphon_library::{Environment, Examination, Store, Trouble, doctor};
+use clap::Args;
 
 use super::welcome::deletions;
-use crate::cli;
 use crate::failure::Outcome;
 use crate::terminal::{self, Bar, Page, Style, complain, count, product};
 
 /// Who has more wants them from a program.
 const PROBLEMS_SHOWN: usize = 20;
 
-pub(crate) fn run(args: &cli::Doctor) -> anyhow::Result<Outcome> {
+#[derive(Debug, Args)]
+pub(crate) struct DoctorArgs {
+    /// Check every stored byte against its hash
+    #[arg(long)]
+    deep: bool,
+    /// Print one JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &DoctorArgs) -> anyhow::Result<Outcome> {
     let environment = Environment::of_process();
     let store = Store::open_default(&environment)?;
     for session in store.finish_forgetting()? {

@@ -1,12 +1,22 @@
 //! `antiphon formats`: what can be read and written.
 
 use antiphon_library::{FormatSupport, formats};
+use clap::Args;
 
-use crate::cli;
 use crate::failure::Outcome;
 use crate::terminal::{self, Page, Style};
 
-pub(crate) fn run(args: &cli::Formats) -> anyhow::Result<Outcome> {
+#[derive(Debug, Args)]
+pub(crate) struct FormatsArgs {
+    /// Print one JSON document
+    #[arg(long)]
+    json: bool,
+    /// Print a Markdown table
+    #[arg(long, conflicts_with = "json")]
+    markdown: bool,
+}
+
+pub(crate) fn run(args: &FormatsArgs) -> anyhow::Result<Outcome> {
     let formats = formats();
     if args.json {
         terminal::json(&formats)?;

@@ -3,18 +3,86 @@
 use antiphon_catalog::{SessionQuery, SessionSort};
 use antiphon_journal::{Clock, SystemClock};
 use antiphon_library::{Environment, List, Listed, Store, StoredSession};
+use antiphon_model::Timestamp;
 use antiphon_views::Totals;
+use clap::{Args, ValueEnum};
 
 use super::NOTHING_KEPT;
 use super::show::status_style;
-use crate::cli;
 use crate::failure::{Outcome, report_left_out};
 use crate::terminal::{self, Bar, Page, Style, before_now, clip, count};
 
 /// So much of an id is shown at least; more where two begin alike.
 const ID_MIN: usize = 8;
 
-pub(crate) fn run(args: &cli::Ls) -> anyhow::Result<Outcome> {
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  antiphon ls
+  antiphon ls --project shop --since 2026-03-01 --sort cost
+  antiphon show latest      the first in the list
+  antiphon show 0f0e        by the first few characters of its id")]
+pub(crate) struct LsArgs {
+    /// Filter by agent; as in every filter, part of the name is enough
+    #[arg(long, value_name = "NAME")]
+    agent: Option<String>,
+    /// Filter by working folder
+    #[arg(long, value_name = "FOLDER")]
+    project: Option<String>,
+    /// Filter by recorded role
+    #[arg(long, value_name = "ROLE")]
+    role: Option<String>,
+    /// Filter by recorded issue
+    #[arg(long, value_name = "ISSUE")]
+    issue: Option<String>,
+    /// Filter by status
+    #[arg(long, value_name = "STATUS", value_parser = ["running", "completed", "failed", "timed-out", "cancelled", "interrupted"])]
+    status: Option<String>,
+    /// Filter by tool used
+    #[arg(long, value_name = "NAME")]
+    tool: Option<String>,
+    /// Filter by a file that was mentioned or touched; part of the path is enough
+    #[arg(long, value_name = "PATH")]
+    file: Option<String>,
+    /// Filter by minimum cost in dollars
+    #[arg(long, value_name = "USD")]
+    min_cost: Option<f64>,
+    /// Only sessions active on or after this day
+    #[arg(long, value_name = "DAY", value_parser = day_or_time)]
+    since: Option<Timestamp>,
+    /// Only sessions started before this day
+    #[arg(long, value_name = "DAY", value_parser = day_or_time)]
+    until: Option<Timestamp>,
+    /// Sort order
+    #[arg(long, value_enum, default_value_t = LsSort::Changed)]
+    sort: LsSort,
+    /// Maximum number of sessions
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    limit: usize,
+    /// Print one JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+/// In which order sessions are listed.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum LsSort {
+    /// Most recently changed first
+    Changed,
+    /// Most recently started first
+    Started,
+    /// Most expensive first
+    Cost,
+    /// Longest first
+    Events,
+}
+
+/// A day or a moment, as it is typed.
+fn day_or_time(text: &str) -> Result<Timestamp, String> {
+    antiphon_catalog::day_or_time(text, SystemClock.now())
+}
+
+pub(crate) fn run(args: &LsArgs) -> anyhow::Result<Outcome> {
     let store = Store::open_default(&Environment::of_process())?;
     let lower = |text: &Option<String>| text.as_ref().map(|text| text.to_lowercase());
     let query = SessionQuery {
@@ -29,10 +97,10 @@ pub(crate) fn run(args: &cli::Ls) -> anyhow::Result<Outcome> {
         until: args.until,
     };
     let sort = match args.sort {
-        cli::LsSort::Changed => SessionSort::Changed,
-        cli::LsSort::Started => SessionSort::Started,
-        cli::LsSort::Cost => SessionSort::Cost,
-        cli::LsSort::Events => SessionSort::Events,
+        LsSort::Changed => SessionSort::Changed,
+        LsSort::Started => SessionSort::Started,
+        LsSort::Cost => SessionSort::Cost,
+        LsSort::Events => SessionSort::Events,
     };
     let bar = Bar::new("sessions read");
     let List { sessions, left_out } =

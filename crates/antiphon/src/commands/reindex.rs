@@ -1,12 +1,19 @@
 //! `antiphon reindex`: the catalogue, made again from what is kept.
 
 use antiphon_library::{Environment, Store};
+use clap::Args;
 
-use crate::cli;
 use crate::failure::{Outcome, report_left_out};
 use crate::terminal::{self, Bar, Page, count};
 
-pub(crate) fn run(args: &cli::Reindex) -> anyhow::Result<Outcome> {
+#[derive(Debug, Args)]
+pub(crate) struct ReindexArgs {
+    /// Print one JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &ReindexArgs) -> anyhow::Result<Outcome> {
     let store = Store::open_default(&Environment::of_process())?;
     let bar = Bar::new("sessions read");
     let done = store.reindex(&|done, of| bar.show(done, of))?;

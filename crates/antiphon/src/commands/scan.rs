@@ -5,13 +5,30 @@ use std::path::{Path, PathBuf};
 
 use antiphon_library::{ScanReport, scan, with_causes};
 use anyhow::Context;
+use clap::Args;
 
-use crate::cli;
 use crate::failure::{Outcome, UserError};
 use crate::redaction::redactor;
 use crate::terminal::{self, Page, Style, complain, count};
 
-pub(crate) fn run(args: &cli::Scan) -> anyhow::Result<Outcome> {
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A finding shows the place of a secret, the rule that found it and its first four characters. Exit
+code 1 means that secrets were found: rotate them, because anyone who read the file has them.
+
+Examples:
+  antiphon scan ~/.claude/projects          everything ever said to an agent
+  antiphon scan run.jsonl notes.md --json")]
+pub(crate) struct ScanArgs {
+    /// Files of any kind, or folders
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// Print one JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &ScanArgs) -> anyhow::Result<Outcome> {
     let mut files = Vec::new();
     for path in &args.paths {
         find_files(path, &mut files)?;

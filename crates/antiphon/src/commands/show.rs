@@ -4,13 +4,13 @@ use antiphon_model::{Severity, Status, StatusRule};
 use antiphon_views::{CostBasis, SessionOverview, overview};
 
 use super::view::tree::print_nodes;
-use crate::cli;
+use crate::cli::SessionArgs;
 use crate::failure::{Outcome, outcome_of};
 use crate::opened::Opened;
 use crate::price_table;
 use crate::terminal::{self, Page, Style, count, duration};
 
-pub(crate) fn run(args: &cli::Session) -> anyhow::Result<Outcome> {
+pub(crate) fn run(args: &SessionArgs) -> anyhow::Result<Outcome> {
     let opened = Opened::read(&args.session)?;
     let prices = price_table::load(None)?;
     let summary = overview(&opened.reading(), &opened.id(), opened.format, &prices);

@@ -4,22 +4,55 @@ use std::path::{Path, PathBuf};
 
 use antiphon_library::{Environment, StatsReport, Store, stats_at, with_causes};
 use antiphon_views::{Group, Prices, Stats, Totals};
+use clap::{Args, ValueEnum};
 
 use super::NOTHING_KEPT;
-use crate::cli;
+use crate::cli::PriceArgs;
 use crate::cost_note::cost_note;
 use crate::failure::{Outcome, UserError, report_left_out};
 use crate::price_table;
 use crate::terminal::{self, Bar, Page, Style, complain, count};
 
-pub(crate) fn run(args: &cli::Stats) -> anyhow::Result<Outcome> {
+#[derive(Debug, Args)]
+pub(crate) struct StatsArgs {
+    /// Sessions, or folders of them; sub-agents' files are counted with their session. Default: all
+    /// kept sessions
+    #[arg(value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// What to group by
+    #[arg(long, value_enum, default_value_t = By::Model)]
+    by: By,
+    #[command(flatten)]
+    prices: PriceArgs,
+    /// Print CSV, for a spreadsheet
+    #[arg(long, conflicts_with = "json")]
+    csv: bool,
+    /// Print one JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum By {
+    Model,
+    /// The program that ran the session
+    Agent,
+    /// The kind of sub-agent
+    SubAgent,
+    Day,
+    /// The working folder
+    Project,
+    Session,
+}
+
+pub(crate) fn run(args: &StatsArgs) -> anyhow::Result<Outcome> {
     let group = match args.by {
-        cli::By::Model => Group::Model,
-        cli::By::Agent => Group::Agent,
-        cli::By::SubAgent => Group::SubAgent,
-        cli::By::Project => Group::Project,
-        cli::By::Day => Group::Day,
-        cli::By::Session => Group::Session,
+        By::Model => Group::Model,
+        By::Agent => Group::Agent,
+        By::SubAgent => Group::SubAgent,
+        By::Project => Group::Project,
+        By::Day => Group::Day,
+        By::Session => Group::Session,
     };
     let report = match args.paths.is_empty() {
         true => count_kept(group, args.prices.file.as_deref())?,

@@ -4,15 +4,28 @@ use std::time::Duration;
 
 use antiphon_formats::FORMATS;
 use antiphon_library::{Environment, Store, SyncReport, Synced, source_folders, with_causes};
+use clap::Args;
 
-use crate::cli;
 use crate::failure::{Outcome, UserError, report_left_out};
 use crate::terminal::{self, Bar, Page, complain, count, product};
 
 /// How often a watching `sync` looks.
 const LOOK: Duration = Duration::from_secs(2);
 
-pub(crate) fn run(args: &cli::Sync) -> anyhow::Result<Outcome> {
+#[derive(Debug, Args)]
+pub(crate) struct SyncArgs {
+    /// Only this agent's sessions
+    #[arg(long, value_name = "AGENT")]
+    agent: Option<String>,
+    /// Keep running and copy new events as they arrive
+    #[arg(long)]
+    watch: bool,
+    /// Print one JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &SyncArgs) -> anyhow::Result<Outcome> {
     let environment = Environment::of_process();
     let store = Store::open_default(&environment)?;
     if let Some(agent) =

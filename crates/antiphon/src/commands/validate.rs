@@ -9,12 +9,32 @@ use antiphon_documents::{BYTES_MAX, DocumentFinding, Rules, ValidatedFile, valid
 use antiphon_journal::regular;
 use antiphon_model::Severity;
 use anyhow::Context;
+use clap::Args;
 
-use crate::cli;
 use crate::failure::{Outcome, UserError};
 use crate::terminal::{self, Page, Style, count};
 
-pub(crate) fn run(args: &cli::Validate) -> anyhow::Result<Outcome> {
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The content decides which standard applies to a document. An error violates the standard; a
+warning is about something that the standard leaves open, or that cannot be determined.
+
+Examples:
+  antiphon validate data/sessions                    all documents below a folder
+  antiphon validate run-multi.json --strict          to the letter of the standard")]
+pub(crate) struct ValidateArgs {
+    /// Documents, or folders of them
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// Apply the standard to the letter
+    #[arg(long)]
+    strict: bool,
+    /// Print one JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &ValidateArgs) -> anyhow::Result<Outcome> {
     let mut files = Vec::new();
     for path in &args.paths {
         find_documents(path, &mut files)?;

@@ -1,16 +1,35 @@
 //! `antiphon verify`: is every line what was written, and is none missing?
 
+use std::path::PathBuf;
+
 use antiphon_journal::{Hash, Head};
 use antiphon_library::{VerifiedSession, verify_session};
 use antiphon_model::Severity;
 use antiphon_sources::LOG_FORMAT;
+use clap::Args;
 
-use crate::cli;
 use crate::failure::{Outcome, UserError};
 use crate::opened::{locate, not_opened};
 use crate::terminal::{self, Page, Style, count};
 
-pub(crate) fn run(args: &cli::Verify) -> anyhow::Result<Outcome> {
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Missing lines at the end of a log cannot be detected from the log itself. Store the head that
+`verify` prints elsewhere, and pass it later:
+  antiphon verify run.jsonl --head 35:9f2c…")]
+pub(crate) struct VerifyArgs {
+    /// The sessions
+    #[arg(required = true, value_name = "SESSION")]
+    sessions: Vec<PathBuf>,
+    /// The head that the log must contain, as `n:hash`
+    #[arg(long, value_name = "N:HASH")]
+    head: Option<String>,
+    /// Print one JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Outcome> {
     let head = args.head.as_deref().map(parse_head).transpose()?;
     if head.is_some() && args.sessions.len() > 1 {
         return Err(UserError::usage("--head takes exactly one session").into());

@@ -15,7 +15,7 @@ use antiphon_sources::Bundle;
 
 use super::super::view::event_line;
 use super::INTERVAL;
-use crate::cli;
+use crate::commands::tail::TailArgs;
 use crate::failure::Outcome;
 use crate::opened::Opened;
 use crate::terminal::{self, Page, complain};
@@ -25,7 +25,7 @@ const QUIET: Duration = Duration::from_secs(1);
 
 type Stamp = Vec<(PathBuf, u64)>;
 
-pub(super) fn run(args: &cli::Tail, mut stamp: Stamp) -> anyhow::Result<Outcome> {
+pub(super) fn run(args: &TailArgs, mut stamp: Stamp) -> anyhow::Result<Outcome> {
     let mut shown = Shown { ids: BTreeSet::new(), waits_for: args.since.clone() };
     let mut changed = Instant::now();
     let mut is_settled = false;
@@ -66,7 +66,7 @@ struct Shown {
 
 impl Shown {
     /// Shows what is new; of each agent all but the last message, unless things are quiet.
-    fn show(&mut self, args: &cli::Tail, is_quiet: bool) -> anyhow::Result<()> {
+    fn show(&mut self, args: &TailArgs, is_quiet: bool) -> anyhow::Result<()> {
         // Between two of its writes an agent's file may be empty, or not there.
         let Ok(opened) = Opened::read(&args.session) else { return Ok(()) };
         let session = &opened.session;
@@ -109,7 +109,7 @@ fn last_of_each(session: &Session) -> BTreeSet<EventIx> {
 }
 
 /// Every event in the log's own words, by id.
-fn lines(args: &cli::Tail) -> anyhow::Result<BTreeMap<String, String>> {
+fn lines(args: &TailArgs) -> anyhow::Result<BTreeMap<String, String>> {
     struct Lines<'b> {
         bundle: &'b Bundle,
         found: BTreeMap<String, String>,

@@ -1,12 +1,25 @@
 //! `view calls`.
 
 use antiphon_views::{CallRow, CallStatus, calls};
+use clap::Args;
 
-use crate::cli;
+use crate::cli::SessionArgs;
 use crate::failure::Outcome;
 use crate::terminal::{Page, Style, clip, duration};
 
-pub(crate) fn run(args: &cli::Calls) -> anyhow::Result<Outcome> {
+#[derive(Debug, Args)]
+pub(crate) struct CallsArgs {
+    #[command(flatten)]
+    session: SessionArgs,
+    /// Only failed calls
+    #[arg(long)]
+    failed: bool,
+    /// Only calls of this tool
+    #[arg(long)]
+    tool: Option<String>,
+}
+
+pub(crate) fn run(args: &CallsArgs) -> anyhow::Result<Outcome> {
     let opened = super::open(&args.session)?;
     let mut rows = calls(&opened.reading())?;
     rows.retain(|row| !args.failed || row.status == CallStatus::Failed);

@@ -1,12 +1,22 @@
 //! `view context`.
 
 use antiphon_views::{Context, context};
+use clap::Args;
 
-use crate::cli;
+use crate::commands::view::AgentArgs;
 use crate::failure::Outcome;
 use crate::terminal::{Page, Style, clip, count};
 
-pub(crate) fn run(args: &cli::Context) -> anyhow::Result<Outcome> {
+#[derive(Debug, Args)]
+pub(crate) struct ContextArgs {
+    #[command(flatten)]
+    of: AgentArgs,
+    /// Up to this message; for one of the agent's own messages, the context before it
+    #[arg(long, value_name = "ID")]
+    at: Option<String>,
+}
+
+pub(crate) fn run(args: &ContextArgs) -> anyhow::Result<Outcome> {
     let opened = super::open(&args.of.session)?;
     let agent = opened.agent_or_root(args.of.agent.as_deref())?;
     let at = args.at.as_deref().map(|id| opened.event(id)).transpose()?;

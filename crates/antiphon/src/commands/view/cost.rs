@@ -2,14 +2,26 @@
 
 use antiphon_library::{CostLedger, CountedRequest, cost_ledger};
 use antiphon_views::{CostBasis, CostNode, CostTree, Totals, cost};
+use clap::Args;
 
-use crate::cli;
+use crate::cli::{PriceArgs, SessionArgs};
 use crate::cost_note::cost_note;
 use crate::failure::Outcome;
 use crate::price_table;
 use crate::terminal::{Page, Style};
 
-pub(crate) fn run(args: &cli::Cost) -> anyhow::Result<Outcome> {
+#[derive(Debug, Args)]
+pub(crate) struct CostArgs {
+    #[command(flatten)]
+    session: SessionArgs,
+    /// List every counted request with its file and line, and every skipped duplicate
+    #[arg(long)]
+    ledger: bool,
+    #[command(flatten)]
+    prices: PriceArgs,
+}
+
+pub(crate) fn run(args: &CostArgs) -> anyhow::Result<Outcome> {
     let opened = super::open(&args.session)?;
     let prices = price_table::load(args.prices.file.as_deref())?;
     if args.ledger {

@@ -1,13 +1,26 @@
 //! `view delivery`.
 
-use antiphon_views::{Delivery, DeliveryForm, delivery};
+use std::path::PathBuf;
 
-use crate::cli;
+use antiphon_views::{Delivery, DeliveryForm, delivery};
+use clap::Args;
+
 use crate::failure::{Outcome, UserError};
 use crate::opened::Opened;
 use crate::terminal::{Page, Style, clip, duration};
 
-pub(crate) fn run(args: &cli::Delivery) -> anyhow::Result<Outcome> {
+#[derive(Debug, Args)]
+pub(crate) struct DeliveryArgs {
+    /// The session
+    session: PathBuf,
+    /// The message; all messages if omitted
+    message: Option<String>,
+    /// Print one JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &DeliveryArgs) -> anyhow::Result<Outcome> {
     let opened = Opened::read(&args.session)?;
     let rows = delivery(&opened.reading(), args.message.as_deref())?;
     if let Some(message) = &args.message

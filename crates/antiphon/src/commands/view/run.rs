@@ -6,14 +6,31 @@ use antiphon_library::{Environment, Store};
 use antiphon_views::{
     Prices, Reading, Run, RunPart, RunStatus, SpanNode, run as run_of, span_tree,
 };
+use clap::Args;
 
 use super::spans::{line, nodes};
-use crate::cli;
+use crate::cli::PriceArgs;
 use crate::failure::{Outcome, UserError};
 use crate::price_table;
 use crate::terminal::{self, Page, Style, complain, count, duration};
 
-pub(crate) fn run(args: &cli::Run) -> anyhow::Result<Outcome> {
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    /// The id of a run, or a log that belongs to one
+    run: String,
+    /// Logs or folders of logs to search, instead of the kept sessions
+    paths: Vec<PathBuf>,
+    /// Nest spans, with totals
+    #[arg(long)]
+    tree: bool,
+    #[command(flatten)]
+    prices: PriceArgs,
+    /// Print one JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Outcome> {
     let prices = price_table::load(args.prices.file.as_deref())?;
     let named = Path::new(&args.run);
     let (paths, run_id) = match (args.paths.as_slice(), named.exists()) {

@@ -3,11 +3,11 @@
 use antiphon_model::Role;
 use antiphon_views::transcript;
 
-use crate::cli;
+use crate::commands::view::AgentArgs;
 use crate::failure::Outcome;
 use crate::terminal::{Page, Style, ago};
 
-pub(crate) fn run(args: &cli::OfAgent) -> anyhow::Result<Outcome> {
+pub(crate) fn run(args: &AgentArgs) -> anyhow::Result<Outcome> {
     let opened = super::open(&args.session)?;
     let agent = opened.agent_or_root(args.agent.as_deref())?;
     let reading = opened.reading();

@@ -2,11 +2,11 @@
 
 use antiphon_views::{FactBasis, TreeNode, tree};
 
-use crate::cli;
+use crate::cli::SessionArgs;
 use crate::failure::Outcome;
 use crate::terminal::{Page, Style, count};
 
-pub(crate) fn run(args: &cli::Session) -> anyhow::Result<Outcome> {
+pub(crate) fn run(args: &SessionArgs) -> anyhow::Result<Outcome> {
     let opened = super::open(args)?;
     let tree = tree(&opened.session, &opened.id());
     super::present(&opened, args.json, &tree, |page, tree| print_nodes(page, &tree.agents))
