@@ -19,6 +19,8 @@ pub struct Subject<'a> {
     pub key: &'a Key,
     pub origin: Origin,
     pub stamp: &'a Stamp,
+    /// What it is called, where the session does not say so.
+    pub name: &'a str,
     /// The program that ran it, where the session does not say so.
     pub agent: Option<&'a str>,
     /// The format's name in the registry.
@@ -179,7 +181,7 @@ impl Row {
             key: subject.key.clone(),
             origin: subject.origin,
             stamp: subject.stamp.clone(),
-            session_id: own(&info.session_id).unwrap_or_else(|| subject.key.to_string()),
+            session_id: own(&info.session_id).unwrap_or_else(|| subject.name.to_owned()),
             format: subject.format.to_owned(),
             agent: own(&info.program).or_else(|| subject.agent.map(str::to_owned)),
             title: own(&info.title),

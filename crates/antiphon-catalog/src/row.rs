@@ -49,7 +49,7 @@ pub struct Row {
     pub key: Key,
     pub origin: Origin,
     pub stamp: Stamp,
-    /// What the session calls itself, or else its key.
+    /// What the session calls itself; else what its agent calls it; else its key.
     pub session_id: String,
     /// The format's name in the registry.
     pub format: String,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use antiphon_formats::{FORMATS, Format};
+use antiphon_formats::Format;
 use antiphon_sources::{Bundle, Opened, open_foreign};
 use antiphon_views::Reading;
 
@@ -38,7 +38,7 @@ impl Shelf {
 
     /// Keeps a session of these lines.
     pub(crate) fn put(&mut self, id: &str, lines: &[String]) -> Record {
-        let format = FORMATS.iter().find(|format| format.name == FORMAT).unwrap();
+        let format = antiphon_formats::find(FORMAT).unwrap();
         let files = vec![(format!("{id}.jsonl"), lines.concat().into_bytes())];
         self.put_files(Self::key(id), format, files)
     }
@@ -52,8 +52,8 @@ impl Shelf {
         let kept = Kept { format, files };
         let (opened, index) = kept.open();
         let (origin, stamp) = (Origin::Archived, Stamp::new("as it is".to_owned()));
-        let subject =
-            Subject { key: &key, origin, stamp: &stamp, agent: None, format: format.name };
+        let (name, format) = (key.as_str(), format.name);
+        let subject = Subject { key: &key, origin, stamp: &stamp, name, agent: None, format };
         let reading = Reading { session: &opened.session, bodies: &*opened.bodies };
         let record = index.record(&subject, &reading);
         self.sessions.insert(key, kept);

@@ -1,4 +1,4 @@
-//! The two session-document standards: their types and their rules; and what other programs read.
+//! The two session-document standards: their types, their rules and how a session becomes one.
 //!
 //! STD-001 is the session of one agent, STD-008 that of several; the second extends the first. The
 //! types are what a document is when all is well. [`validate()`] looks at what a document is in
@@ -7,10 +7,7 @@
 //! Every type keeps the members it does not know (`extra`), and every list of words is open: the
 //! standards' own lists were outgrown within days. The words stand in the schemas
 //! (`docs/schema/`), which are made from the types and which the validator reads.
-//!
-//! [`interchange`] writes a session in the formats of others: ATIF, chats, OpenTelemetry.
 
-pub mod interchange;
 mod letter;
 mod multi;
 mod name;

@@ -13,23 +13,27 @@ use antiphon_model::{EventKind, Role, Usage, is_blank};
 
 use crate::line::{Object, Record, records};
 use crate::script::{Script, blank, created, started};
-use crate::{Format, Kept, Sink, Stream};
+use crate::{Format, Kept, Layout, Sink, Stream};
 
 pub(crate) const FORMAT: Format = Format {
     name: "aider",
     what: "Aider chat histories",
     versions: "0.86, from the program's source code",
     detect,
-    kept: Some(Kept {
-        variable: "",
-        folders: &[],
-        below: &[],
-        session: |_| None,
-        deletes_after_days: None,
-    }),
-    in_projects: &[".aider.chat.history.md"],
     lines: Some(lines::lines),
     read,
+    layout: Layout {
+        kept: Some(Kept {
+            variable: "",
+            folders: &[],
+            below: &[],
+            session: |_| None,
+            fallback: None,
+            deletes_after_days: None,
+        }),
+        in_projects: &[".aider.chat.history.md"],
+        ..Layout::ONE_FILE
+    },
     ..crate::ONE_FILE
 };
 

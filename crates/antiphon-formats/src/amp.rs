@@ -11,22 +11,26 @@ use antiphon_model::{EventKind, Role, Usage};
 use crate::line::{Object, Record, elements, records};
 use crate::script::{Script, created, started};
 use crate::std_session::top_level;
-use crate::{Format, Kept, Lines, Sink, Stream, anthropic, spread};
+use crate::{Format, Kept, Layout, Lines, Sink, Stream, anthropic, spread};
 
 pub(crate) const FORMAT: Format = Format {
     name: "amp",
     what: "Amp threads",
     versions: "2025 and 2026, from public readers",
     detect,
-    kept: Some(Kept {
-        variable: "",
-        folders: &[".local/share/amp"],
-        below: &["threads"],
-        session: |path| crate::named(path, "T-", ".json"),
-        deletes_after_days: None,
-    }),
     lines: Some(lines),
     read,
+    layout: Layout {
+        kept: Some(Kept {
+            variable: "",
+            folders: &[".local/share/amp"],
+            below: &["threads"],
+            session: |path| crate::layout::named(path, "T-", ".json"),
+            fallback: None,
+            deletes_after_days: None,
+        }),
+        ..Layout::ONE_FILE
+    },
     ..crate::ONE_FILE
 };
 

@@ -4,6 +4,8 @@
 //! observed. Steps that a continuation copies spent nothing here. Sub-agents' trajectories lie
 //! within the document; the result of the call that made one refers to it.
 
+mod write;
+
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -21,6 +23,7 @@ pub(crate) const FORMAT: Format = Format {
     detect,
     lines: Some(lines),
     read,
+    write: Some(write::write),
     ..crate::ONE_FILE
 };
 

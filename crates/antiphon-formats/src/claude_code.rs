@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 
 use crate::line::Object;
 use crate::merge::merge;
-use crate::{Format, Kept, Sink, Stream};
+use crate::{Format, Kept, Layout, Sink, Stream};
 
 pub(crate) use usage::usage;
 
@@ -26,19 +26,25 @@ pub(crate) const FORMAT: Format = Format {
     what: "Claude Code transcripts, with sub-agents",
     versions: "2.0 to 2.1",
     detect,
-    beside: &["agent-"],
-    belongs,
-    owners: Some(owners),
-    kept: Some(Kept {
-        variable: "CLAUDE_CONFIG_DIR",
-        folders: &[".claude"],
-        below: &["projects"],
-        session: |path| crate::named(path, "", ".jsonl").filter(|id| !id.starts_with("agent-")),
-        deletes_after_days: Some(30),
-    }),
-    days_setting: Some(("settings.json", "cleanupPeriodDays")),
     stands_alone: true,
     read,
+    layout: Layout {
+        beside: &["agent-"],
+        belongs,
+        owners: Some(owners),
+        kept: Some(Kept {
+            variable: "CLAUDE_CONFIG_DIR",
+            folders: &[".claude"],
+            below: &["projects"],
+            session: |path| {
+                crate::layout::named(path, "", ".jsonl").filter(|id| !id.starts_with("agent-"))
+            },
+            fallback: None,
+            deletes_after_days: Some(30),
+        }),
+        days_setting: Some(("settings.json", "cleanupPeriodDays")),
+        ..Layout::ONE_FILE
+    },
     ..crate::ONE_FILE
 };
 

@@ -82,7 +82,7 @@ struct Run<'a> {
     partial: BTreeMap<Agent<'a>, &'a str>,
     pieces: Vec<(Record<'a>, (Agent<'a>, &'a str))>,
     /// By call: who made it, and what for.
-    calls: BTreeMap<Cow<'a, str>, Errand<'a>>,
+    calls: BTreeMap<Cow<'a, str>, Delegation<'a>>,
     agents: BTreeSet<Agent<'a>>,
     facts: Option<SessionStarted<'a>>,
     model: Option<Cow<'a, str>>,
@@ -94,7 +94,7 @@ struct Run<'a> {
 
 /// A call that may make a sub-agent.
 #[derive(Debug, Clone)]
-struct Errand<'a> {
+struct Delegation<'a> {
     by: Agent<'a>,
     description: Option<Cow<'a, str>>,
     agent_type: Option<Cow<'a, str>>,
@@ -181,17 +181,17 @@ impl<'a> Run<'a> {
 
     /// The sub-agent that a call made is known from its first line on.
     fn make(&mut self, record: &Record<'a>, agent: &Agent<'a>) {
-        let errand = self.calls.get(agent).cloned();
+        let delegation = self.calls.get(agent).cloned();
         let object = &record.object;
         let told = object.text("task_description");
         let created = AgentCreated {
-            name: told.or_else(|| errand.as_ref()?.description.clone()),
-            parent_id: errand.as_ref().map(|errand| errand.by.clone()),
+            name: told.or_else(|| delegation.as_ref()?.description.clone()),
+            parent_id: delegation.as_ref().map(|delegation| delegation.by.clone()),
             tool_call_id: Some(agent.clone()),
             agent_type: object
                 .text("subagent_type")
-                .or_else(|| errand.as_ref()?.agent_type.clone()),
-            task: errand.as_ref().and_then(|errand| errand.task),
+                .or_else(|| delegation.as_ref()?.agent_type.clone()),
+            task: delegation.as_ref().and_then(|delegation| delegation.task),
             ..script::created(agent.clone())
         };
         let id = Cow::Owned(format!("created:{agent}"));
@@ -262,13 +262,13 @@ impl<'a> Run<'a> {
     /// Keeps what a call asks for, if it may make a sub-agent.
     fn note_errand(&mut self, record: &Record<'a>, call: &Object<'a>, agent: &Agent<'a>) {
         let (Some(id), Some(input)) = (call.text("id"), call.object("input")) else { return };
-        let errand = Errand {
+        let delegation = Delegation {
             by: agent.clone(),
             description: input.text("description"),
             agent_type: input.text("subagent_type"),
             task: input.raw("prompt").map(|prompt| record.body(prompt)),
         };
-        self.calls.entry(id).or_insert(errand);
+        self.calls.entry(id).or_insert(delegation);
     }
 
     /// What a message that replaces others follows.

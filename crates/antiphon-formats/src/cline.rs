@@ -16,52 +16,60 @@ use antiphon_model::json;
 
 use crate::line::{Object, Record, records};
 use crate::merge::{Voice, merge};
-use crate::{Format, Kept, Lines, Sink, Stream, spread};
+use crate::{Format, Kept, Layout, Lines, Sink, Stream, spread};
 
 pub(crate) const FORMAT: Format = Format {
     name: "cline",
     what: "Cline, Roo Code and Kilo Code tasks",
     versions: "Cline 3, Roo Code 3 and Kilo Code 4, from public files and source code",
     detect,
-    beside: &["ui_messages.json", "task_metadata.json", "history_item.json"],
-    belongs,
-    kept: Some(Kept {
-        variable: "",
-        folders: &[
-            ".config/Code/User/globalStorage",
-            ".config/Code - Insiders/User/globalStorage",
-            ".config/VSCodium/User/globalStorage",
-            ".config/Cursor/User/globalStorage",
-            ".config/Windsurf/User/globalStorage",
-            ".vscode-server/data/User/globalStorage",
-            ".cursor-server/data/User/globalStorage",
-            "Library/Application Support/Code/User/globalStorage",
-            "Library/Application Support/Code - Insiders/User/globalStorage",
-            "Library/Application Support/VSCodium/User/globalStorage",
-            "Library/Application Support/Cursor/User/globalStorage",
-            "Library/Application Support/Windsurf/User/globalStorage",
-            "AppData/Roaming/Code/User/globalStorage",
-            "AppData/Roaming/Cursor/User/globalStorage",
-            ".cline/data",
-        ],
-        below: &[
-            "saoudrizwan.claude-dev/tasks",
-            "rooveterinaryinc.roo-cline/tasks",
-            "kilocode.kilo-code/tasks",
-            "tasks",
-        ],
-        session: |path| {
-            let id = path.strip_suffix("/api_conversation_history.json")?;
-            Some(id.rsplit('/').next().unwrap_or(id))
-        },
-        deletes_after_days: None,
-    }),
     lines: Some(lines),
     read,
+    layout: Layout {
+        beside: &[SCREEN, "task_metadata.json", "history_item.json"],
+        belongs,
+        kept: Some(Kept {
+            variable: "",
+            folders: &[
+                ".config/Code/User/globalStorage",
+                ".config/Code - Insiders/User/globalStorage",
+                ".config/VSCodium/User/globalStorage",
+                ".config/Cursor/User/globalStorage",
+                ".config/Windsurf/User/globalStorage",
+                ".vscode-server/data/User/globalStorage",
+                ".cursor-server/data/User/globalStorage",
+                "Library/Application Support/Code/User/globalStorage",
+                "Library/Application Support/Code - Insiders/User/globalStorage",
+                "Library/Application Support/VSCodium/User/globalStorage",
+                "Library/Application Support/Cursor/User/globalStorage",
+                "Library/Application Support/Windsurf/User/globalStorage",
+                "AppData/Roaming/Code/User/globalStorage",
+                "AppData/Roaming/Cursor/User/globalStorage",
+                ".cline/data",
+            ],
+            below: &[
+                "saoudrizwan.claude-dev/tasks",
+                "rooveterinaryinc.roo-cline/tasks",
+                "kilocode.kilo-code/tasks",
+                "tasks",
+            ],
+            session: |path| {
+                let (folder, name) = path.rsplit_once('/')?;
+                let id = folder.rsplit('/').next().unwrap_or(folder);
+                matches!(name, "api_conversation_history.json" | SCREEN).then_some(id)
+            },
+            fallback: Some(SCREEN),
+            deletes_after_days: None,
+        }),
+        ..Layout::ONE_FILE
+    },
     ..crate::ONE_FILE
 };
 
 const PROGRAM: &str = "cline";
+
+/// What the screen shows.
+const SCREEN: &str = "ui_messages.json";
 
 fn detect(head: &[&str]) -> bool {
     is_ours(head)
@@ -92,7 +100,11 @@ fn lines(text: &str) -> Lines {
 }
 
 fn belongs(stem: &str, name: &str, _: &str) -> bool {
-    stem == "api_conversation_history" && FORMAT.beside.contains(&name)
+    match stem {
+        "api_conversation_history" => FORMAT.layout.beside.contains(&name),
+        "ui_messages" => name != SCREEN && FORMAT.layout.beside.contains(&name),
+        _ => false,
+    }
 }
 
 fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {

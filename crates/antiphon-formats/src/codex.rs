@@ -24,7 +24,7 @@ mod twins;
 use std::collections::BTreeSet;
 
 use crate::line::Object;
-use crate::{Format, Kept, Sink, Stream};
+use crate::{Format, Kept, Layout, Sink, Stream};
 
 pub(crate) use tokens::{Count, Tokens};
 
@@ -33,19 +33,23 @@ pub(crate) const FORMAT: Format = Format {
     what: "Codex rollouts, with spawned threads",
     versions: "0.50 to 0.146",
     detect,
-    beside: &["rollout-"],
-    belongs,
-    names,
-    made_by: Some(made_by),
-    kept: Some(Kept {
-        variable: "CODEX_HOME",
-        folders: &[".codex"],
-        below: &["sessions", "archived_sessions"],
-        session: |path| crate::named(path, "rollout-", ".jsonl"),
-        deletes_after_days: None,
-    }),
     stands_alone: true,
     read,
+    layout: Layout {
+        beside: &["rollout-"],
+        belongs,
+        names,
+        made_by: Some(made_by),
+        kept: Some(Kept {
+            variable: "CODEX_HOME",
+            folders: &[".codex"],
+            below: &["sessions", "archived_sessions"],
+            session: |path| crate::layout::named(path, "rollout-", ".jsonl"),
+            fallback: None,
+            deletes_after_days: None,
+        }),
+        ..Layout::ONE_FILE
+    },
     ..crate::ONE_FILE
 };
 

@@ -17,7 +17,7 @@ use antiphon_model::{
 
 use crate::line::{Object, Record, elements, records};
 use crate::script::{Script, blank, created, started};
-use crate::{Format, Kept, Sink, Stream};
+use crate::{Format, Kept, Layout, Sink, Stream};
 use tokens::Tokens;
 
 /// What the file of a session is called in the session's folder.
@@ -29,18 +29,22 @@ pub(crate) const FORMAT: Format = Format {
     versions: "0.0.420 to 1.0.77",
     detect,
     // The folder of `events.jsonl` is named after the session.
-    above: |path| usize::from(path.ends_with(EVENTS)),
-    kept: Some(Kept {
-        variable: "COPILOT_HOME",
-        folders: &[".copilot"],
-        below: &["session-state", "history-session-state"],
-        session: |path| match path.strip_suffix(EVENTS) {
-            Some(folder) => folder.rsplit('/').next(),
-            None => crate::named(path, "", ".jsonl").filter(|_| !path.contains('/')),
-        },
-        deletes_after_days: None,
-    }),
     read,
+    layout: Layout {
+        above: |path| usize::from(path.ends_with(EVENTS)),
+        kept: Some(Kept {
+            variable: "COPILOT_HOME",
+            folders: &[".copilot"],
+            below: &["session-state", "history-session-state"],
+            session: |path| match path.strip_suffix(EVENTS) {
+                Some(folder) => folder.rsplit('/').next(),
+                None => crate::layout::named(path, "", ".jsonl").filter(|_| !path.contains('/')),
+            },
+            fallback: None,
+            deletes_after_days: None,
+        }),
+        ..Layout::ONE_FILE
+    },
     ..crate::ONE_FILE
 };
 

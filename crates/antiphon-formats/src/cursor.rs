@@ -14,23 +14,27 @@ use antiphon_model::{Event, EventKind, Message, Role, Rule, json, plain_text};
 use crate::line::{Object, Record, each_record};
 use crate::merge::{Voice, merge};
 use crate::script::{Script, created, started};
-use crate::{Format, Kept, Sink, Stream, anthropic};
+use crate::{Format, Kept, Layout, Sink, Stream, anthropic};
 
 pub(crate) const FORMAT: Format = Format {
     name: "cursor",
     what: "Cursor agent transcripts, with sub-agents",
     versions: "early 2026 as JSON Lines; as text, from public readers",
     detect,
-    belongs,
-    kept: Some(Kept {
-        variable: "",
-        folders: &[".cursor"],
-        below: &["projects"],
-        session,
-        deletes_after_days: None,
-    }),
     lines: Some(text::lines),
     read,
+    layout: Layout {
+        belongs,
+        kept: Some(Kept {
+            variable: "",
+            folders: &[".cursor"],
+            below: &["projects"],
+            session,
+            fallback: None,
+            deletes_after_days: None,
+        }),
+        ..Layout::ONE_FILE
+    },
     ..crate::ONE_FILE
 };
 

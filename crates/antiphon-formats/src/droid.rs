@@ -16,24 +16,28 @@ use crate::chain::Chain;
 use crate::claude_code::block::add_content;
 use crate::line::{Object, Record, records};
 use crate::script::{Script, blank, created, started};
-use crate::{Format, Kept, Lines, Sink, Stream, anthropic, spread};
+use crate::{Format, Kept, Layout, Lines, Sink, Stream, anthropic, spread};
 
 pub(crate) const FORMAT: Format = Format {
     name: "droid",
     what: "Factory Droid sessions",
     versions: "session file version 2",
     detect,
-    beside: &["{}.settings.json"],
-    belongs: |stem, name, _| name.strip_suffix(".settings.json") == Some(stem),
-    kept: Some(Kept {
-        variable: "",
-        folders: &[".factory"],
-        below: &["sessions"],
-        session: |path| crate::named(path, "", ".jsonl"),
-        deletes_after_days: None,
-    }),
     lines: Some(lines),
     read,
+    layout: Layout {
+        beside: &["{}.settings.json"],
+        belongs: |stem, name, _| name.strip_suffix(".settings.json") == Some(stem),
+        kept: Some(Kept {
+            variable: "",
+            folders: &[".factory"],
+            below: &["sessions"],
+            session: |path| crate::layout::named(path, "", ".jsonl"),
+            fallback: None,
+            deletes_after_days: None,
+        }),
+        ..Layout::ONE_FILE
+    },
     ..crate::ONE_FILE
 };
 

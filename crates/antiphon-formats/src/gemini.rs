@@ -11,7 +11,7 @@ mod message;
 mod session;
 
 use crate::line::Object;
-use crate::{Format, Kept, Lines, Sink, Stream, spread};
+use crate::{Format, Kept, Layout, Lines, Sink, Stream, spread};
 
 pub(crate) use message::output;
 
@@ -20,20 +20,24 @@ pub(crate) const FORMAT: Format = Format {
     what: "Gemini CLI chats, with sub-agents",
     versions: "0.1 to 0.61",
     detect,
-    belongs,
-    kept: Some(Kept {
-        variable: "",
-        folders: &[".gemini"],
-        below: &["tmp"],
-        // The older ones are documents.
-        session: |path| {
-            let lines = crate::named(path, "session-", ".jsonl");
-            lines.or_else(|| crate::named(path, "session-", ".json"))
-        },
-        deletes_after_days: Some(30),
-    }),
     lines: Some(lines),
     read,
+    layout: Layout {
+        belongs,
+        kept: Some(Kept {
+            variable: "",
+            folders: &[".gemini"],
+            below: &["tmp"],
+            // The older ones are documents.
+            session: |path| {
+                let lines = crate::layout::named(path, "session-", ".jsonl");
+                lines.or_else(|| crate::layout::named(path, "session-", ".json"))
+            },
+            fallback: None,
+            deletes_after_days: Some(30),
+        }),
+        ..Layout::ONE_FILE
+    },
     ..crate::ONE_FILE
 };
 

@@ -8,23 +8,27 @@
 mod tell;
 
 use crate::line::{Object, each_record};
-use crate::{Format, Kept, Lines, Sink, Stream, spread};
+use crate::{Format, Kept, Layout, Lines, Sink, Stream, spread};
 
 pub(crate) const FORMAT: Format = Format {
     name: "goose",
     what: "Goose sessions, from files or its database",
     versions: "1.x, from public readers",
     detect,
-    kept: Some(Kept {
-        variable: "XDG_DATA_HOME",
-        folders: &[".local/share"],
-        below: &["goose/sessions"],
-        session: |path| crate::named(path, "", ".jsonl"),
-        deletes_after_days: None,
-    }),
-    databases: &["goose/sessions/sessions.db"],
     lines: Some(lines),
     read,
+    layout: Layout {
+        kept: Some(Kept {
+            variable: "XDG_DATA_HOME",
+            folders: &[".local/share"],
+            below: &["goose/sessions"],
+            session: |path| crate::layout::named(path, "", ".jsonl"),
+            fallback: None,
+            deletes_after_days: None,
+        }),
+        databases: &["goose/sessions/sessions.db"],
+        ..Layout::ONE_FILE
+    },
     ..crate::ONE_FILE
 };
 

@@ -10,21 +10,25 @@ use antiphon_model::{EventKind, Role};
 
 use crate::line::{Object, Record, elements, records};
 use crate::script::{Script, created, started};
-use crate::{Format, Kept, Sink, Stream, anthropic};
+use crate::{Format, Kept, Layout, Sink, Stream, anthropic};
 
 pub(crate) const FORMAT: Format = Format {
     name: "iflow",
     what: "iFlow CLI sessions",
     versions: "January 2026",
     detect: |head| head.iter().any(|line| is_ours(line)),
-    kept: Some(Kept {
-        variable: "",
-        folders: &[".iflow"],
-        below: &["projects"],
-        session: |path| crate::named(path, "session-", ".jsonl"),
-        deletes_after_days: None,
-    }),
     read,
+    layout: Layout {
+        kept: Some(Kept {
+            variable: "",
+            folders: &[".iflow"],
+            below: &["projects"],
+            session: |path| crate::layout::named(path, "session-", ".jsonl"),
+            fallback: None,
+            deletes_after_days: None,
+        }),
+        ..Layout::ONE_FILE
+    },
     ..crate::ONE_FILE
 };
 

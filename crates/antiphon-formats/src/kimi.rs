@@ -14,23 +14,27 @@ mod session;
 mod step;
 
 use crate::line::Object;
-use crate::{Format, Kept, Lines, Sink, Stream, spread};
+use crate::{Format, Kept, Layout, Lines, Sink, Stream, spread};
 
 pub(crate) const FORMAT: Format = Format {
     name: "kimi",
     what: "Kimi Code and Kimi CLI sessions, with sub-agents",
     versions: "wire file version 1.4; older ones from the program's source code",
     detect,
-    belongs,
-    kept: Some(Kept {
-        variable: "KIMI_CODE_HOME",
-        folders: &[".kimi-code", ".kimi"],
-        below: &["sessions"],
-        session,
-        deletes_after_days: None,
-    }),
     lines: Some(lines),
     read,
+    layout: Layout {
+        belongs,
+        kept: Some(Kept {
+            variable: "KIMI_CODE_HOME",
+            folders: &[".kimi-code", ".kimi"],
+            below: &["sessions"],
+            session,
+            fallback: None,
+            deletes_after_days: None,
+        }),
+        ..Layout::ONE_FILE
+    },
     ..crate::ONE_FILE
 };
 

@@ -3,6 +3,8 @@
 //!
 //! Each conversation is an agent's.
 
+pub(crate) mod write;
+
 use std::borrow::Cow;
 
 use antiphon_model::{EventKind, Role, json};
@@ -19,6 +21,7 @@ pub(crate) const FORMAT: Format = Format {
     detect,
     lines: Some(lines),
     read,
+    write: Some(write::write),
     ..crate::ONE_FILE
 };
 

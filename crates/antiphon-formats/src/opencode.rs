@@ -12,28 +12,32 @@ pub(crate) mod part;
 mod tell;
 
 use crate::line::Object;
-use crate::{Format, Kept, Lines, Sink, Stream, spread};
+use crate::{Format, Kept, Layout, Lines, Sink, Stream, spread};
 
 pub(crate) const FORMAT: Format = Format {
     name: "opencode",
     what: "OpenCode sessions, exported or from its folders or database, with sub-agents",
     versions: "0.3 to 1.3",
     detect,
-    beside: &["ses"],
-    belongs: layout::belongs,
-    above: layout::above,
-    leads: layout::leads,
-    made_by: Some(layout::made_by),
-    kept: Some(Kept {
-        variable: "XDG_DATA_HOME",
-        folders: &[".local/share"],
-        below: &["opencode/storage/session", "opencode/project"],
-        session: layout::session,
-        deletes_after_days: None,
-    }),
-    databases: &["opencode/opencode.db"],
     lines: Some(lines),
     read,
+    layout: Layout {
+        beside: &["ses"],
+        belongs: layout::belongs,
+        above: layout::above,
+        leads: layout::leads,
+        made_by: Some(layout::made_by),
+        kept: Some(Kept {
+            variable: "XDG_DATA_HOME",
+            folders: &[".local/share"],
+            below: &["opencode/storage/session", "opencode/project"],
+            session: layout::session,
+            fallback: None,
+            deletes_after_days: None,
+        }),
+        databases: &["opencode/opencode.db"],
+        ..Layout::ONE_FILE
+    },
     ..crate::ONE_FILE
 };
 

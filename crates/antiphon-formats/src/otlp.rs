@@ -3,6 +3,8 @@
 //! The spans of a trace come in any order, over many requests. Content may stand in attributes, in
 //! events of the span, or in log records that name it.
 
+mod write;
+
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,6 +26,7 @@ pub(crate) const FORMAT: Format = Format {
     detect,
     lines: Some(lines),
     read: |streams, sink| spans::read("opentelemetry", streams, sink),
+    write: Some(write::write),
     ..crate::ONE_FILE
 };
 

@@ -15,21 +15,25 @@ use crate::chain::Chain;
 use crate::claude_code::block::add_content;
 use crate::line::{Object, Record, each_record, elements};
 use crate::script::{Script, blank, created, started};
-use crate::{Format, Sink, Stream};
+use crate::{Format, Layout, Sink, Stream};
 
 pub(crate) const FORMAT: Format = Format {
     name: "pi",
     what: "Pi sessions",
     versions: "session file versions 1 to 3",
     detect,
-    kept: Some(crate::Kept {
-        variable: "",
-        folders: &[".pi/agent"],
-        below: &["sessions"],
-        session: |path| crate::named(path, "", ".jsonl"),
-        deletes_after_days: None,
-    }),
     read,
+    layout: Layout {
+        kept: Some(crate::Kept {
+            variable: "",
+            folders: &[".pi/agent"],
+            below: &["sessions"],
+            session: |path| crate::layout::named(path, "", ".jsonl"),
+            fallback: None,
+            deletes_after_days: None,
+        }),
+        ..Layout::ONE_FILE
+    },
     ..crate::ONE_FILE
 };
 

@@ -10,24 +10,30 @@ mod tell;
 
 use crate::line::{Object, records};
 use crate::merge::{Voice, merge};
-use crate::{Format, Sink, Stream, spread};
+use crate::{Format, Layout, Sink, Stream, spread};
 
 pub(crate) const FORMAT: Format = Format {
     name: "qwen",
     what: "Qwen Code chats, with sub-agents",
     versions: "0.18 to 0.21",
     detect,
-    belongs,
     lines: Some(lines::apart),
-    kept: Some(crate::Kept {
-        variable: "",
-        folders: &[".qwen"],
-        below: &["projects"],
-        // Those of sub-agents lie in the folder of their session.
-        session: |path| crate::named(path, "", ".jsonl").filter(|_| !path.contains("/subagents/")),
-        deletes_after_days: None,
-    }),
     read,
+    layout: Layout {
+        belongs,
+        kept: Some(crate::Kept {
+            variable: "",
+            folders: &[".qwen"],
+            below: &["projects"],
+            // Those of sub-agents lie in the folder of their session.
+            session: |path| {
+                crate::layout::named(path, "", ".jsonl").filter(|_| !path.contains("/subagents/"))
+            },
+            fallback: None,
+            deletes_after_days: None,
+        }),
+        ..Layout::ONE_FILE
+    },
     ..crate::ONE_FILE
 };
 

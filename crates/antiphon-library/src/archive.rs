@@ -53,7 +53,8 @@ pub use check::Damage;
 pub(crate) use check::{Depth, damages, is_damage, problems_of, restore_record};
 use copying::{Copying, How};
 pub(crate) use layout::{
-    copies, folder_of, has_lost_its_record, is_kept, main_file, native_files_at, newest_copy,
+    copies, folder_of, has_lost_its_record, is_kept, main_file, name_of, native_files_at,
+    newest_copy,
 };
 pub(crate) use sizes::{Sizes, has_changed_lately, is_fresh, size};
 pub(crate) use state::STATE_FILE;

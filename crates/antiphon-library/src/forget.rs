@@ -42,7 +42,7 @@ impl Store {
             keys.extend((row.origin == Origin::Archived).then_some(row.summary.key));
             folders.push(row.folder);
         }
-        let kept = FORMATS.iter().filter(|format| format.kept.is_some());
+        let kept = FORMATS.iter().filter(|format| format.layout.kept.is_some());
         keys.extend(kept.map(|format| Key::of(format.name, session_id)));
         let marks = self.root().join(FORGOTTEN);
         make_folders(&marks).map_err(|error| cannot_write(&marks, error))?;

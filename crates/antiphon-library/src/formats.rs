@@ -45,7 +45,7 @@ pub fn formats() -> Vec<FormatSupport> {
         writes: WRITTEN.contains(&format.name),
         // A stream grows at its end; a document is written anew.
         follows: format.lines.is_none(),
-        keeps: format.kept.is_some(),
+        keeps: format.layout.kept.is_some(),
         versions: format.versions,
     });
     std::iter::once(own).chain(others).collect()

@@ -3,7 +3,6 @@
 use std::io;
 
 use antiphon_catalog::{Index, MainFile, Origin, Record};
-use antiphon_formats::FORMATS;
 use antiphon_sources::{Bundle, Error, LOG_FORMAT, Opened, PACKED, open_foreign};
 use antiphon_views::Reading;
 
@@ -38,7 +37,7 @@ pub(crate) fn record_of(place: &Place, files: Vec<(String, Vec<u8>)>) -> Option<
 fn assemble(place: &Place, opened: &Opened, index: Index) -> Record {
     let reading = Reading { session: &opened.session, bodies: &*opened.bodies };
     let (main, parts) = main_files(index.names(), opened);
-    let mut record = index.record(&place.subject(opened.format), &reading);
+    let mut record = index.record(&place.subject(&place.name(), opened.format), &reading);
     (record.row.main, record.row.parts) = (main, parts);
     record
 }
@@ -49,8 +48,10 @@ fn main_files<'n>(
     names: impl Iterator<Item = &'n str>,
     opened: &Opened,
 ) -> (Option<MainFile>, Vec<MainFile>) {
-    let format = FORMATS.iter().find(|it| it.name == opened.format && it.made_by.is_some());
-    let Some(kept) = format.and_then(|it| it.kept.as_ref()) else { return (None, Vec::new()) };
+    let format = antiphon_formats::find(opened.format).filter(|it| it.layout.made_by.is_some());
+    let Some(kept) = format.and_then(|it| it.layout.kept.as_ref()) else {
+        return (None, Vec::new());
+    };
     let main_file = |(stream, name): (u32, &str)| {
         let name = name.strip_suffix(PACKED).unwrap_or(name);
         // They stand in one column, one on each line.

@@ -28,21 +28,21 @@ pub fn open(path: &Path) -> Result<Opened, Error> {
 /// The same without annotations.
 pub(crate) fn open_files(path: &Path) -> Result<Opened, Error> {
     let mut opened = antiphon_sources::open(path)?;
-    add_damages(&mut opened, path);
+    complete(&mut opened, path);
     Ok(opened)
 }
 
 /// The same, for counting only: what was used is there, and perhaps nothing else.
 pub fn open_usage(path: &Path) -> Result<Opened, Error> {
     let mut opened = antiphon_sources::open_usage(path)?;
-    add_damages(&mut opened, path);
+    complete(&mut opened, path);
     Ok(opened)
 }
 
 /// The same without annotations, and tells what files there are.
 pub(crate) fn open_telling(path: &Path, tell: Tell<'_>) -> Result<Opened, Error> {
     let mut opened = antiphon_sources::open_telling(path, tell)?;
-    add_damages(&mut opened, path);
+    complete(&mut opened, path);
     Ok(opened)
 }
 
@@ -56,15 +56,19 @@ pub fn open_all<T: Send>(
 ) -> All<T> {
     antiphon_sources::open_all(paths, only_usage, &|opened| {
         if let Some(main) = opened.files.first().cloned() {
-            add_damages(opened, &main);
+            complete(opened, &main);
         }
         make(opened)
     })
 }
 
-fn add_damages(opened: &mut Opened, path: &Path) {
+/// Adds what is known of a copy: what is wrong with it, and what its agent calls the session.
+fn complete(opened: &mut Opened, path: &Path) {
     if opened.format == LOG_FORMAT {
         return;
+    }
+    if let Some(name) = archive::folder_of(path).and_then(archive::name_of) {
+        opened.name = name;
     }
     archive::problems_of(path).into_iter().for_each(|it| opened.session.add_problem(it));
 }
@@ -72,6 +76,9 @@ fn add_damages(opened: &mut Opened, path: &Path) {
 /// Reads the files of the session at `path`, if it is of a format that is not our own.
 pub fn find_bundle(path: &Path) -> Result<Option<Bundle>, Error> {
     let Some(mut bundle) = Bundle::find(path)? else { return Ok(None) };
+    if let Some(name) = archive::folder_of(path).and_then(archive::name_of) {
+        bundle.set_name(name);
+    }
     archive::problems_of(path).into_iter().for_each(|it| bundle.add_problem(it));
     Ok(Some(bundle))
 }

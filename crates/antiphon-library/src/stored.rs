@@ -40,9 +40,18 @@ pub(crate) struct Place {
 
 impl Place {
     /// What is said of it before it is read, in the catalogue's words.
-    pub(crate) fn subject<'a>(&'a self, format: &'a str) -> Subject<'a> {
+    pub(crate) fn subject<'a>(&'a self, name: &'a str, format: &'a str) -> Subject<'a> {
         let Self { key, origin, stamp, agent, .. } = self;
-        Subject { key, origin: *origin, stamp, agent: agent.as_deref(), format }
+        Subject { key, origin: *origin, stamp, name, agent: agent.as_deref(), format }
+    }
+
+    /// What it is called, where the session does not say so.
+    pub(crate) fn name(&self) -> String {
+        let name = match self.origin {
+            Origin::Recorded => None,
+            Origin::Archived => crate::archive::name_of(&self.folder),
+        };
+        name.unwrap_or_else(|| self.key.to_string())
     }
 
     pub(crate) fn main_file(&self) -> PathBuf {

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 
 use antiphon_catalog::{Block, Key, Origin, Text, Texts};
-use antiphon_formats::FORMATS;
 use antiphon_sources::{Bundle, Opened, open_foreign};
 
 use crate::archive::{Depth, Folder, damages, newest_copy, pack};
@@ -95,7 +94,7 @@ impl Texts for KeptTexts<'_> {
 
     fn stands_alone(&self, key: &Key) -> bool {
         self.get(key).is_some_and(|session| {
-            let format = FORMATS.iter().find(|format| format.name == session.format);
+            let format = antiphon_formats::find(session.format);
             session.origin == Origin::Archived && format.is_some_and(|format| format.stands_alone)
         })
     }

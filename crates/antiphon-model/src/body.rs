@@ -7,7 +7,7 @@ use serde::Serialize;
 use thiserror::Error;
 
 /// Where a value stands in the decoded stream of its source.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Place {
     /// The position of its first byte.

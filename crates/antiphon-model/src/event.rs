@@ -4,6 +4,7 @@
 //! raw. The table of events and fields is in `docs/format.md`; [`wire`] knows their spellings,
 //! those of the seed project's dialects included.
 
+mod fingerprint;
 mod wire;
 mod write;
 
@@ -58,7 +59,7 @@ impl<'a> Line<'a> {
 }
 
 /// One fact of a session.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Hash)]
 pub struct Event<'a> {
     pub message_id: Option<Text<'a>>,
     pub at: Option<Timestamp>,
@@ -71,7 +72,7 @@ pub struct Event<'a> {
     pub problems: Vec<Problem>,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Hash)]
 #[expect(clippy::large_enum_variant, reason = "most events are messages, and none is kept")]
 pub enum EventKind<'a> {
     Message(Message<'a>),
@@ -167,7 +168,7 @@ impl Message<'_> {
 }
 
 /// One entry of `tool_calls`.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Hash)]
 pub struct ToolCall<'a> {
     pub id: Text<'a>,
     pub name: Text<'a>,
@@ -181,7 +182,7 @@ pub struct ToolCall<'a> {
 }
 
 /// `agent_created`.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Hash)]
 pub struct Agent<'a> {
     pub agent: Text<'a>,
     pub name: Option<Text<'a>>,
@@ -199,7 +200,7 @@ pub struct Agent<'a> {
 }
 
 /// `agent_ended`.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Hash)]
 pub struct AgentEnded<'a> {
     pub agent: Text<'a>,
     pub status: Option<Text<'a>>,
@@ -208,7 +209,7 @@ pub struct AgentEnded<'a> {
 }
 
 /// `session_started`.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Hash)]
 pub struct SessionStarted<'a> {
     pub session_id: Option<Text<'a>>,
     pub format: Option<u64>,
@@ -227,7 +228,7 @@ pub struct SessionStarted<'a> {
 }
 
 /// `session_ended`.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Hash)]
 pub struct SessionEnded<'a> {
     pub outcome: Option<Text<'a>>,
     pub reason: Option<Text<'a>>,
@@ -237,7 +238,7 @@ pub struct SessionEnded<'a> {
 }
 
 /// `run_status`.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Hash)]
 pub struct RunStatus<'a> {
     pub run_id: Option<Text<'a>>,
     pub title: Option<Text<'a>>,
@@ -245,7 +246,7 @@ pub struct RunStatus<'a> {
 }
 
 /// `context_edited`, and the seed project's `transcript_edit`.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Hash)]
 pub struct ContextEdited<'a> {
     pub agent: Text<'a>,
     pub action: ContextAction,
@@ -257,7 +258,7 @@ pub struct ContextEdited<'a> {
 }
 
 /// `fragment`: text that stands in no transcript.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Hash)]
 pub struct Fragment<'a> {
     pub agent: Option<Text<'a>>,
     pub content: Option<Body<'a>>,
@@ -265,7 +266,7 @@ pub struct Fragment<'a> {
 }
 
 /// `annotation`: it points at calls, and never changes them.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Hash)]
 pub struct Annotation<'a> {
     /// Whose calls it is about; the session's, if nobody's.
     pub agent: Option<Text<'a>>,
@@ -274,7 +275,7 @@ pub struct Annotation<'a> {
 }
 
 /// `gap` and `recovered`.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Hash)]
 pub struct Loss<'a> {
     pub count: Option<u64>,
     pub reason: Option<Text<'a>>,
@@ -282,7 +283,7 @@ pub struct Loss<'a> {
 }
 
 /// An event that we do not know, kept word for word.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Hash)]
 pub struct Unknown<'a> {
     pub event_type: Text<'a>,
     pub agent: Option<Text<'a>>,

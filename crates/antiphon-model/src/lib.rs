@@ -7,6 +7,7 @@
 //! This crate does no I/O, reads no clock and uses no randomness: the same events give the same
 //! session on any machine.
 
+mod arguments;
 mod body;
 mod content;
 mod event;
@@ -15,12 +16,14 @@ mod id;
 pub mod json;
 mod link;
 mod problem;
+mod reading;
 mod session;
 mod status;
 mod time;
 mod usage;
 mod vocabulary;
 
+pub use arguments::{Arguments, short_arguments};
 pub use body::{Bodies, Body, BodyError, MemoryBodies, Place};
 pub use content::{is_blank, plain_text};
 pub use event::{
@@ -31,6 +34,7 @@ pub use hostile::is_dangerous;
 pub use id::{AgentId, AgentIx, CallId, CallIx, EventIx, MessageId, SessionId};
 pub use link::{Basis, Link, LinkKind, Rule};
 pub use problem::{Problem, ProblemKind, Severity};
+pub use reading::{AgentNotFound, Reading};
 pub use session::{
     Agent, Call, ContextEdit, Detail, Entry, EntryKind, Info, MessageRef, Parent, Selection,
     Session, Source,

@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::json;
 
 /// The tokens of one request, or of several.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Usage {
     /// Input tokens that came from no cache.

@@ -70,7 +70,7 @@ impl Sinks {
 
 /// What a scribe tells the recorder, a line each.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Told {
+pub(crate) enum Notice {
     /// The session is there for everybody.
     Begun,
     /// Everything that was printed is written, and so is the footer.
@@ -79,7 +79,7 @@ pub(crate) enum Told {
     Warning(String),
 }
 
-impl Told {
+impl Notice {
     fn to_line(&self) -> String {
         match self {
             Self::Begun => "begun\n".to_owned(),
@@ -100,7 +100,7 @@ impl Told {
 /// The recorder's end.
 pub(crate) struct Link {
     control: Option<UnixStream>,
-    told: Receiver<Told>,
+    told: Receiver<Notice>,
     /// Counts what the scribe does, where it is a thread, which would end with our process.
     progress: Option<Arc<AtomicU64>>,
 }
@@ -135,7 +135,7 @@ impl Link {
         let (sender, told) = channel();
         let lines = BufReader::new(control.try_clone()?).lines();
         std::thread::spawn(move || {
-            for told in lines.map_while(Result::ok).filter_map(|line| Told::from_line(&line)) {
+            for told in lines.map_while(Result::ok).filter_map(|line| Notice::from_line(&line)) {
                 let _ = sender.send(told);
             }
         });
@@ -154,13 +154,22 @@ impl Link {
         let mut until = ended + patience.max(BEGINNING);
         let mut warnings = Vec::new();
         let (mut done, mut moved) = (0, Instant::now());
+        let mut is_written = false;
         loop {
             let left = until.saturating_duration_since(Instant::now());
             match self.told.recv_timeout(if is_bound { left } else { STANDSTILL / 10 }) {
-                Ok(Told::Begun) => until = ended + patience,
-                Ok(Told::Written) => until = (ended + FAREWELL).max(Instant::now() + FAREWELL / 2),
-                Ok(Told::Warning(warning)) => warnings.push(warning),
-                Err(RecvTimeoutError::Disconnected) => return warnings,
+                Ok(Notice::Begun) => until = ended + patience,
+                Ok(Notice::Written) => {
+                    is_written = true;
+                    until = (ended + FAREWELL).max(Instant::now() + FAREWELL / 2);
+                }
+                Ok(Notice::Warning(warning)) => warnings.push(warning),
+                Err(RecvTimeoutError::Disconnected) => {
+                    // What lay in the pipe between us is gone with it, and nobody counted that.
+                    let why = "the recording is incomplete: the process that writes it ended early";
+                    warnings.extend((!is_written).then(|| why.to_owned()));
+                    return warnings;
+                }
                 Err(RecvTimeoutError::Timeout) if is_bound => return warnings,
                 Err(RecvTimeoutError::Timeout) => {}
             }
@@ -254,13 +263,13 @@ fn write_down(
 }
 
 /// A thread that tells events, so that a reader who is slow keeps nobody else waiting.
-fn teller(told: Option<Tell>, recorder: Sender<Told>) -> (Sender<RoleEvent>, JoinHandle<()>) {
+fn teller(told: Option<Tell>, recorder: Sender<Notice>) -> (Sender<RoleEvent>, JoinHandle<()>) {
     let (sender, events) = channel::<RoleEvent>();
     let handle = std::thread::spawn(move || {
         let Some(mut tell) = told else { return };
         for event in events {
             if let Err(why) = tell(&event) {
-                let _ = recorder.send(Told::Warning(why));
+                let _ = recorder.send(Notice::Warning(why));
                 return;
             }
         }
@@ -269,7 +278,7 @@ fn teller(told: Option<Tell>, recorder: Sender<Told>) -> (Sender<RoleEvent>, Joi
 }
 
 /// Nobody may be there any more to hear it.
-fn tell_recorder(told: &Receiver<Told>, mut to: UnixStream) {
+fn tell_recorder(told: &Receiver<Notice>, mut to: UnixStream) {
     for told in told {
         let _ = to.write_all(told.to_line().as_bytes());
     }

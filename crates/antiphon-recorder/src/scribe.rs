@@ -19,7 +19,7 @@ use crate::command_line;
 use crate::event::{Reason, RoleEvent, Stage};
 use crate::frame::{Exit, Frame, Frames, Source};
 use crate::lines::Lines;
-use crate::link::Told;
+use crate::link::Notice;
 use crate::session_log::SessionLog;
 use crate::transcript::{self, Header, Transcript};
 use crate::transcript_file::TranscriptFile;
@@ -45,7 +45,7 @@ pub(crate) struct Scribe {
     pub(crate) redact: Redact,
     pub(crate) events: Sender<RoleEvent>,
     /// Is told when it has begun, and what goes wrong.
-    pub(crate) recorder: Sender<Told>,
+    pub(crate) recorder: Sender<Notice>,
     command: Vec<String>,
     batch: Batch,
     file: Option<TranscriptFile>,
@@ -62,7 +62,7 @@ impl Scribe {
         log: SessionLog,
         redact: Redact,
         events: Sender<RoleEvent>,
-        recorder: Sender<Told>,
+        recorder: Sender<Notice>,
     ) -> Self {
         Self {
             assignment,
@@ -95,7 +95,7 @@ impl Scribe {
         self.command = command_line::redacted(command, &mut self.redact);
         self.log.started(&self.assignment, &self.command, None, begun);
         self.warn_of_log();
-        let _ = self.recorder.send(Told::Begun);
+        let _ = self.recorder.send(Notice::Begun);
         self.listen(backlog);
         match exit() {
             Some(exit) => self.finish(exit, begun),
@@ -257,7 +257,7 @@ impl Scribe {
     }
 
     fn warn(&self, warning: String) {
-        let _ = self.recorder.send(Told::Warning(warning));
+        let _ = self.recorder.send(Notice::Warning(warning));
     }
 
     /// Says at once that the log cannot be written: later nobody may be there to hear it.
@@ -302,7 +302,7 @@ impl Scribe {
             Some(reason) => Stage::Failed { reason, error: verdict.error, figures },
         };
         self.tell(stage, now);
-        let _ = self.recorder.send(Told::Written);
+        let _ = self.recorder.send(Notice::Written);
         self.log.close();
         self.warn_of_log();
     }

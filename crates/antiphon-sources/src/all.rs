@@ -229,7 +229,7 @@ impl<T> Reader<'_, T> {
 /// Whether an agent calls such a file the main one of a session.
 fn is_main(format: &Format, path: &Path) -> bool {
     let name = plain(path);
-    format.kept.as_ref().is_none_or(|kept| (kept.session)(&name).is_some())
+    format.layout.kept.as_ref().is_none_or(|kept| (kept.session)(&name).is_some())
 }
 
 /// The name of what a file holds, with `/` between folders.

@@ -6,6 +6,7 @@
 //! day, in those of later days.
 
 mod beside;
+mod growth;
 mod long_lines;
 mod nearby;
 pub mod tree;
@@ -14,8 +15,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use antiphon_formats::{FORMATS, Format, Sink, Stream, detect};
-use antiphon_model::{Place, Problem, Timestamp};
+use antiphon_formats::{Format, Sink, Stream, detect};
+use antiphon_model::{Bodies, BodyError, Place, Problem, Timestamp};
 
 use crate::Error;
 use crate::database::{self, Database, DatabaseError};
@@ -25,6 +26,7 @@ use crate::open::Tell;
 use crate::regular;
 use beside::companions;
 pub use beside::{Beside, Near};
+pub(crate) use growth::{Growth, Progress};
 pub use nearby::Nearby;
 
 /// A session's files, read: its main file first, each with its name within the session.
@@ -107,7 +109,7 @@ impl Bundle {
 
     /// A session whose files are at hand, the main one first, with their names within it.
     pub fn of(format: &str, files: Vec<(String, Vec<u8>)>, tell: Tell<'_>) -> Option<Self> {
-        let format = FORMATS.iter().find(|it| it.name == format)?;
+        let format = antiphon_formats::find(format)?;
         let member =
             |name: &str| Member { name: name.to_owned(), path: name.into(), document: None };
         let (main, _) = files.first()?;
@@ -156,7 +158,7 @@ impl Bundle {
         members: Vec<Member>,
         tell: Tell<'_>,
     ) -> Result<Self, Error> {
-        let Some(format) = FORMATS.iter().find(|format| format.name == agent) else {
+        let Some(format) = antiphon_formats::find(agent) else {
             return Err(DatabaseError::Unread { path: path.to_owned(), agent }.into());
         };
         let mut bundle = Self::new(format, session.clone());
@@ -248,7 +250,7 @@ impl Bundle {
         let mut at = 0;
         while let (Some(text), Some(member)) = (self.texts.get(at), self.files.get(at)) {
             at += 1;
-            let named = (self.format.names)(text);
+            let named = (self.format.layout.names)(text);
             if named.is_empty() {
                 continue;
             }
@@ -262,7 +264,9 @@ impl Bundle {
             for path in found {
                 let name = file_name(&path);
                 let head = file::head(&path).unwrap_or_default();
-                if (self.format.belongs)(&maker, &name, &head)
+                let is_known = self.files.iter().any(|known| known.path == path);
+                if !is_known
+                    && (self.format.layout.belongs)(&maker, &name, &head)
                     && let Ok(text) = read(&path, self.format)
                 {
                     self.add(Member::file(name, path), text, tell);
@@ -328,6 +332,11 @@ impl Bundle {
         &self.name
     }
 
+    /// For whoever knows better than the path what the session is called.
+    pub fn set_name(&mut self, name: String) {
+        self.name = name;
+    }
+
     /// Whether its main file is a stream of JSON lines, read as it stands.
     pub fn is_stream(&self) -> bool {
         self.format.lines.is_none()
@@ -341,9 +350,17 @@ impl Bundle {
     pub fn texts(&self) -> impl Iterator<Item = &str> {
         self.texts.iter().map(String::as_str)
     }
+}
 
-    pub(crate) fn into_streams(self) -> Vec<Vec<u8>> {
-        self.texts.into_iter().map(String::into_bytes).collect()
+impl Bodies for Bundle {
+    fn read(&self, place: Place) -> Result<String, BodyError> {
+        let end = place.offset.saturating_add(u64::from(place.len));
+        let text = self.text(place).map(str::to_owned);
+        text.ok_or(BodyError::Gone { offset: place.offset, end })
+    }
+
+    fn stream(&self, number: u32) -> Option<&[u8]> {
+        self.texts.get(number as usize).map(String::as_bytes)
     }
 }
 
@@ -378,9 +395,16 @@ pub fn format_of(path: &Path) -> Result<Option<&'static Format>, Error> {
     found.map_err(|source| Error::Read { path: path.to_owned(), source })
 }
 
-/// What the agent calls the session; the main file's name, where nothing is known.
+/// What the agent calls the session, which the folders above its main file may say; the main
+/// file's name, where nothing is known.
 fn session_name(format: &Format, main: &Member) -> String {
-    let known = format.kept.as_ref().and_then(|kept| (kept.session)(&main.name));
+    /// A layout names a session by no more than these: a folder, one in it, and the file.
+    const PARTS: usize = 3;
+    let path = relative(&main.path, Path::new(""));
+    let ends = path.rmatch_indices('/').skip(1).take(PARTS - 1).map(|(at, _)| at + 1);
+    let ends: Vec<&str> = ends.filter_map(|at| path.get(at..)).collect();
+    let names = ends.into_iter().rev().chain([&*main.name]);
+    let known = format.layout.kept.as_ref().and_then(|kept| names.filter_map(kept.session).next());
     known.map_or_else(|| stem(&main.path), str::to_owned)
 }
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use antiphon_formats::{Duplicate, Sink};
 use antiphon_journal::{Log, LogBodies, Summary};
-use antiphon_model::{Activity, Bodies, Event, MemoryBodies, Problem, Session};
+use antiphon_model::{Activity, Bodies, Event, Problem, Session};
 use thiserror::Error;
 
 use crate::bundle::Bundle;
@@ -144,7 +144,7 @@ pub fn open_foreign(bundle: Bundle, only_usage: bool) -> Opened {
         name: bundle.name().to_owned(),
         note: bundle.note().map(str::to_owned),
         files: bundle.files().map(Path::to_owned).collect(),
-        bodies: Box::new(MemoryBodies::new(bundle.into_streams())),
+        bodies: Box::new(bundle),
         duplicates,
         summary: None,
         was_interrupted: false,

@@ -41,13 +41,13 @@ pub(crate) fn read(log: &Log, folded: &Session) -> Result<Option<Recorded>, Erro
     let number = log.segments().len();
     let mut streams = vec![Stream { name: "", text: "" }; number];
     streams.push(Stream { name: "stdout", text: &text });
-    let mut told = Told::default();
+    let mut told = Collected::default();
     (format.read)(&streams, &mut told);
     for event in &mut told.events {
         let line = usize::try_from(event.line).unwrap_or_default();
         event.at = event.at.or_else(|| times.get(line.checked_sub(1)?).copied().flatten());
     }
-    let Told { mut events, duplicates, problems } = told;
+    let Collected { mut events, duplicates, problems } = told;
     if folded.info().ended {
         // How the command ended is the log's to say; what it said last is not always true.
         events.retain(|event| !matches!(event.kind, EventKind::SessionEnded(_)));
@@ -106,13 +106,13 @@ fn is_record(raw: &str) -> bool {
 }
 
 #[derive(Default)]
-struct Told<'a> {
+struct Collected<'a> {
     events: Vec<Event<'a>>,
     duplicates: Vec<Duplicate>,
     problems: Vec<Problem>,
 }
 
-impl<'a> FormatSink<'a> for Told<'a> {
+impl<'a> FormatSink<'a> for Collected<'a> {
     fn event(&mut self, event: Event<'a>) {
         self.events.push(event);
     }

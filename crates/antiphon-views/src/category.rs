@@ -6,9 +6,9 @@
 use antiphon_model::{BodyError, CallIx};
 use serde::Serialize;
 
-use crate::arguments::Arguments;
 use crate::shell::Script;
 use crate::{Reading, shell};
+use antiphon_model::Arguments;
 
 /// What kind of thing a call does, in the categories of STD-001.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

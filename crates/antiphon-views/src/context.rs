@@ -63,13 +63,13 @@ pub fn context(
     at: Option<EventIx>,
 ) -> Result<Context, BodyError> {
     let session = reading.session;
-    let own_deed = |event: EventIx| {
+    let is_own_action = |event: EventIx| {
         let entry = session.entry(event);
         entry.agent() == Some(agent) && entry.role() == Some(Role::Assistant)
     };
     let mut live = Live::default();
     for event in session.agent(agent).transcript() {
-        if at.is_some_and(|at| event > at || (event == at && own_deed(at))) {
+        if at.is_some_and(|at| event > at || (event == at && is_own_action(at))) {
             break;
         }
         let entry = session.entry(event);
@@ -81,7 +81,7 @@ pub fn context(
     }
     let show = |event: EventIx| -> Result<(String, EntryKind, String), BodyError> {
         let entry = session.entry(event);
-        Ok((entry.id().to_owned(), entry.kind(), reading.deed(entry)?))
+        Ok((entry.id().to_owned(), entry.kind(), reading.description(entry)?))
     };
     let entries = live.entries.iter().map(|&event| {
         let (message_id, role, text) = show(event)?;

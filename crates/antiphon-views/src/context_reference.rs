@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 use antiphon_model::{BodyError, CallIx};
 use serde::Serialize;
 
-use crate::arguments::Arguments;
 use crate::calls::has_failed;
-use crate::files::{Deed, touches};
+use crate::files::{FileAction, touches};
 use crate::{Category, Reading, category};
+use antiphon_model::Arguments;
 
 /// Something that calls drew upon, in the standard's own words.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -131,7 +131,10 @@ impl References {
 pub(crate) fn uses(reading: &Reading<'_>, ix: CallIx) -> Result<Vec<(String, bool)>, BodyError> {
     let touched = touches(reading, ix)?;
     if !touched.is_empty() {
-        return Ok(touched.into_iter().map(|it| (it.path, it.deed != Deed::Read)).collect());
+        return Ok(touched
+            .into_iter()
+            .map(|it| (it.path, it.action != FileAction::Read))
+            .collect());
     }
     if reading.session.call(ix).is_open() || has_failed(reading, ix) {
         return Ok(Vec::new());

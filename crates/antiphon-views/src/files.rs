@@ -12,7 +12,7 @@ use antiphon_model::{AgentIx, BodyError};
 use serde::Serialize;
 
 use crate::Reading;
-pub(crate) use touch::{Deed, Touch, touches};
+pub(crate) use touch::{FileAction, Touch, touches};
 
 /// A file that was changed, and by how much.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -67,7 +67,7 @@ pub fn file_changes_of_all(reading: &Reading<'_>) -> Result<FileChangesOfAll, Bo
     for (ix, call) in reading.session.calls() {
         for touch in touches(reading, ix)? {
             let is_new = paths.get(&touch.path).is_none_or(|is_gone| *is_gone);
-            paths.insert(touch.path.clone(), touch.deed == Deed::Delete);
+            paths.insert(touch.path.clone(), touch.action == FileAction::Delete);
             by_agent.entry(call.agent).or_default().apply(touch.clone(), is_new);
             all.apply(touch, is_new);
         }
@@ -106,16 +106,16 @@ struct Files {
 impl Files {
     /// `is_new`: nobody touched the path before, or whoever did has deleted it.
     fn apply(&mut self, touch: Touch, is_new: bool) {
-        let creates = match touch.deed {
-            Deed::Read => {
+        let creates = match touch.action {
+            FileAction::Read => {
                 if self.was_read.insert(touch.path.clone()) {
                     self.read.push(touch.path);
                 }
                 return;
             }
-            Deed::Create => true,
-            Deed::Write => is_new,
-            Deed::Update | Deed::Delete => false,
+            FileAction::Create => true,
+            FileAction::Write => is_new,
+            FileAction::Update | FileAction::Delete => false,
         };
         let file = self.files.entry(touch.path).or_insert(File {
             fate: Fate::Untouched,
@@ -127,10 +127,10 @@ impl Files {
             self.changes += 1;
             file.since = self.changes;
         }
-        file.fate = match (file.fate, touch.deed) {
+        file.fate = match (file.fate, touch.action) {
             // What came and went within is no change.
-            (Fate::Created, Deed::Delete) => Fate::Untouched,
-            (_, Deed::Delete) => Fate::Deleted,
+            (Fate::Created, FileAction::Delete) => Fate::Untouched,
+            (_, FileAction::Delete) => Fate::Deleted,
             (Fate::Created, _) => Fate::Created,
             (Fate::Untouched, _) if creates => Fate::Created,
             (Fate::Untouched | Fate::Modified | Fate::Deleted, _) => Fate::Modified,

@@ -68,7 +68,7 @@ pub fn hooks(reading: &Reading<'_>) -> Result<Vec<HookEpisode>, BodyError> {
     let has_roles = session.agents().any(|(agent, _)| is_hook(session, agent));
     for entry in session.entries() {
         match told(reading, entry, has_roles)? {
-            Some(Told::Asked) => {
+            Some(SystemMessage::Asked) => {
                 let Some(hook) = entry.agent() else { continue };
                 let until = busy.get(&hook).filter(|_| is_hook(session, hook));
                 if until.is_some_and(|until| until.is_none_or(|until| entry.ix() < until)) {
@@ -101,12 +101,12 @@ pub fn hooks(reading: &Reading<'_>) -> Result<Vec<HookEpisode>, BodyError> {
                 }
                 episodes.push(episode);
             }
-            Some(Told::Rejected) if !explained.contains(&entry.ix()) => {
+            Some(SystemMessage::Rejected) if !explained.contains(&entry.ix()) => {
                 let mut episode = HookEpisode::default();
                 fill_rejection(reading, &mut episode, entry)?;
                 episodes.push(episode);
             }
-            Some(Told::Rejected) | None => {}
+            Some(SystemMessage::Rejected) | None => {}
         }
         // A result may say that a hook stopped it, where no notice was logged.
         if let Some(call) = blocked_call(reading, entry)?
@@ -126,7 +126,7 @@ fn is_hook(session: &Session, agent: AgentIx) -> bool {
 }
 
 /// What a message from the system is.
-enum Told {
+enum SystemMessage {
     /// A hook is asked.
     Asked,
     /// An agent is told what a hook has against its answer.
@@ -140,18 +140,18 @@ fn told(
     reading: &Reading<'_>,
     entry: Entry<'_>,
     has_roles: bool,
-) -> Result<Option<Told>, BodyError> {
+) -> Result<Option<SystemMessage>, BodyError> {
     if entry.kind() != EntryKind::Message(Role::User) {
         return Ok(None);
     }
     if entry.agent().is_some_and(|agent| is_hook(reading.session, agent)) {
-        return Ok(Some(Told::Asked));
+        return Ok(Some(SystemMessage::Asked));
     }
     Ok(match entry.source() {
-        Source::System if !has_roles => Some(Told::Asked),
-        Source::System => Some(Told::Rejected),
+        Source::System if !has_roles => Some(SystemMessage::Asked),
+        Source::System => Some(SystemMessage::Rejected),
         Source::Own if reading.text(entry)?.trim_start().starts_with("<system>") => {
-            Some(Told::Rejected)
+            Some(SystemMessage::Rejected)
         }
         Source::Own | Source::Agent(_) | Source::External => None,
     })

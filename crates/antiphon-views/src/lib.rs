@@ -4,7 +4,6 @@
 //! looks in a terminal is the binary's business. A view reads bodies through a [`Reading`] and
 //! nothing else: same log, same result, on any machine.
 
-mod arguments;
 mod basis;
 mod busy;
 mod call_index;
@@ -27,7 +26,6 @@ mod outline;
 mod perspective;
 mod phases;
 mod prices;
-mod reading;
 mod request;
 mod resume;
 mod run;
@@ -45,7 +43,8 @@ mod tree;
 mod usd;
 mod words;
 
-pub use arguments::short_arguments;
+// What every view is given.
+pub use antiphon_model::{AgentNotFound, Reading, short_arguments};
 pub use basis::FactBasis;
 pub use busy::{Busy, Idle, busy};
 pub use call_index::{CallIndex, CallNotFound};
@@ -69,7 +68,6 @@ pub use phases::{
     CallRange, Phase, automatic_phases, main_agent, phases, phases_of, phases_of_all,
 };
 pub use prices::{ModelPrices, Prices, PricesError};
-pub use reading::{AgentNotFound, Reading};
 pub use request::{Cost, CostBasis, Identity, Pricing, Request, requests};
 pub use resume::{OpenCall, Resume, ResumePoint, resume};
 pub use run::{Run, RunPart, RunSession, RunSpan, RunStatus, RunStatusRule, RunStep, RunTree, run};

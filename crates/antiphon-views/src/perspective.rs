@@ -89,7 +89,7 @@ pub fn perspective(
         rows.push(Perspective {
             message_id: entry.id().to_owned(),
             kind,
-            text: reading.deed(entry)?,
+            text: reading.description(entry)?,
             agent_id: session.agent_id(agent).to_owned(),
             name: session.agent_name(agent).to_owned(),
             depth,

@@ -122,6 +122,6 @@ fn point(reading: &Reading<'_>, entry: Entry<'_>) -> Result<ResumePoint, BodyErr
         line: entry.line_number(),
         agent_id: entry.agent().map(|agent| session.agent_id(agent).to_owned()),
         name: entry.agent().map(|agent| session.agent_name(agent).to_owned()),
-        text: reading.deed(entry)?,
+        text: reading.description(entry)?,
     })
 }

@@ -70,7 +70,7 @@ pub(crate) fn score(reading: &Reading<'_>) -> Result<Score, BodyError> {
             }
             EntryKind::Message(Role::Assistant) => {
                 let reached = arrivals.get(&Said::Event(entry.ix())).map_or(&[][..], Vec::as_slice);
-                drawing.deed(entry, agent, reached)?;
+                drawing.answer(entry, agent, reached)?;
             }
             EntryKind::Fragment => {
                 let reached = arrivals.get(&Said::Event(entry.ix())).map_or(&[][..], Vec::as_slice);
@@ -173,7 +173,7 @@ impl Drawing<'_, '_> {
         Ok(())
     }
 
-    fn deed(
+    fn answer(
         &mut self,
         entry: Entry<'_>,
         agent: AgentIx,

@@ -9,7 +9,7 @@ mod programs;
 use antiphon_model::{BodyError, CallIx, json};
 
 use crate::Reading;
-use crate::arguments::Arguments;
+use antiphon_model::Arguments;
 
 /// Whether a tool runs commands.
 pub(crate) fn is_shell(tool: &str) -> bool {

@@ -107,7 +107,7 @@ pub fn timeline<'a>(
             role: entry.role(),
             source: source(session, entry).map(str::to_owned),
             tools: tools(session, entry).map(str::to_owned).collect(),
-            text: reading.deed(entry)?,
+            text: reading.description(entry)?,
             timestamp: entry.at(),
             duration_ms: duration.map(|(millis, _)| millis),
             duration_basis: duration.map(|(_, basis)| basis),

@@ -100,7 +100,7 @@ fn step(
         agent_id: entry.agent().map(|agent| session.agent_id(agent).to_owned()),
         name: entry.agent().map(|agent| session.agent_name(agent).to_owned()),
         kind: entry.kind(),
-        text: reading.deed(entry)?,
+        text: reading.description(entry)?,
         link,
     })
 }

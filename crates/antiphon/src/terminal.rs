@@ -57,14 +57,6 @@ pub(crate) fn json_rows<T: Serialize>(
     Ok(())
 }
 
-/// Prints one line of JSON Lines at once: somebody may be waiting for it.
-pub(crate) fn json_line(line: &str) -> anyhow::Result<()> {
-    let mut out = io::stdout().lock();
-    out.write_all(format!("{}\n", escape_json(line.trim_end())).as_bytes())?;
-    out.flush()?;
-    Ok(())
-}
-
 /// Lines of JSON Lines, many at a time.
 #[derive(Debug, Default)]
 pub(crate) struct JsonLines {

@@ -21,7 +21,7 @@ use crate::{Duplicate, Sink};
 const REPEATED: &str = "copy of a sub-agent's line in the file of its parent";
 
 /// A line that tells of a sub-agent.
-pub(super) struct Told<'a> {
+pub(super) struct ProgressLine<'a> {
     pub(super) agent: Cow<'a, str>,
     call: Option<Cow<'a, str>>,
     /// The line that tells it.
@@ -29,7 +29,7 @@ pub(super) struct Told<'a> {
     data: Object<'a>,
 }
 
-impl<'a> Told<'a> {
+impl<'a> ProgressLine<'a> {
     pub(super) fn of(record: &Record<'a>) -> Option<Self> {
         if record.object.id("type") != Some("progress") {
             return None;
@@ -71,7 +71,7 @@ impl<'a> Transcript<'a> {
     /// Adds what a line tells of a sub-agent. One that has a file is left for later.
     pub(super) fn told(
         &mut self,
-        told: &Told<'a>,
+        told: &ProgressLine<'a>,
         shared: &mut Shared<'a>,
         sink: &mut dyn Sink<'a>,
     ) {
@@ -95,7 +95,12 @@ impl<'a> Transcript<'a> {
     }
 
     /// Takes the tokens from the message of a line that only tells of it.
-    fn leave_tokens(&mut self, line: &Record<'a>, told: &Told<'a>, shared: &mut Shared<'a>) {
+    fn leave_tokens(
+        &mut self,
+        line: &Record<'a>,
+        told: &ProgressLine<'a>,
+        shared: &mut Shared<'a>,
+    ) {
         let id = line.object.object("message").and_then(|message| message.id("id"));
         let Some(id) = id else { return };
         let Some(message) = self.message_named(&told.agent, id) else { return };
@@ -116,7 +121,7 @@ impl<'a> Transcript<'a> {
     /// The same, for the sub-agent's own file: what it has is named as repeated.
     pub(super) fn told_again(
         &mut self,
-        told: &Told<'a>,
+        told: &ProgressLine<'a>,
         shared: &mut Shared<'a>,
         sink: &mut dyn Sink<'a>,
     ) {
@@ -144,7 +149,7 @@ impl<'a> Transcript<'a> {
     }
 
     /// Whether the file has every part of a line. Lines have other ids there in some versions.
-    fn has_all_of(&mut self, line: &Record<'a>, told: &Told<'a>, only_usage: bool) -> bool {
+    fn has_all_of(&mut self, line: &Record<'a>, told: &ProgressLine<'a>, only_usage: bool) -> bool {
         let said = line.object.object("message").unwrap_or_default();
         if only_usage && let Some(id) = said.id("id") {
             return self.message_named(&told.agent, id).is_some();

@@ -9,7 +9,7 @@ use antiphon_model::{
 };
 
 use super::PROGRAM;
-use super::progress::Told;
+use super::progress::ProgressLine;
 use super::transcript::Transcript;
 use crate::line::{Object, Record, not_an_object};
 use crate::merge::Voice;
@@ -31,7 +31,7 @@ pub(super) struct Shared<'a> {
     pub(super) seen: BTreeSet<&'a str>,
     pub(super) launches: BTreeMap<Cow<'a, str>, Launch<'a>>,
     /// What a call asked for, by its id.
-    pub(super) errands: BTreeMap<&'a str, Errand<'a>>,
+    pub(super) delegations: BTreeMap<&'a str, Delegation<'a>>,
     /// By sub-agent: the requests that only progress lines tell of.
     pub(super) left: BTreeMap<Cow<'a, str>, Left<'a>>,
     /// By sub-agent: where its maker was told what it came to.
@@ -70,7 +70,7 @@ pub(super) struct Report<'a> {
 
 /// A call that may make a sub-agent.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Errand<'a> {
+pub(super) struct Delegation<'a> {
     pub(super) agent: Cow<'a, str>,
     pub(super) description: Option<Cow<'a, str>>,
     pub(super) agent_type: Option<Cow<'a, str>>,
@@ -117,7 +117,7 @@ impl<'a> Session<'a> {
             files.map(|(at, transcript)| (transcript.agent().clone(), at)).collect();
         for line in std::mem::take(&mut self.shared.told) {
             let record = Object::parse(line.text).map(|object| Record { line, object });
-            let Some(told) = record.as_ref().and_then(Told::of) else { continue };
+            let Some(told) = record.as_ref().and_then(ProgressLine::of) else { continue };
             let own = files.get(&told.agent).and_then(|&at| self.transcripts.get_mut(at));
             if let Some(own) = own {
                 own.told_again(&told, &mut self.shared, sink);
@@ -236,7 +236,7 @@ fn created<'a>(
     shared: &Shared<'a>,
     events: &[Event<'a>],
 ) -> AgentCreated<'a> {
-    let errand = launch.and_then(|launch| shared.errands.get(&*launch.call));
+    let delegation = launch.and_then(|launch| shared.delegations.get(&*launch.call));
     let model = events.iter().find_map(|event| {
         let EventKind::Message(message) = &event.kind else { return None };
         message.model.clone().filter(|_| message.usage.is_some())
@@ -246,13 +246,15 @@ fn created<'a>(
         agent: agent.clone(),
         name: match is_main {
             true => Some(Cow::Borrowed("Claude Code")),
-            false => errand.and_then(|errand| errand.description.clone()),
+            false => delegation.and_then(|delegation| delegation.description.clone()),
         },
         language_model: model,
-        parent_id: launch.and_then(|l| l.by.clone().or(errand.map(|e| e.agent.clone()))),
+        parent_id: launch.and_then(|l| l.by.clone().or(delegation.map(|e| e.agent.clone()))),
         tool_call_id: launch.map(|launch| launch.call.clone()),
         cause: Vec::new(),
-        agent_type: errand.and_then(|errand| errand.agent_type.clone()).or_else(|| own_task(agent)),
+        agent_type: delegation
+            .and_then(|delegation| delegation.agent_type.clone())
+            .or_else(|| own_task(agent)),
         adapter_id: is_main.then_some(Cow::Borrowed(PROGRAM)),
         flavor: None,
         task: None,
@@ -275,9 +277,9 @@ impl<'a> Shared<'a> {
             let EventKind::Message(message) = &event.kind else { return None };
             message.content
         })?;
-        let (call, errand) =
-            self.errands.iter().find(|(_, errand)| errand.prompt == Some(told.json))?;
-        let by = Some(errand.agent.clone());
+        let (call, delegation) =
+            self.delegations.iter().find(|(_, delegation)| delegation.prompt == Some(told.json))?;
+        let by = Some(delegation.agent.clone());
         Some(Launch { call: Cow::Borrowed(call), by, in_background: false })
     }
 }

@@ -11,8 +11,8 @@ use antiphon_model::{
 use memchr::memmem;
 
 use super::block::{self, add_content};
-use super::progress::{Heard, Told};
-use super::session::{Errand, Launch, MAIN, Report, Shared, time};
+use super::progress::{Heard, ProgressLine};
+use super::session::{Delegation, Launch, MAIN, Report, Shared, time};
 use super::usage::usage;
 use crate::line::{Object, Record, records_where};
 use crate::{Duplicate, Sink, Stream};
@@ -122,7 +122,7 @@ impl<'a> Transcript<'a> {
         }
         shared.facts.learn(object);
         let before = self.events.len();
-        match Told::of(record) {
+        match ProgressLine::of(record) {
             Some(told) => self.told(&told, shared, sink),
             None => self.says(record, &agent, shared, sink),
         }
@@ -451,13 +451,13 @@ fn note_errand<'a>(call: &Object<'a>, agent: &Agent<'a>, shared: &mut Shared<'a>
     if let Some(id) = call.id("id")
         && input.raw("prompt").is_some()
     {
-        let errand = Errand {
+        let delegation = Delegation {
             agent: agent.clone(),
             description: input.text("description"),
             agent_type: input.text("subagent_type"),
             prompt: input.raw("prompt"),
         };
-        shared.errands.insert(id, errand);
+        shared.delegations.insert(id, delegation);
     }
 }
 

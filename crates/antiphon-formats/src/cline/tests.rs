@@ -35,11 +35,13 @@ fn a_list_of_messages_is_another_format() {
 
 #[test]
 fn a_task_is_named_by_its_folder() {
-    let session = FORMAT.kept.unwrap().session;
+    let session = FORMAT.layout.kept.unwrap().session;
     assert_eq!(session("1770000000000/api_conversation_history.json"), Some("1770000000000"));
-    assert_eq!(session("1770000000000/ui_messages.json"), None);
+    assert_eq!(session("1770000000000/ui_messages.json"), Some("1770000000000"));
+    assert_eq!(session("1770000000000/task_metadata.json"), None);
     assert!(belongs("api_conversation_history", "ui_messages.json", ""));
-    assert!(!belongs("ui_messages", "task_metadata.json", ""));
+    assert!(belongs("ui_messages", "task_metadata.json", ""));
+    assert!(!belongs("ui_messages", "ui_messages.json", ""));
 }
 
 #[test]

@@ -39,7 +39,7 @@ pub(super) struct Twins<'a> {
 
 /// Texts that were told and found no item yet.
 #[derive(Debug, Default)]
-struct Told<'a> {
+struct Unmatched<'a> {
     prompts: Lines<'a>,
     answers: Lines<'a>,
     thoughts: Lines<'a>,
@@ -57,7 +57,7 @@ enum Words {
 impl<'a> Twins<'a> {
     pub(super) fn scan(stream: &Stream<'a>, number: u32, replay: &Replay) -> Self {
         let mut twins = Self::default();
-        let mut told = Told::default();
+        let mut told = Unmatched::default();
         let mut said: Vec<(u64, Words, Vec<Cow<'a, str>>)> = Vec::new();
         let mut searches: Vec<Search<'a>> = Vec::new();
         let mut search_ends: Vec<Search<'a>> = Vec::new();
@@ -121,7 +121,13 @@ impl<'a> Twins<'a> {
         known.entry(call).or_insert_with(|| entry.line());
     }
 
-    fn join_words(&mut self, told: &mut Told<'a>, line: u64, words: Words, parts: &[Cow<'a, str>]) {
+    fn join_words(
+        &mut self,
+        told: &mut Unmatched<'a>,
+        line: u64,
+        words: Words,
+        parts: &[Cow<'a, str>],
+    ) {
         let mut found = Vec::new();
         for part in parts {
             found.extend(told.take(words, part.trim_end()));
@@ -182,7 +188,7 @@ impl<'a> Twins<'a> {
     }
 }
 
-impl<'a> Told<'a> {
+impl<'a> Unmatched<'a> {
     fn add(&mut self, words: Words, text: Option<Cow<'a, str>>, line: u64) {
         let Some(text) = text else { return };
         let text = match text {

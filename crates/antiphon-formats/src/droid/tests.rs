@@ -18,9 +18,9 @@ fn a_session_may_stop_before_an_answer() {
 
 #[test]
 fn settings_belong_to_their_session() {
-    assert!((FORMAT.belongs)("d1", "d1.settings.json", ""));
-    assert!(!(FORMAT.belongs)("d1", "d2.settings.json", ""));
-    assert!(!(FORMAT.belongs)("d1", "d2.jsonl", ""));
+    assert!((FORMAT.layout.belongs)("d1", "d1.settings.json", ""));
+    assert!(!(FORMAT.layout.belongs)("d1", "d2.settings.json", ""));
+    assert!(!(FORMAT.layout.belongs)("d1", "d2.jsonl", ""));
 }
 
 /// No more was thought than was put out.

@@ -17,7 +17,7 @@ const MAIN: &str = "main";
 
 pub(super) fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
     let mut ids = BTreeSet::new();
-    let mut told: Vec<Told<'a>> = Vec::new();
+    let mut told: Vec<FileEvents<'a>> = Vec::new();
     for (number, stream) in (0..).zip(streams) {
         let mut chat = Chat::default();
         for record in records(stream, number) {
@@ -26,20 +26,20 @@ pub(super) fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
                 Err(problem) => sink.problem(problem),
             }
         }
-        told.push(Told::of(stream.name, chat, &mut ids, number == 0, sink));
+        told.push(FileEvents::of(stream.name, chat, &mut ids, number == 0, sink));
     }
     finish(told, sink);
 }
 
-/// A file, told.
-struct Told<'a> {
+/// What a file came to.
+struct FileEvents<'a> {
     agent: Cow<'a, str>,
     events: Vec<Event<'a>>,
     made: Vec<Made<'a>>,
     model: Option<Cow<'a, str>>,
 }
 
-impl<'a> Told<'a> {
+impl<'a> FileEvents<'a> {
     fn of(
         name: &'a str,
         chat: Chat<'a>,
@@ -178,7 +178,7 @@ fn prompt<'a>(record: &Record<'a>) -> Option<Cow<'a, str>> {
 type Maker<'a> = (usize, Cow<'a, str>, Option<Cow<'a, str>>);
 
 /// Brings the chats into one order, each agent under the call that made it.
-fn finish<'a>(told: Vec<Told<'a>>, sink: &mut dyn Sink<'a>) {
+fn finish<'a>(told: Vec<FileEvents<'a>>, sink: &mut dyn Sink<'a>) {
     let mut makers: BTreeMap<Cow<'a, str>, Maker<'a>> = BTreeMap::new();
     for (at, chat) in told.iter().enumerate() {
         for made in &chat.made {

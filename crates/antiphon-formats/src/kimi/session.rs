@@ -23,7 +23,7 @@ pub(super) struct Launch<'a> {
 }
 
 /// What a file came to.
-struct Told<'a> {
+struct FileEvents<'a> {
     agent: Cow<'a, str>,
     events: Vec<Event<'a>>,
     launches: Vec<Launch<'a>>,
@@ -34,7 +34,7 @@ struct Told<'a> {
 
 pub(super) fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
     let mut state: Option<Record<'a>> = None;
-    let mut told: Vec<Told<'a>> = Vec::new();
+    let mut told: Vec<FileEvents<'a>> = Vec::new();
     for (number, stream) in (0..).zip(streams) {
         let mut wire = Wire::new(stream.name, agent_of(stream.name, streams.len() == 1));
         let mut screen = old::Screen::new(stream.name);
@@ -58,7 +58,7 @@ pub(super) fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
         events.extend(screen.finish());
         if !events.is_empty() {
             let (model, profile, agent) = facts;
-            told.push(Told { agent, events, launches, model, profile });
+            told.push(FileEvents { agent, events, launches, model, profile });
         }
     }
     let facts = state.as_ref().map(|record| record.object.clone()).unwrap_or_default();
@@ -80,7 +80,7 @@ fn agent_of(name: &str, is_alone: bool) -> Cow<'_, str> {
 }
 
 /// What the session says of itself.
-fn begun<'a>(state: Option<&Record<'a>>, main: Option<&Told<'a>>) -> Option<Event<'a>> {
+fn begun<'a>(state: Option<&Record<'a>>, main: Option<&FileEvents<'a>>) -> Option<Event<'a>> {
     let first = main.and_then(|main| main.events.first());
     let (line, place) = match (state, first) {
         (Some(state), _) => (state.line.number, state.line.place),
@@ -115,7 +115,7 @@ fn prompt<'a>(event: &Event<'a>) -> Option<Cow<'a, str>> {
 }
 
 /// Each agent under the call that made it.
-fn voices<'a>(told: Vec<Told<'a>>, state: &Object<'a>) -> Vec<Voice<'a>> {
+fn voices<'a>(told: Vec<FileEvents<'a>>, state: &Object<'a>) -> Vec<Voice<'a>> {
     let mut makers: BTreeMap<String, (usize, Launch<'a>)> = BTreeMap::new();
     for (at, it) in told.iter().enumerate() {
         for launch in &it.launches {

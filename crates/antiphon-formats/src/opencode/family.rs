@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use antiphon_model::{Event, EventKind};
 
 use super::gather::Session;
-use super::tell::{Tell, Told};
+use super::tell::{SessionEvents, Tell};
 use crate::Sink;
 use crate::merge::{Voice, merge};
 use crate::script::created;
@@ -22,7 +22,7 @@ pub(super) fn read<'a>(sessions: &[Session<'a>], sink: &mut dyn Sink<'a>) {
         .zip(sessions)
         .filter_map(|(at, session): (usize, _)| Some((session.id?, at)))
         .collect();
-    let mut told: Vec<Told<'a>> = sessions
+    let mut told: Vec<SessionEvents<'a>> = sessions
         .iter()
         .zip(&agents)
         .map(|(session, agent)| Tell::new(session.name, agent.clone()).tell(&session.said))

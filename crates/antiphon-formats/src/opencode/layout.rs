@@ -44,7 +44,7 @@ pub(super) fn leads(name: &str, head: &mut dyn FnMut() -> String) -> Vec<Lead> {
 /// Another session belongs here if it names this one as its parent.
 pub(super) fn belongs(stem: &str, name: &str, head: &str) -> bool {
     if let Some((folder, file)) = name.split_once('/') {
-        let is_session = file.is_empty() || crate::named(file, "ses", ENDING).is_some();
+        let is_session = file.is_empty() || crate::layout::named(file, "ses", ENDING).is_some();
         return folder == stem && stem.starts_with("ses") && is_session && !file.contains('/');
     }
     name.ends_with(ENDING) && made_by(head).is_some_and(|parent| parent == stem)
@@ -70,7 +70,7 @@ pub(super) fn session(path: &str) -> Option<&str> {
         (_, None) => true,
         _ => false,
     };
-    crate::named(path, "ses", ENDING).filter(|_| is_session)
+    crate::layout::named(path, "ses", ENDING).filter(|_| is_session)
 }
 
 #[cfg(test)]

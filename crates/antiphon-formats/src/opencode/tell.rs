@@ -29,9 +29,9 @@ pub(super) struct Tell<'a> {
     made: Vec<(Cow<'a, str>, Cow<'a, str>)>,
 }
 
-/// A session, told.
+/// What a session came to.
 #[derive(Debug)]
-pub(super) struct Told<'a> {
+pub(super) struct SessionEvents<'a> {
     pub(super) events: Vec<Event<'a>>,
     pub(super) made: Vec<(Cow<'a, str>, Cow<'a, str>)>,
     pub(super) model: Option<Cow<'a, str>>,
@@ -53,7 +53,7 @@ impl<'a> Tell<'a> {
         }
     }
 
-    pub(super) fn tell(mut self, said: &[Said<'a>]) -> Told<'a> {
+    pub(super) fn tell(mut self, said: &[Said<'a>]) -> SessionEvents<'a> {
         let mut first = None;
         for said in said {
             if first.is_none() {
@@ -102,7 +102,7 @@ impl<'a> Tell<'a> {
         }
     }
     /// The events, and last what was taken back.
-    fn finish_with(mut self, first: Option<Event<'a>>) -> Told<'a> {
+    fn finish_with(mut self, first: Option<Event<'a>>) -> SessionEvents<'a> {
         if let Some((record, from)) = self.reverted.take() {
             let found = self.before.iter().find(|(id, _)| *id == from);
             let kept = found.map(|(_, before)| *before);
@@ -115,7 +115,7 @@ impl<'a> Tell<'a> {
             let EventKind::Message(message) = &event.kind else { return None };
             message.model.clone()
         });
-        Told { events, made: self.made, model, first }
+        SessionEvents { events, made: self.made, model, first }
     }
 
     /// The first line is the session's beginning, whatever it is.

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 use std::time::{Duration, Instant, SystemTime};
 
-use antiphon_formats::FORMATS;
 use antiphon_journal::regular;
 use antiphon_sources::{Beside, Bundle, DatabaseError, Error, Member, name, tree};
 
@@ -100,7 +99,7 @@ impl Copying<'_> {
 
     /// The folder that all files must lie in: where sessions share folders, the one above those.
     fn within(&self) -> PathBuf {
-        let format = FORMATS.iter().find(|format| format.name == self.source.agent);
+        let format = antiphon_formats::find(self.source.agent);
         let root = format.and_then(|format| tree::root(&self.source.file, format));
         root.unwrap_or_else(|| self.source.within.clone())
     }
@@ -297,7 +296,7 @@ impl Copying<'_> {
 fn sizes(members: &[Member], agent: &str) -> Sizes {
     let files = members.iter().filter(|member| member.document.is_none());
     let files = files.map(|member| member.path.clone());
-    let format = FORMATS.iter().find(|format| format.name == agent);
+    let format = antiphon_formats::find(agent);
     let folders = format.map(|format| tree::folders(members, format)).unwrap_or_default();
     files.chain(folders).map(|path| (size(&path), path)).map(|(size, path)| (path, size)).collect()
 }

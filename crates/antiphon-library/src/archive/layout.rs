@@ -29,6 +29,14 @@ pub(crate) fn has_lost_its_record(folder: &Path) -> bool {
     matches!(State::find(folder), Found::MadeUp(_))
 }
 
+/// What the agent calls the session in this folder; its key, where the agent has no name for it
+/// but a path.
+pub(crate) fn name_of(folder: &Path) -> Option<String> {
+    let name = State::read(folder)?.session_id;
+    let is_name = !name.is_empty() && !name.contains(['/', '\\']);
+    if is_name { Some(name) } else { folder.file_name()?.to_str().map(str::to_owned) }
+}
+
 /// The files of the copy whose main file this is, under the names that the agent gave them;
 /// nothing, if it is no copy.
 pub(crate) fn native_files_at(main: &Path) -> Option<Vec<(PathBuf, PathBuf)>> {

@@ -8,7 +8,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use antiphon_catalog::Key;
-use antiphon_formats::FORMATS;
 use antiphon_sources::{PACKED, format_of, list, relative};
 use serde::{Deserialize, Serialize};
 
@@ -178,10 +177,10 @@ fn names(generation: &Path) -> Vec<String> {
 /// format.
 fn likely_main(folder: &Path, generation: &Path, names: &[String]) -> Option<String> {
     let agent = folder.parent()?.file_name()?.to_str()?;
-    let format = FORMATS.iter().find(|format| format.name == agent)?;
+    let format = antiphon_formats::find(agent)?;
     let key = folder.file_name()?.to_str()?;
     let is_named = |name: &&String| {
-        let known = format.kept.as_ref().and_then(|kept| (kept.session)(name));
+        let known = format.layout.kept.as_ref().and_then(|kept| (kept.session)(name));
         let file = name.rsplit('/').next().unwrap_or(name);
         let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
         let mut ids = known.into_iter().chain([stem]);

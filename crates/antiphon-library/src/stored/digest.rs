@@ -46,7 +46,7 @@ impl StoredSession {
             Origin::Recorded => of_log(&place.folder)?,
             Origin::Archived => of_file(&place.main_file())?,
         };
-        let row = Row::of(&place.subject(format), &session);
+        let row = Row::of(&place.subject(&place.name(), format), &session);
         let known = Self::of_row(place, row)?;
         // Of what lies between the ends nothing is known.
         let summary = Summary { events, agents: None, calls: None, ..known.summary };

@@ -20,7 +20,9 @@ impl Store {
         let mut found = Vec::new();
         for place in self.places().into_iter().filter(|place| place.origin == Origin::Archived) {
             let format = FORMATS.iter().find(|it| Some(it.name) == place.agent.as_deref());
-            let kept = format.filter(|it| it.made_by.is_some()).and_then(|it| it.kept.as_ref());
+            let kept = format
+                .filter(|it| it.layout.made_by.is_some())
+                .and_then(|it| it.layout.kept.as_ref());
             let Some(kept) = kept else { continue };
             let root = newest_copy(&place.folder);
             let main = place.main_file();

@@ -51,7 +51,7 @@ impl Wanted {
 
 /// Where the agents keep their sessions, as far as that is there.
 pub fn source_folders(environment: &Environment) -> Vec<SourceFolder> {
-    let kept = FORMATS.iter().filter_map(|format| Some((format, format.kept.as_ref()?)));
+    let kept = FORMATS.iter().filter_map(|format| Some((format, format.layout.kept.as_ref()?)));
     let places = |(format, kept)| {
         let mut places = folders(format, kept, environment);
         places.extend(in_projects(format, environment));
@@ -66,9 +66,9 @@ fn in_projects(format: &'static Format, environment: &Environment) -> Vec<Source
     let Environment { home, current_folder, .. } = environment;
     let above = current_folder.iter().flat_map(|folder| folder.ancestors());
     let folders: BTreeSet<&Path> = above.chain(home.as_deref()).collect();
-    let names = format.in_projects.iter();
+    let names = format.layout.in_projects.iter();
     let near = names.flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
-    let is_one_of_them = !format.in_projects.is_empty();
+    let is_one_of_them = !format.layout.in_projects.is_empty();
     let store = environment.store_folder().filter(|_| is_one_of_them);
     let before = store.map(|store| crate::archive::sources_of(&store, format.name));
     let files = near.chain(before.into_iter().flatten()).filter(|path| path.is_file());
@@ -95,7 +95,7 @@ fn folders(format: &Format, kept: &Kept, environment: &Environment) -> Vec<Sourc
     let folders = below(kept.below).into_iter().filter(|path| path.is_dir());
     // What should be a database and is none is told when it is opened; an empty one is one to come.
     let is_begun = |path: &PathBuf| path.metadata().is_ok_and(|it| it.is_file() && it.len() > 0);
-    let databases = below(format.databases).into_iter().filter(is_begun);
+    let databases = below(format.layout.databases).into_iter().filter(is_begun);
     let set = homes.iter().find_map(|home| days_set(home, format));
     let deletes_after_days = kept.deletes_after_days.map(|days| set.unwrap_or(days));
     let there = folders.chain(databases);
@@ -104,7 +104,7 @@ fn folders(format: &Format, kept: &Kept, environment: &Environment) -> Vec<Sourc
 
 /// What the agent's settings say about how long it keeps sessions.
 fn days_set(home: &Path, format: &Format) -> Option<u32> {
-    let (file, name) = format.days_setting?;
+    let (file, name) = format.layout.days_setting?;
     let settings = regular::read(&home.join(file)).ok()?;
     let settings: serde_json::Value = serde_json::from_slice(&settings).ok()?;
     settings.get(name)?.as_u64()?.try_into().ok()
@@ -126,15 +126,15 @@ pub(super) struct Found {
 }
 
 pub(super) fn look(folder: &SourceFolder) -> Result<Found, Error> {
-    let format = FORMATS.iter().find(|it| it.name == folder.agent);
+    let format = antiphon_formats::find(folder.agent);
     if folder.path.is_file() {
-        let sessions = match format.is_some_and(|format| !format.in_projects.is_empty()) {
+        let sessions = match format.is_some_and(|format| !format.layout.in_projects.is_empty()) {
             true => vec![in_project(folder)],
             false => in_database(folder)?,
         };
         return Ok(Found { sessions, ..Found::default() });
     }
-    let Some((format, kept)) = format.and_then(|it| Some((it, it.kept.as_ref()?))) else {
+    let Some((format, kept)) = format.and_then(|it| Some((it, it.layout.kept.as_ref()?))) else {
         return Ok(Found::default());
     };
     let (mut found, mut others, mut links) = (Vec::new(), Vec::new(), Vec::new());
@@ -158,7 +158,7 @@ pub(super) fn look(folder: &SourceFolder) -> Result<Found, Error> {
                 let made_by = |by: fn(&str) -> Option<String>| {
                     by(&head(&path).ok()?).filter(|it| !is_called(id, it))
                 };
-                let parent = format.made_by.and_then(made_by);
+                let parent = format.layout.made_by.and_then(made_by);
                 let (session_id, within) = (id.to_owned(), folder.path.clone());
                 let source = Source { agent: folder.agent, session_id, file: path, within };
                 found.push(Wanted { source, database: None, parent, children: None });
@@ -168,7 +168,10 @@ pub(super) fn look(folder: &SourceFolder) -> Result<Found, Error> {
         }
     }
     found.sort_by(|a, b| a.source.file.cmp(&b.source.file));
-    if format.made_by.is_some() {
+    if let Some(fallback) = kept.fallback {
+        leave_out_fallbacks(&mut found, fallback);
+    }
+    if format.layout.made_by.is_some() {
         name_parents(&mut found);
         break_circles(&mut found);
         add_children(&mut found);
@@ -178,15 +181,27 @@ pub(super) fn look(folder: &SourceFolder) -> Result<Found, Error> {
         found.iter().map(|it| it.source.file.with_extension("")).collect();
     others.retain(|path| {
         let is_claimed = path.ancestors().skip(1).any(|above| own_folders.contains(above));
-        !is_claimed && format.owners.is_some() && !is_outdated(path)
+        !is_claimed && format.layout.owners.is_some() && !is_outdated(path)
     });
     others.sort();
     Ok(Found { sessions: found, others, links })
 }
 
+/// A fallback beside the usual main file is a part of that session.
+fn leave_out_fallbacks(found: &mut Vec<Wanted>, fallback: &str) {
+    let is_fallback = |file: &Path| {
+        let name = relative(file, file.parent().unwrap_or(Path::new("")));
+        name.strip_suffix(PACKED).unwrap_or(&name) == fallback
+    };
+    let folder = |wanted: &Wanted| wanted.source.file.parent().map(Path::to_owned);
+    let usual = found.iter().filter(|wanted| !is_fallback(&wanted.source.file));
+    let usual: BTreeSet<Option<PathBuf>> = usual.map(folder).collect();
+    found.retain(|wanted| !is_fallback(&wanted.source.file) || !usual.contains(&folder(wanted)));
+}
+
 /// Whether a file is a sub-agent's.
 pub(super) fn is_sub_agents(path: &Path, agent: &str) -> bool {
-    let owners = FORMATS.iter().find(|it| it.name == agent).and_then(|format| format.owners);
+    let owners = antiphon_formats::find(agent).and_then(|format| format.layout.owners);
     owners.is_some_and(|owners| !owners(&head(path).unwrap_or_default()).is_empty())
 }
 

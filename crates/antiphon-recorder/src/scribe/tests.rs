@@ -72,8 +72,8 @@ fn what_could_not_be_written_is_said_in_lines_and_bytes() {
     let scribe = Scribe::new(Assignment::default(), log, redact, events, recorder);
     scribe.run(&mut outlet, &["cmd".to_owned()], || Some(Exit::default()));
     let warnings = told.iter().filter_map(|told| match told {
-        Told::Warning(warning) => Some(warning),
-        Told::Begun | Told::Written => None,
+        Notice::Warning(warning) => Some(warning),
+        Notice::Begun | Notice::Written => None,
     });
     let wanted = [
         "the recording is incomplete: no space left",

@@ -69,7 +69,7 @@ impl Near {
         stem: &str,
         format: &Format,
     ) -> impl Iterator<Item = &'a PathBuf> {
-        let beginnings = format.beside.iter().map(|beginning| beginning.replace("{}", stem));
+        let beginnings = format.layout.beside.iter().map(|beginning| beginning.replace("{}", stem));
         let files = beginnings.flat_map(|beginning| {
             let after = self.files.range(beginning.clone()..);
             after.take_while(move |(name, _)| name.starts_with(&*beginning))
@@ -80,7 +80,7 @@ impl Near {
     /// The same, and of those that say whose they are only its own, and those of its own. They are
     /// asked once.
     fn likely_own(&self, stem: &str, format: &Format) -> Vec<PathBuf> {
-        if format.owners.is_none() && format.made_by.is_none() {
+        if format.layout.owners.is_none() && format.layout.made_by.is_none() {
             return self.likely(stem, format).cloned().collect();
         }
         let owned = self.owned(format);
@@ -104,7 +104,7 @@ impl Near {
         let mut owned = Owned::new();
         for path in self.likely("", format) {
             let head = file::head(path).unwrap_or_default();
-            let owners = match (format.owners, format.made_by) {
+            let owners = match (format.layout.owners, format.layout.made_by) {
                 (Some(owners), _) => owners(&head),
                 (None, made_by) => made_by.and_then(|by| by(&head)).into_iter().collect(),
             };
@@ -122,7 +122,7 @@ impl Near {
 /// who made them, by what its name ends in.
 fn ids<'a>(stem: &'a str, format: &Format) -> impl Iterator<Item = &'a str> {
     let ends = stem.match_indices('-').filter_map(|(at, _)| stem.get(at + 1..));
-    let has_ends = format.owners.is_none();
+    let has_ends = format.layout.owners.is_none();
     std::iter::once(stem).chain(ends.filter(move |_| has_ends))
 }
 
@@ -148,7 +148,7 @@ pub(super) fn companions(main: &Path, format: &Format, which: Beside<'_>) -> Vec
     let mut found = beside(near, &stem, main, format, which);
     let mut folders = vec![folder.join(&stem)];
     let others = near.folders.iter().filter(|(name, _)| name.strip_suffix('/') != Some(&stem));
-    let others = others.filter(|(name, _)| (format.belongs)(&stem, name, ""));
+    let others = others.filter(|(name, _)| (format.layout.belongs)(&stem, name, ""));
     folders.extend(others.map(|(_, path)| path.clone()));
     while let Some(below) = folders.pop() {
         for path in list(&below) {
@@ -161,7 +161,7 @@ pub(super) fn companions(main: &Path, format: &Format, which: Beside<'_>) -> Vec
             if is_outdated(&path) {
                 continue;
             }
-            if (format.belongs)(&stem, &name, "") {
+            if (format.layout.belongs)(&stem, &name, "") {
                 found.push(Member::file(name, path));
             }
         }
@@ -199,8 +199,9 @@ pub(super) fn beside(
     let mut found: Vec<Member> = Vec::new();
     let mut stems = vec![stem.to_owned()];
     while let Some(stem) = stems.pop() {
-        let is_ours =
-            |(member, head): &mut (Member, String)| (format.belongs)(&stem, &member.name, head);
+        let is_ours = |(member, head): &mut (Member, String)| {
+            (format.layout.belongs)(&stem, &member.name, head)
+        };
         for (member, _) in others.extract_if(.., is_ours) {
             stems.push(super::stem(&member.path));
             found.push(member);

@@ -12,7 +12,7 @@ use crate::file::{self, PACKED};
 /// A session's root, where that is not its main file's folder.
 pub fn root(main: &Path, format: &Format) -> Option<PathBuf> {
     let main = std::path::absolute(main).ok()?;
-    match (format.above)(&relative(&main, Path::new(""))) {
+    match (format.layout.above)(&relative(&main, Path::new(""))) {
         0 => None,
         above => main.ancestors().nth(above + 1).map(Path::to_owned),
     }
@@ -74,7 +74,7 @@ fn absolute(path: PathBuf) -> PathBuf {
 /// The folders that a file leads to.
 fn led_to(member: &Member, root: &Path, format: &Format) -> Vec<PathBuf> {
     let mut head = || file::head(&member.path).unwrap_or_default();
-    let leads = (format.leads)(&member.name, &mut head);
+    let leads = (format.layout.leads)(&member.name, &mut head);
     let own = stem(&member.path);
     let folder = |lead: antiphon_formats::Lead| {
         let within = root.join(&lead.within);
@@ -91,7 +91,7 @@ fn led_to(member: &Member, root: &Path, format: &Format) -> Vec<PathBuf> {
 pub fn folders(members: &[Member], format: &Format) -> Vec<PathBuf> {
     let main = members.first().map(|main| &main.path);
     let Some(root) = main.and_then(|main| root(main, format)) else { return Vec::new() };
-    let leads = members.iter().flat_map(|it| (format.leads)(&it.name, &mut String::new));
+    let leads = members.iter().flat_map(|it| (format.layout.leads)(&it.name, &mut String::new));
     leads.map(|lead| root.join(lead.within).join(lead.named)).collect()
 }
 

@@ -2,8 +2,8 @@
 
 use antiphon_model::json;
 
-use super::touch::{Deed, Touch, count};
-use crate::arguments::Arguments;
+use super::touch::{FileAction, Touch, count};
+use antiphon_model::Arguments;
 
 pub(super) fn touches(arguments: &Arguments) -> Vec<Touch> {
     let all = arguments.as_str();
@@ -22,15 +22,15 @@ fn written(patch: &str) -> Vec<Touch> {
     let mut touches: Vec<Touch> = Vec::new();
     for line in patch.lines() {
         let begun = [
-            ("*** Add File: ", Deed::Create),
-            ("*** Update File: ", Deed::Update),
-            ("*** Delete File: ", Deed::Delete),
+            ("*** Add File: ", FileAction::Create),
+            ("*** Update File: ", FileAction::Update),
+            ("*** Delete File: ", FileAction::Delete),
         ]
         .into_iter()
-        .find_map(|(head, deed)| Some((line.strip_prefix(head)?, deed)));
-        if let Some((path, deed)) = begun {
-            let mut touch = Touch::new(path.trim(), deed);
-            if deed != Deed::Delete {
+        .find_map(|(head, action)| Some((line.strip_prefix(head)?, action)));
+        if let Some((path, action)) = begun {
+            let mut touch = Touch::new(path.trim(), action);
+            if action != FileAction::Delete {
                 (touch.lines_added, touch.lines_removed) = (Some(0), Some(0));
             }
             touches.push(touch);
@@ -38,8 +38,8 @@ fn written(patch: &str) -> Vec<Touch> {
         }
         let Some(touch) = touches.last_mut() else { continue };
         if let Some(path) = line.strip_prefix("*** Move to: ") {
-            let moved = Touch::new(path.trim(), Deed::Create);
-            touch.deed = Deed::Delete;
+            let moved = Touch::new(path.trim(), FileAction::Create);
+            touch.action = FileAction::Delete;
             (touch.lines_added, touch.lines_removed) = (None, None);
             touches.push(moved);
         } else if line.starts_with('+') {
@@ -56,8 +56,9 @@ fn listed(list: &str) -> Vec<Touch> {
     let mut touches = Vec::new();
     let _ = json::elements(list, |change| {
         let text = |name| json::member(change, name).and_then(json::text);
-        if let (Some(path), Some(deed)) = (text("path"), text("kind").and_then(|it| deed(&it))) {
-            touches.push(Touch::new(path, deed));
+        if let (Some(path), Some(action)) = (text("path"), text("kind").and_then(|it| action(&it)))
+        {
+            touches.push(Touch::new(path, action));
         }
     });
     touches
@@ -68,16 +69,16 @@ fn by_path(object: &str) -> Vec<Touch> {
     let mut touches = Vec::new();
     let _ = json::members(object, |path, change| {
         let named = json::member(change, "type").and_then(json::text);
-        let mut found = named.and_then(|kind| Some((deed(&kind)?, change)));
+        let mut found = named.and_then(|kind| Some((action(&kind)?, change)));
         if found.is_none() {
             let _ = json::members(change, |kind, inner| {
-                found = found.or_else(|| Some((deed(kind)?, inner)));
+                found = found.or_else(|| Some((action(kind)?, inner)));
             });
         }
-        let Some((deed, inner)) = found else { return };
-        let mut touch = Touch::new(path, deed);
+        let Some((action, inner)) = found else { return };
+        let mut touch = Touch::new(path, action);
         let content = json::member(inner, "content").and_then(json::text);
-        if deed == Deed::Create {
+        if action == FileAction::Create {
             touch.lines_added = content.map(|content| count(&content));
         }
         touches.push(touch);
@@ -85,11 +86,11 @@ fn by_path(object: &str) -> Vec<Touch> {
     touches
 }
 
-fn deed(kind: &str) -> Option<Deed> {
+fn action(kind: &str) -> Option<FileAction> {
     Some(match kind {
-        "add" => Deed::Create,
-        "update" => Deed::Update,
-        "delete" => Deed::Delete,
+        "add" => FileAction::Create,
+        "update" => FileAction::Update,
+        "delete" => FileAction::Delete,
         _ => return None,
     })
 }

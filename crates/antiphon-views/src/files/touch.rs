@@ -4,12 +4,12 @@ use antiphon_model::{BodyError, CallIx, Detail, json};
 
 use super::patch;
 use crate::Reading;
-use crate::arguments::Arguments;
 use crate::calls::has_failed;
+use antiphon_model::Arguments;
 
 /// What was done to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Deed {
+pub(crate) enum FileAction {
     Read,
     /// Its whole content was given; whether it was there before is not said.
     Write,
@@ -21,14 +21,14 @@ pub(crate) enum Deed {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Touch {
     pub(crate) path: String,
-    pub(crate) deed: Deed,
+    pub(crate) action: FileAction,
     pub(crate) lines_added: Option<u64>,
     pub(crate) lines_removed: Option<u64>,
 }
 
 impl Touch {
-    pub(super) fn new(path: impl Into<String>, deed: Deed) -> Self {
-        Self { path: path.into(), deed, lines_added: None, lines_removed: None }
+    pub(super) fn new(path: impl Into<String>, action: FileAction) -> Self {
+        Self { path: path.into(), action, lines_added: None, lines_removed: None }
     }
 }
 
@@ -41,14 +41,14 @@ pub(crate) fn touches(reading: &Reading<'_>, ix: CallIx) -> Result<Vec<Touch>, B
     if reading.session.call(ix).is_open() || has_failed(reading, ix) {
         return Ok(Vec::new());
     }
-    let deed = match reading.session.tool_name(ix) {
-        "Read" | "read" | "read_file" | "NotebookRead" | "view" | "view_image" => Deed::Read,
+    let action = match reading.session.tool_name(ix) {
+        "Read" | "read" | "read_file" | "NotebookRead" | "view" | "view_image" => FileAction::Read,
         "Write" | "write" | "write_file" | "write_to_file" | "create_file" | "create" => {
-            Deed::Write
+            FileAction::Write
         }
         "Edit" | "edit" | "MultiEdit" | "multiedit" | "NotebookEdit" | "replace" | "edit_file"
-        | "replace_in_file" | "search_replace" => Deed::Update,
-        "delete_file" => Deed::Delete,
+        | "replace_in_file" | "search_replace" => FileAction::Update,
+        "delete_file" => FileAction::Delete,
         "apply_patch" | "patch" => {
             return Ok(patch::touches(&Arguments::of(reading, ix)?));
         }
@@ -56,14 +56,14 @@ pub(crate) fn touches(reading: &Reading<'_>, ix: CallIx) -> Result<Vec<Touch>, B
     };
     let arguments = Arguments::of(reading, ix)?;
     let Some(path) = arguments.any_text(PATH) else { return Ok(Vec::new()) };
-    let mut touch = Touch::new(path, deed);
-    match deed {
-        Deed::Write => {
+    let mut touch = Touch::new(path, action);
+    match action {
+        FileAction::Write => {
             let content = arguments.any_text(&["content", "file_text", "contents"]);
             touch.lines_added = content.map(|content| count(&content));
         }
-        Deed::Update => edited(&mut touch, &arguments),
-        Deed::Read | Deed::Create | Deed::Delete => return Ok(vec![touch]),
+        FileAction::Update => edited(&mut touch, &arguments),
+        FileAction::Read | FileAction::Create | FileAction::Delete => return Ok(vec![touch]),
     }
     told_by_result(reading, ix, &mut touch)?;
     Ok(vec![touch])
@@ -85,7 +85,7 @@ fn edited(touch: &mut Touch, arguments: &Arguments) {
             *touch.lines_removed.get_or_insert(0) += removed;
             // An edit of nothing makes the file.
             if old.is_empty() && edits == 0 {
-                touch.deed = Deed::Write;
+                touch.action = FileAction::Write;
             }
             edits += 1;
         }
@@ -113,8 +113,8 @@ fn told_by_result(reading: &Reading<'_>, ix: CallIx, touch: &mut Touch) -> Resul
     let result = reading.bodies.read(place)?;
     let kind = json::member(&result, "type").and_then(json::text);
     match kind.as_deref() {
-        Some("create") => touch.deed = Deed::Create,
-        Some("update") => touch.deed = Deed::Update,
+        Some("create") => touch.action = FileAction::Create,
+        Some("update") => touch.action = FileAction::Update,
         _ => {}
     }
     let mut hunks = 0;

@@ -9,7 +9,7 @@ use antiphon_model::{AgentIx, BodyError, CallIx};
 
 use super::{CallRange, Phase};
 use crate::context_reference::References;
-use crate::files::{Deed, Touch, touches};
+use crate::files::{FileAction, Touch, touches};
 use crate::shell::{self, Script};
 use crate::words::words;
 use crate::{CallIndex, Category, Reading, category};
@@ -104,7 +104,7 @@ pub(super) fn automatic(
 /// The phase of each call.
 fn kinds(reading: &Reading<'_>, calls: &[CallIx]) -> Result<Vec<Kind>, BodyError> {
     let touched = calls.iter().map(|&ix| touches(reading, ix)).collect::<Result<Vec<_>, _>>()?;
-    let changes = |touch: &Touch| touch.deed != Deed::Read;
+    let changes = |touch: &Touch| touch.action != FileAction::Read;
     let last_change = touched.iter().rposition(|touches| touches.iter().any(changes));
     let mut changed: BTreeSet<&str> = BTreeSet::new();
     let mut kinds = Vec::with_capacity(calls.len());

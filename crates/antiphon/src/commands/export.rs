@@ -3,12 +3,13 @@
 use std::io::{self, Write as _};
 use std::path::{Component, Path, PathBuf};
 
-use antiphon_documents::interchange::{Piece, Take, WriteError, atif, openai, otlp};
 use antiphon_documents::{PhaseDetail, Standard, WriteOptions};
+use antiphon_formats::{Piece, find};
 use antiphon_journal::{Clock as _, Level, Options, SystemClock};
 use antiphon_library::export_log;
 use antiphon_recorder::{Policy, Transcript};
 use antiphon_redact::Counts;
+use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 
 use crate::commands::record::ToolPolicy;
@@ -86,17 +87,9 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<Outcome> {
         ExportFormat::Antiphon => return log(args),
         ExportFormat::Transcript => return transcript(args),
         ExportFormat::Native => return native(args),
-        ExportFormat::Atif => {
-            return interchange(args, &|opened, take| atif::write(&opened.reading(), take));
-        }
-        ExportFormat::Openai => {
-            return interchange(args, &|opened, take| openai::write(&opened.reading(), take));
-        }
-        ExportFormat::Otlp => {
-            return interchange(args, &|opened, take| {
-                otlp::write(&opened.reading(), &opened.id(), take)
-            });
-        }
+        ExportFormat::Atif => return foreign(args, "atif"),
+        ExportFormat::Openai => return foreign(args, "openai-chat"),
+        ExportFormat::Otlp => return foreign(args, "otlp"),
         ExportFormat::Std => None,
         ExportFormat::Std001 => Some(Standard::Std001),
         ExportFormat::Std008 => Some(Standard::Std008),
@@ -217,16 +210,14 @@ fn own_transcript(opened: &Opened, policy: Policy) -> anyhow::Result<Option<Stri
 }
 
 /// What other programs read, written a piece at a time.
-fn interchange(
-    args: &ExportArgs,
-    write: &dyn Fn(&Opened, &mut Take<'_>) -> Result<(), WriteError>,
-) -> anyhow::Result<Outcome> {
+fn foreign(args: &ExportArgs, format: &str) -> anyhow::Result<Outcome> {
+    let write = find(format).and_then(|format| format.write).context("no writer")?;
     let mut redaction = Redaction::unless(args.no_redact);
     let opened = redaction.open(&args.session)?;
     // A file is made when there is something to be written.
     let mut out: Option<io::BufWriter<Box<dyn io::Write>>> = None;
     let mut failure = None;
-    let written = write(&opened, &mut |piece| {
+    let written = write(&opened.reading(), &opened.id(), &mut |piece| {
         let put = match &mut out {
             Some(out) => Ok(out),
             none => target(args).map(|target| none.insert(io::BufWriter::new(target))),

@@ -104,7 +104,7 @@ fn report(synced: &Synced) {
 
 /// The agents whose sessions can be kept.
 fn known_agents() -> impl Iterator<Item = &'static str> {
-    FORMATS.iter().filter(|format| format.kept.is_some()).map(|format| format.name)
+    FORMATS.iter().filter(|format| format.layout.kept.is_some()).map(|format| format.name)
 }
 
 fn unknown_agent(agent: &str) -> UserError {

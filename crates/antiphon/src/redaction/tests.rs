@@ -5,8 +5,8 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use antiphon_documents::interchange::{atif, openai, otlp, whole};
 use antiphon_documents::{PhaseDetail, Standard, WriteOptions};
+use antiphon_formats::whole;
 use antiphon_journal::{Level, Options};
 use antiphon_library::export_log;
 use antiphon_model::Timestamp;
@@ -84,6 +84,10 @@ fn exports(path: &Path, folder: &Path, number: usize) -> Vec<(&'static str, Stri
     };
     let transcript =
         |policy| antiphon_recorder::export(&reading, "s", None, Transcript { policy }).unwrap();
+    let foreign = |format| {
+        let write = antiphon_formats::find(format).unwrap().write.unwrap();
+        whole(|take| write(&reading, "s", take)).unwrap()
+    };
     let log = folder.join(format!("{number}.export.jsonl"));
     let options = Options { level: Level::Os, ..Options::default() };
     export_log(path, &log, options, redaction.parts()).unwrap();
@@ -94,9 +98,9 @@ fn exports(path: &Path, folder: &Path, number: usize) -> Vec<(&'static str, Stri
         ("transcript", transcript(Policy::Seed)),
         ("transcript, summary", transcript(Policy::Summary)),
         ("transcript, full", transcript(Policy::Full)),
-        ("atif", whole(|take| atif::write(&reading, take)).unwrap()),
-        ("openai", whole(|take| openai::write(&reading, take)).unwrap()),
-        ("otlp", whole(|take| otlp::write(&reading, "s", take)).unwrap()),
+        ("atif", foreign("atif")),
+        ("openai", foreign("openai-chat")),
+        ("otlp", foreign("otlp")),
         ("recorded", recorded(path)),
     ]
 }

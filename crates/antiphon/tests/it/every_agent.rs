@@ -117,7 +117,7 @@ fn a_session_of_every_agent_is_kept_once_and_none_is_lost() {
     let folder = every_agent();
     let mut left: Vec<&str> = LEFT.iter().map(|(format, ..)| *format).collect();
     left.dedup();
-    for format in antiphon_formats::FORMATS.iter().filter(|format| format.kept.is_some()) {
+    for format in antiphon_formats::FORMATS.iter().filter(|format| format.layout.kept.is_some()) {
         assert!(left.contains(&format.name), "{} has left nothing here", format.name);
     }
     let (exit, synced) = antiphon(folder.path(), &["sync", "--json"]);
@@ -184,4 +184,65 @@ fn a_history_in_a_project_is_found_from_within_and_followed_from_then_on() {
     assert_eq!((rows.as_array().unwrap().len(), &rows[0]["format"]), (1, &"aider".into()));
     let (exit, _) = antiphon(folder.path(), &["search", "more", "--json"]);
     assert_eq!(exit, 0);
+}
+
+#[test]
+fn a_cline_task_is_kept_by_what_its_screen_showed_until_its_conversation_is_there() {
+    let folder = folder();
+    let fixtures = workspace().join("crates/antiphon-formats/fixtures/cline/minimal");
+    let tasks = ".config/Code/User/globalStorage/saoudrizwan.claude-dev/tasks/17";
+    let task = folder.path().join("home").join(tasks);
+    fs::create_dir_all(&task).unwrap();
+    fs::copy(fixtures.join("ui_messages.json"), task.join("ui_messages.json")).unwrap();
+    let (exit, synced) = antiphon(folder.path(), &["sync", "--json"]);
+    assert_eq!((exit, &synced["found"], &synced["copied"]), (0, &1.into(), &1.into()));
+    let (_, screen_alone) = antiphon(folder.path(), &["ls", "--json"]);
+    assert_eq!(screen_alone[0]["id"], "17");
+    let exported = |name: &str| {
+        let mut asked = command();
+        asked.env("HOME", folder.path().join("home"));
+        asked.env("ANTIPHON_HOME", folder.path().join("store"));
+        let to = folder.path().join("out").join(name);
+        asked.args(["export", "17", "--as", "native", "-o", to.to_str().unwrap()]);
+        assert_eq!(asked.output().unwrap().status.code(), Some(0));
+        to
+    };
+    fs::create_dir_all(folder.path().join("out")).unwrap();
+    let screen = fs::read(fixtures.join("ui_messages.json")).unwrap();
+    assert_eq!(fs::read(exported("screen.json")).unwrap(), screen);
+
+    fs::copy(fixtures.join("input.json"), task.join("api_conversation_history.json")).unwrap();
+    let (exit, synced) = antiphon(folder.path(), &["sync", "--json"]);
+    assert_eq!((exit, &synced["found"], &synced["copied"]), (0, &1.into(), &1.into()));
+    let (_, whole) = antiphon(folder.path(), &["ls", "--json"]);
+    assert_eq!(whole.as_array().unwrap().len(), 1);
+    assert_eq!(whole[0]["key"], screen_alone[0]["key"]);
+    assert_eq!(whole[0]["tokens"], screen_alone[0]["tokens"]);
+    let (_, stats) = antiphon(folder.path(), &["stats", "--json"]);
+    assert_eq!(stats["totals"]["requests"], 1);
+}
+
+#[test]
+fn a_session_that_says_no_name_has_the_one_that_its_agent_gave_its_file_or_folder() {
+    let folder = every_agent();
+    antiphon(folder.path(), &["sync"]);
+    let (_, rows) = antiphon(folder.path(), &["ls", "--json"]);
+    let named = [("cline", "17"), ("cursor", "d0"), ("goose", "20260501_1"), ("kimi", "k0")];
+    for (format, name) in named {
+        let row = rows.as_array().unwrap().iter().find(|row| row["format"] == format).unwrap();
+        assert_eq!(row["id"], name, "{format}");
+        let (_, copy) = antiphon(folder.path(), &["show", name, "--json"]);
+        assert_eq!(copy["session_id"], name, "the copy of {format}");
+        let (_, _, place) = LEFT.iter().find(|(left, ..)| *left == format).unwrap();
+        let place = place.replace("{code}", ".config/Code/User/globalStorage");
+        let file = folder.path().join("home").join(place);
+        let (_, own) = antiphon(folder.path(), &["show", file.to_str().unwrap(), "--json"]);
+        assert_eq!(own["session_id"], name, "the file of {format}");
+        let _ = fs::remove_file(folder.path().join("store/catalog.sqlite"));
+        let (_, again) = antiphon(folder.path(), &["show", name, "--json"]);
+        assert_eq!(again["session_id"], name, "{format} without a catalogue");
+    }
+    // A history of Aider has no name but its path.
+    let aider = rows.as_array().unwrap().iter().find(|row| row["format"] == "aider").unwrap();
+    assert_eq!(aider["id"], aider["key"]);
 }

@@ -248,7 +248,7 @@ fn every_fixture_counts_once() {
         for case in layout::folders(&fixtures.join(format.name)) {
             let machine = Machine::new();
             let what = format!("{} {}", format.name, case.file_name().unwrap().display());
-            let kept = layout::fixture(format.name, &case).filter(|_| format.kept.is_some());
+            let kept = layout::fixture(format.name, &case).filter(|_| format.layout.kept.is_some());
             machine.lay(&kept.clone().unwrap_or_else(|| layout::as_it_is(&case)));
             let sums = machine.check(&what, kept.is_some());
             if let Some(tokens) = independent::count(format.name, &what, &machine.home()) {

@@ -106,6 +106,8 @@ until pid=$(sed -n 's/process \([0-9]*\).*/\1/p' "$ANTIPHON_HOME"/sessions/*/loc
 do sleep 0.02; done
 kill -9 "$pid"
 while kill -0 "$pid" 2>/dev/null && [ "$(cut -d' ' -f3 /proc/$pid/stat 2>/dev/null)" != Z ]; do sleep 0.02; done
+# The pipe to it is closed with the last of its threads.
+while [ "$(ls /proc/$pid/task 2>/dev/null | wc -l)" -gt 1 ]; do sleep 0.02; done
 seq 1 1000
 exit 5"#;
     std::fs::write(&script, kills).unwrap();
@@ -118,6 +120,24 @@ exit 5"#;
     );
     let said = String::from_utf8(done.stderr).unwrap();
     assert!(said.contains("1000 lines (3893 bytes)"), "{said}");
+}
+
+#[test]
+fn what_was_on_its_way_to_a_writer_that_was_killed_is_not_lost_in_silence() {
+    let folder = folder();
+    let script = folder.path().join("stops.sh");
+    // A writer that stands still leaves what is printed in the pipe before it.
+    let stops = r#"
+until pid=$(sed -n 's/process \([0-9]*\).*/\1/p' "$ANTIPHON_HOME"/sessions/*/lock 2>/dev/null) && [ -n "$pid" ]
+do sleep 0.02; done
+kill -STOP "$pid"
+seq 1 1000
+sleep 0.2
+kill -9 "$pid""#;
+    std::fs::write(&script, stops).unwrap();
+    let done = record(folder.path(), &[], &script).output().unwrap();
+    let said = String::from_utf8(done.stderr).unwrap();
+    assert!(said.contains("the recording is incomplete"), "{said}");
 }
 
 #[test]

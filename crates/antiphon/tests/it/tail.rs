@@ -1,9 +1,13 @@
 //! `antiphon tail`: live, and each event once.
 
-use std::io::{BufRead, BufReader};
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Write as _};
 use std::process::Stdio;
 
-use crate::run::{antiphon, append, command, folder};
+use serde_json::Value;
+
+use crate::run::{antiphon, append, command, folder, workspace};
 
 #[test]
 fn a_session_as_it_happens() {
@@ -46,4 +50,82 @@ fn events_arrive_while_they_are_written() {
     assert!(lines.next().unwrap().unwrap().contains("session_ended"));
     assert!(lines.next().is_none());
     assert!(tail.wait().unwrap().success());
+}
+
+#[test]
+fn an_agents_files_are_followed_with_those_of_sub_agents_that_come() {
+    let folder = folder();
+    let fixture = workspace().join("crates/antiphon-formats/fixtures/claude-code/subagents-folder");
+    let main = folder.path().join("input.jsonl");
+    let text = fs::read_to_string(fixture.join("input.jsonl")).unwrap();
+    let mut lines = text.lines();
+    let mut out = File::create(&main).unwrap();
+    writeln!(out, "{}", lines.next().unwrap()).unwrap();
+    let mut tail = command()
+        .args(["tail", main.to_str().unwrap(), "--json"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let whole = antiphon(&format!("tail {} --once --json", fixture.join("input.jsonl").display()));
+    let id = |line: &str| -> String {
+        let event: Value = serde_json::from_str(line).unwrap();
+        event["message_id"].as_str().unwrap().to_owned()
+    };
+    let expected: BTreeSet<String> = whole.out.lines().map(id).collect();
+    let mut shown = BufReader::new(tail.stdout.take().unwrap()).lines();
+    let mut ids = vec![id(&shown.next().unwrap().unwrap())];
+    for line in lines.by_ref().take(2) {
+        writeln!(out, "{line}").unwrap();
+    }
+    let below = "input/subagents";
+    fs::create_dir_all(folder.path().join(below)).unwrap();
+    for file in fs::read_dir(fixture.join(below)).unwrap().map(|it| it.unwrap().file_name()) {
+        let to = folder.path().join(below).join(&file);
+        fs::copy(fixture.join(below).join(&file), to).unwrap();
+    }
+    for line in lines {
+        writeln!(out, "{line}").unwrap();
+    }
+    while ids.len() < expected.len() {
+        ids.push(id(&shown.next().unwrap().unwrap()));
+    }
+    tail.kill().unwrap();
+    tail.wait().unwrap();
+    let once: BTreeSet<String> = ids.iter().cloned().collect();
+    assert_eq!(once.len(), ids.len(), "each once");
+    assert_eq!(once, expected);
+}
+
+#[test]
+fn a_last_line_that_nothing_ends_is_shown() {
+    let folder = folder();
+    let main = folder.path().join("s.jsonl");
+    let line = |id: &str, text: &str| {
+        format!(
+            r#"{{"type":"user","uuid":"{id}","sessionId":"s","timestamp":"2026-01-01T00:00:00Z","message":{{"role":"user","content":"{text}"}}}}"#
+        )
+    };
+    fs::write(&main, format!("{}\n{}", line("a", "first"), line("b", "the last words"))).unwrap();
+    let once = antiphon(&format!("tail {} --once", main.display()));
+    assert!(once.out.contains("the last words"), "{once}");
+    let mut tail = command()
+        .args(["tail", main.to_str().unwrap(), "--json"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut shown = BufReader::new(tail.stdout.take().unwrap()).lines();
+    assert!(shown.any(|line| line.unwrap().contains("the last words")));
+    tail.kill().unwrap();
+    tail.wait().unwrap();
+}
+
+#[test]
+fn a_line_that_cannot_be_read_is_complained_about() {
+    let folder = folder();
+    let main = folder.path().join("s.jsonl");
+    let line = r#"{"type":"user","uuid":"a","sessionId":"s","timestamp":"2026-01-01T00:00:00Z","message":{"role":"user","content":"x"}}"#;
+    fs::write(&main, format!("{line}\n{{\"type\":\"user\",\n")).unwrap();
+    let once = antiphon(&format!("tail {} --once", main.display()));
+    assert!(once.err.contains("s.jsonl:2:"), "{once}");
+    assert_eq!(once.exit, 3, "{once}");
 }

@@ -1,134 +1,147 @@
-//! Following the file of a running agent, with its sub-agents' files as they appear.
+//! Following the files of a running agent, with its sub-agents' files as they appear.
 //!
-//! The files are read again when one of them has grown, and an event is known by its id. An agent
-//! writes a message in pieces; one that nothing has followed yet may still grow, so it is shown
-//! once it has been left alone for a moment.
+//! An agent writes a message in pieces; one that nothing has followed yet may still grow, so it is
+//! shown once it has been left alone for a moment.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::time::Duration;
 
-use antiphon_formats::{Duplicate, Sink};
-use antiphon_library::find_bundle;
-use antiphon_model::{AgentIx, Event, EventIx, Problem, Session};
-use antiphon_sources::Bundle;
+use antiphon_library::annotations_of;
+use antiphon_model::{Entry, Event, Problem, Reading};
+use antiphon_sources::{Live, News};
 
 use super::super::view::event_line;
-use super::INTERVAL;
-use crate::commands::tail::TailArgs;
-use crate::failure::Outcome;
+use super::{INTERVAL, TailArgs};
+use crate::failure::{Outcome, outcome_of, report_problems};
 use crate::opened::Opened;
-use crate::terminal::{self, Page, complain};
+use crate::terminal::{JsonLines, Page, complain};
 
 /// How long a message must stand as it is before it counts as whole.
 const QUIET: Duration = Duration::from_secs(1);
 
-type Stamp = Vec<(PathBuf, u64)>;
-
-pub(super) fn run(args: &TailArgs, mut stamp: Stamp) -> anyhow::Result<Outcome> {
-    let mut shown = Shown { ids: BTreeSet::new(), waits_for: args.since.clone() };
-    let mut changed = Instant::now();
-    let mut is_settled = false;
-    let mut is_new = true;
-    loop {
-        let is_quiet = args.once || changed.elapsed() >= QUIET;
-        if is_new || (is_quiet && !is_settled) {
-            let begun = Instant::now();
-            shown.show(args, is_quiet)?;
-            is_settled = is_quiet;
-            if args.once {
-                break;
-            }
-            // Reading a long session takes its time; most of it is left to others.
-            std::thread::sleep(begun.elapsed() * 3);
-        }
-        std::thread::sleep(INTERVAL);
-        let now = Bundle::stamp(&args.session)?.unwrap_or_default();
-        is_new = now != stamp;
-        if is_new {
-            stamp = now;
-            changed = Instant::now();
-            is_settled = false;
-        }
+pub(super) fn run(args: &TailArgs) -> anyhow::Result<Outcome> {
+    let mut shown = Shown {
+        path: args.session.display().to_string(),
+        json: args.json.then(JsonLines::default),
+        waits_for: args.since.clone(),
+        ..Shown::default()
+    };
+    let quiet = if args.once { Duration::ZERO } else { QUIET };
+    let mut live = Live::open(&args.session, quiet, &mut |event, line| shown.event(event, line))?;
+    // A last line that nothing ends is there by now.
+    live.poll(&mut |event, line| shown.event(event, line))?;
+    shown.show(&live, 0)?;
+    shown.show_annotations(&args.session)?;
+    if !args.once {
+        follow(&mut live, &mut shown)?;
     }
     if let Some(id) = shown.waits_for {
         complain(&format!("there is no message `{id}`"));
         return Ok(Outcome::No);
     }
-    Ok(Outcome::Done)
+    Ok(outcome_of(&shown.problems))
 }
 
+/// Goes on until somebody ends it.
+fn follow(live: &mut Live, shown: &mut Shown) -> anyhow::Result<()> {
+    loop {
+        std::thread::sleep(INTERVAL);
+        match live.poll(&mut |event, line| shown.event(event, line))? {
+            News::None => {}
+            News::Events(first) => shown.show(live, first.index())?,
+            News::Anew => shown.show(live, 0)?,
+        }
+    }
+}
+
+#[derive(Default)]
 struct Shown {
+    path: String,
+    /// Events in the log's own words go here as they are read; others are shown as entries.
+    json: Option<JsonLines>,
     ids: BTreeSet<String>,
     /// Nothing is shown before this message.
     waits_for: Option<String>,
+    /// What was complained about.
+    problems: Vec<Problem>,
+    /// Why nothing more can be shown.
+    failure: Option<anyhow::Error>,
 }
 
 impl Shown {
-    /// Shows what is new; of each agent all but the last message, unless things are quiet.
-    fn show(&mut self, args: &TailArgs, is_quiet: bool) -> anyhow::Result<()> {
-        // Between two of its writes an agent's file may be empty, or not there.
-        let Ok(opened) = Opened::read(&args.session) else { return Ok(()) };
-        let session = &opened.session;
-        let held = if is_quiet { BTreeSet::new() } else { last_of_each(session) };
-        let new: Vec<EventIx> = session
-            .entries()
-            .filter(|entry| !held.contains(&entry.ix()) && !self.ids.contains(entry.id()))
-            .map(|entry| entry.ix())
-            .collect();
-        let first = session.time_span().map(|(first, _)| first);
-        let lines = if args.json { lines(args)? } else { BTreeMap::new() };
-        let mut page = Page::live();
-        for event in new {
-            let entry = session.entry(event);
-            self.ids.insert(entry.id().to_owned());
-            if let Some(wanted) = &self.waits_for {
-                if wanted == entry.id() {
-                    self.waits_for = None;
-                }
-                continue;
+    fn event(&mut self, event: &Event<'_>, line: &str) {
+        let id = event.message_id.as_deref().unwrap_or_default();
+        if self.json.is_none() || self.failure.is_some() || !self.is_due(id) {
+            return;
+        }
+        let shown = self.json.as_mut().map(|json| json.add(&event.to_json(line)));
+        self.failure = shown.and_then(Result::err);
+    }
+
+    /// Whether a message is to be shown now.
+    fn is_due(&mut self, id: &str) -> bool {
+        let is_new = self.ids.insert(id.to_owned());
+        let is_waiting = self.waits_for.is_some();
+        if self.waits_for.as_deref() == Some(id) {
+            self.waits_for = None;
+        }
+        is_new && !is_waiting
+    }
+
+    /// Shows what is new, from that event on.
+    fn show(&mut self, live: &Live, first: usize) -> anyhow::Result<()> {
+        match &mut self.json {
+            Some(json) => json.flush()?,
+            None => {
+                let reading = live.reading();
+                self.show_entries(&reading, reading.session.entries().skip(first))?;
             }
-            match lines.get(entry.id()) {
-                Some(line) => terminal::json_line(line)?,
-                None => {
-                    let name = entry.agent().map(|agent| session.agent_name(agent));
-                    event_line(&mut page, &opened.reading(), entry, first, name)?;
-                }
+        }
+        if let Some(failure) = self.failure.take() {
+            return Err(failure);
+        }
+        let is_new = |problem: &&Problem| !self.problems.contains(problem);
+        let new: Vec<Problem> = live.problems().iter().filter(is_new).cloned().collect();
+        report_problems(&self.path, &new);
+        self.problems.extend(new);
+        Ok(())
+    }
+
+    /// What people said about a copy stands beside it, and is shown behind what is in it.
+    fn show_annotations(&mut self, session: &Path) -> anyhow::Result<()> {
+        if !annotations_of(session).is_some_and(|log| log.is_file()) {
+            return Ok(());
+        }
+        let opened = Opened::read(session)?;
+        let reading = opened.reading();
+        if self.json.is_none() {
+            return self.show_entries(&reading, reading.session.entries());
+        }
+        for entry in reading.session.entries() {
+            if self.is_due(entry.id())
+                && let Some(json) = &mut self.json
+            {
+                json.add(&reading.line(entry)?)?;
+            }
+        }
+        self.json.as_mut().map_or(Ok(()), JsonLines::flush)
+    }
+
+    fn show_entries<'s>(
+        &mut self,
+        reading: &Reading<'s>,
+        entries: impl Iterator<Item = Entry<'s>>,
+    ) -> anyhow::Result<()> {
+        let session = reading.session;
+        let first = session.time_span().map(|(first, _)| first);
+        let mut page = Page::live();
+        for entry in entries {
+            if self.is_due(entry.id()) {
+                let name = entry.agent().map(|agent| session.agent_name(agent));
+                event_line(&mut page, reading, entry, first, name)?;
             }
         }
         page.finish()
     }
-}
-
-fn last_of_each(session: &Session) -> BTreeSet<EventIx> {
-    let mut last: BTreeMap<Option<AgentIx>, EventIx> = BTreeMap::new();
-    for entry in session.entries() {
-        last.insert(entry.agent(), entry.ix());
-    }
-    last.into_values().collect()
-}
-
-/// Every event in the log's own words, by id.
-fn lines(args: &TailArgs) -> anyhow::Result<BTreeMap<String, String>> {
-    struct Lines<'b> {
-        bundle: &'b Bundle,
-        found: BTreeMap<String, String>,
-    }
-
-    impl<'a> Sink<'a> for Lines<'_> {
-        fn event(&mut self, event: Event<'a>) {
-            let line = self.bundle.text(event.place).unwrap_or("null");
-            let id = event.message_id.as_deref().unwrap_or_default().to_owned();
-            self.found.insert(id, event.to_json(line));
-        }
-
-        fn problem(&mut self, _: Problem) {}
-
-        fn duplicate(&mut self, _: Duplicate) {}
-    }
-
-    let Some(bundle) = find_bundle(&args.session)? else { return Ok(BTreeMap::new()) };
-    let mut lines = Lines { bundle: &bundle, found: BTreeMap::new() };
-    bundle.events(&mut lines);
-    Ok(lines.found)
 }

@@ -179,7 +179,7 @@ pub(crate) fn event_line(
     if let Some(name) = name {
         page.add(Style::Name, name).plain(" ");
     }
-    let text = reading.deed(entry)?;
+    let text = reading.description(entry)?;
     #[expect(clippy::wildcard_enum_match_arm, reason = "the others are called by their name")]
     let (style, word) = match entry.kind() {
         EntryKind::Message(Role::Assistant) if entry.makes_calls() => (Style::Call, "calls"),

@@ -25,13 +25,13 @@ pub(crate) fn run(args: &AgentArgs) -> anyhow::Result<Outcome> {
                 page.plain("  from ").add(Style::Name, opened.session.agent_name(from));
             }
             page.end()?;
-            deed(page, &reading.deed(*entry)?)?;
+            indented(page, &reading.description(*entry)?)?;
         }
         Ok(())
     })
 }
 
-fn deed(page: &mut Page, text: &str) -> anyhow::Result<()> {
+fn indented(page: &mut Page, text: &str) -> anyhow::Result<()> {
     page.plain("  ");
     page.block(Style::Plain, text, 2)?;
     page.end()

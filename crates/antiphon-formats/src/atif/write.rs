@@ -6,19 +6,23 @@
 
 use std::collections::BTreeMap;
 
+use antiphon_model::Reading;
 use antiphon_model::{AgentIx, BodyError, CallIx, Entry, Session, Usage};
-use antiphon_views::Reading;
 use serde_json::{Map, Value, json};
 
-use super::pieces::{Pieces, Take, WriteError};
-use super::steps::{self, Speaker, Step, prompt};
+use crate::steps::{self, Speaker, Step, prompt};
+use crate::write::{Output, Take, WriteError};
 
 const VERSION: &str = "ATIF-v1.8";
 /// What our reader calls the outermost agent.
 const MAIN: &str = "main";
 
 /// Writes the session as a trajectory; nothing, if there is no agent.
-pub fn write<'t>(reading: &Reading<'_>, take: &'t mut Take<'t>) -> Result<(), WriteError> {
+pub(crate) fn write<'t>(
+    reading: &Reading<'_>,
+    _: &str,
+    take: &'t mut Take<'t>,
+) -> Result<(), WriteError> {
     let session = reading.session;
     let agents = steps::agents(session);
     let Some((&root, others)) = agents.split_first() else { return Ok(()) };
@@ -30,7 +34,7 @@ pub fn write<'t>(reading: &Reading<'_>, take: &'t mut Take<'t>) -> Result<(), Wr
         }
     }
     let writer = Writer { reading, made };
-    let mut out = Pieces::pretty(take);
+    let mut out = Output::pretty(take);
     let info = session.info();
     let mut extra = Map::new();
     set(&mut extra, "title", info.title.as_deref());
@@ -81,7 +85,7 @@ struct Total {
 
 impl<'a> Writer<'_, 'a> {
     /// The trajectory of an agent that lies within the outermost one.
-    fn within(&self, out: &mut Pieces<'_>, agent: AgentIx) -> Result<(), WriteError> {
+    fn within(&self, out: &mut Output<'_>, agent: AgentIx) -> Result<(), WriteError> {
         out.frame("{")?;
         let mut is_first = true;
         self.agent(out, agent, &mut is_first, 3)?;
@@ -95,7 +99,7 @@ impl<'a> Writer<'_, 'a> {
 
     fn agent(
         &self,
-        out: &mut Pieces<'_>,
+        out: &mut Output<'_>,
         agent: AgentIx,
         is_first: &mut bool,
         depth: usize,
@@ -134,7 +138,7 @@ impl<'a> Writer<'_, 'a> {
 
     fn metrics(
         &self,
-        out: &mut Pieces<'_>,
+        out: &mut Output<'_>,
         total: &Total,
         is_first: &mut bool,
         depth: usize,
@@ -152,7 +156,7 @@ impl<'a> Writer<'_, 'a> {
     /// The steps. One is written when the next one comes: what follows may belong to it.
     fn steps(
         &self,
-        out: &mut Pieces<'_>,
+        out: &mut Output<'_>,
         agent: AgentIx,
         is_first: &mut bool,
         depth: usize,
@@ -300,7 +304,7 @@ fn begin(source: &str, message: Value) -> Map<String, Value> {
 }
 
 fn number_and_write(
-    out: &mut Pieces<'_>,
+    out: &mut Output<'_>,
     mut step: Map<String, Value>,
     number: &mut u64,
     is_first: &mut bool,

@@ -1,8 +1,6 @@
 //! A call's arguments: in a line that a person can read, and by name.
 
-use antiphon_model::{BodyError, CallIx, json};
-
-use crate::Reading;
+use crate::{BodyError, CallIx, Reading, json};
 
 /// How much of one value is shown.
 const VALUE_CHARS: usize = 48;
@@ -50,13 +48,13 @@ fn clip(text: &str) -> String {
 
 /// A call's arguments, to be asked by name.
 #[derive(Debug)]
-pub(crate) struct Arguments {
+pub struct Arguments {
     /// JSON, or whatever text the tool was given.
     text: String,
 }
 
 impl Arguments {
-    pub(crate) fn of(reading: &Reading<'_>, ix: CallIx) -> Result<Self, BodyError> {
+    pub fn of(reading: &Reading<'_>, ix: CallIx) -> Result<Self, BodyError> {
         let place = reading.session.call(ix).arguments;
         if place.is_none() {
             return Ok(Self { text: String::new() });
@@ -67,22 +65,22 @@ impl Arguments {
     }
 
     /// All of them, without the quotes in which some writers put them.
-    pub(crate) fn as_str(&self) -> &str {
+    pub fn as_str(&self) -> &str {
         &self.text
     }
 
     /// The argument of that name, as it stands.
-    pub(crate) fn raw(&self, name: &str) -> Option<&str> {
+    pub fn raw(&self, name: &str) -> Option<&str> {
         json::member(&self.text, name)
     }
 
     /// The argument of that name, if it is a text.
-    pub(crate) fn text(&self, name: &str) -> Option<String> {
+    pub fn text(&self, name: &str) -> Option<String> {
         self.raw(name).and_then(json::text).map(std::borrow::Cow::into_owned)
     }
 
     /// The first of several that is a text.
-    pub(crate) fn any_text(&self, names: &[&str]) -> Option<String> {
+    pub fn any_text(&self, names: &[&str]) -> Option<String> {
         names.iter().find_map(|name| self.text(name))
     }
 }

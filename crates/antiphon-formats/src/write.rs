@@ -1,6 +1,9 @@
-//! What is written, a piece at a time: a session may be longer than memory.
+//! Writing a session in a format of others, a piece at a time: a session may be longer than memory.
+//!
+//! What a format has a place for is written there, in its own terms. What was written and is read
+//! again by our own readers is written the same once more.
 
-use antiphon_model::BodyError;
+use antiphon_model::{BodyError, Reading};
 use serde::Serialize;
 use thiserror::Error;
 
@@ -12,6 +15,10 @@ pub enum Piece<'p> {
     /// A whole JSON value. All that was recorded stands in these.
     Value(&'p str),
 }
+
+/// Writes a session; nothing, if nobody in it says anything. The text is what the session is called
+/// where it says nothing itself.
+pub type Writer = for<'t> fn(&Reading<'_>, &str, &'t mut Take<'t>) -> Result<(), WriteError>;
 
 /// Takes the pieces in order; false, if no more are wanted.
 pub type Take<'t> = dyn FnMut(Piece<'_>) -> bool + 't;
@@ -26,24 +33,24 @@ pub enum WriteError {
 }
 
 /// Where pieces go.
-pub struct Pieces<'t> {
+pub(crate) struct Output<'t> {
     take: &'t mut Take<'t>,
     /// Whether values are laid out over lines, for people.
     is_pretty: bool,
 }
 
-impl std::fmt::Debug for Pieces<'_> {
+impl std::fmt::Debug for Output<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Pieces(pretty: {})", self.is_pretty)
+        write!(f, "Output(pretty: {})", self.is_pretty)
     }
 }
 
-impl<'t> Pieces<'t> {
-    pub(super) fn plain(take: &'t mut Take<'t>) -> Self {
+impl<'t> Output<'t> {
+    pub(crate) fn plain(take: &'t mut Take<'t>) -> Self {
         Self { take, is_pretty: false }
     }
 
-    pub(super) fn pretty(take: &'t mut Take<'t>) -> Self {
+    pub(crate) fn pretty(take: &'t mut Take<'t>) -> Self {
         Self { take, is_pretty: true }
     }
 
@@ -51,12 +58,12 @@ impl<'t> Pieces<'t> {
         if (self.take)(piece) { Ok(()) } else { Err(WriteError::Stopped) }
     }
 
-    pub(super) fn frame(&mut self, text: &str) -> Result<(), WriteError> {
+    pub(crate) fn frame(&mut self, text: &str) -> Result<(), WriteError> {
         self.give(Piece::Frame(text))
     }
 
     /// A value that stands so many levels deep.
-    pub(super) fn value(&mut self, value: &impl Serialize, depth: usize) -> Result<(), WriteError> {
+    pub(crate) fn value(&mut self, value: &impl Serialize, depth: usize) -> Result<(), WriteError> {
         // What was made here can be written: it has no keys but texts.
         let text = match self.is_pretty {
             true => {
@@ -69,7 +76,7 @@ impl<'t> Pieces<'t> {
     }
 
     /// The elements of a list, or the members of an object, begin so: each on its line.
-    pub(super) fn next(&mut self, is_first: &mut bool, depth: usize) -> Result<(), WriteError> {
+    pub(crate) fn next(&mut self, is_first: &mut bool, depth: usize) -> Result<(), WriteError> {
         let comma = if std::mem::take(is_first) { "" } else { "," };
         match self.is_pretty {
             true => self.frame(&format!("{comma}{}", line(depth))),
@@ -78,7 +85,7 @@ impl<'t> Pieces<'t> {
     }
 
     /// A member that is not there for nothing.
-    pub(super) fn member(
+    pub(crate) fn member(
         &mut self,
         name: &str,
         value: &impl Serialize,
@@ -90,12 +97,12 @@ impl<'t> Pieces<'t> {
         self.value(value, depth)
     }
 
-    pub(super) fn key(&self, name: &str) -> String {
+    pub(crate) fn key(&self, name: &str) -> String {
         if self.is_pretty { format!("\"{name}\": ") } else { format!("\"{name}\":") }
     }
 
     /// A list or an object that has something in it ends so.
-    pub(super) fn close(&mut self, bracket: &str, depth: usize) -> Result<(), WriteError> {
+    pub(crate) fn close(&mut self, bracket: &str, depth: usize) -> Result<(), WriteError> {
         match self.is_pretty {
             true => self.frame(&format!("{}{bracket}", line(depth))),
             false => self.frame(bracket),
@@ -120,3 +127,6 @@ pub fn whole(
     })?;
     Ok(text)
 }
+
+#[cfg(test)]
+mod tests;

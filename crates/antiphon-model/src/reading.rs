@@ -1,13 +1,11 @@
-//! What every view is given: a session, and its bodies.
+//! A session with its bodies: what every view and every writer is given.
 
 use std::borrow::Cow;
 
-use antiphon_model::{
+use crate::{
     Agent, AgentIx, Bodies, BodyError, Call, Detail, Entry, EntryKind, EventIx, EventKind, Line,
-    Link, MessageRef, Place, Session, Source, decode, json, plain_text,
+    Link, MessageRef, Place, Session, Source, decode, json, plain_text, short_arguments,
 };
-
-use crate::short_arguments;
 
 /// A session that can be read.
 #[derive(Clone, Copy)]
@@ -68,13 +66,13 @@ impl<'a> Reading<'a> {
         if text.is_empty()
             && let Some(kind) = entry.message_type()
         {
-            text = self.told(entry, kind)?;
+            text = self.message_summary(entry, kind)?;
         }
         Ok(text)
     }
 
     /// A message between agents that has no words: its type, and what its payload says first.
-    fn told(&self, entry: Entry<'_>, kind: &str) -> Result<String, BodyError> {
+    fn message_summary(&self, entry: Entry<'_>, kind: &str) -> Result<String, BodyError> {
         let Some(place) = entry.detail(Detail::Payload) else { return Ok(kind.to_owned()) };
         let payload = self.bodies.read(place)?;
         let words = |object: &str, names: &[&str]| {
@@ -113,9 +111,9 @@ impl<'a> Reading<'a> {
 
     /// What an entry says or does, in words: its text and its calls; of other events, what they
     /// are about.
-    pub fn deed(&self, entry: Entry<'_>) -> Result<String, BodyError> {
+    pub fn description(&self, entry: Entry<'_>) -> Result<String, BodyError> {
         if entry.role().is_none() && entry.kind() != EntryKind::Fragment {
-            return self.occasion(entry);
+            return self.subject(entry);
         }
         let mut words = self.text(entry)?;
         if entry.kind() == EntryKind::Fragment
@@ -142,7 +140,7 @@ impl<'a> Reading<'a> {
     }
 
     /// What an event is about that stands in no transcript.
-    fn occasion(&self, entry: Entry<'_>) -> Result<String, BodyError> {
+    fn subject(&self, entry: Entry<'_>) -> Result<String, BodyError> {
         let info = self.session.info();
         let agent = entry.agent_info();
         let word = match entry.kind() {
@@ -153,16 +151,16 @@ impl<'a> Reading<'a> {
             EntryKind::ContextEdited => entry.edit().map(|edit| edit.action.as_str()),
             EntryKind::Unknown => entry.event_type(),
             EntryKind::RunStatus | EntryKind::Gap | EntryKind::Recovered => {
-                return self.told_in_line(entry);
+                return self.line_summary(entry);
             }
-            EntryKind::Annotation => return self.noted(entry),
+            EntryKind::Annotation => return self.annotation_text(entry),
             EntryKind::Message(_) | EntryKind::Fragment => None,
         };
         Ok(word.unwrap_or_default().to_owned())
     }
 
     /// What an annotation calls a phase, or notes.
-    fn noted(&self, entry: Entry<'_>) -> Result<String, BodyError> {
+    fn annotation_text(&self, entry: Entry<'_>) -> Result<String, BodyError> {
         let Some(place) = entry.content() else { return Ok(String::new()) };
         let object = self.bodies.read(place)?;
         let words = ["phase_type", "note"].iter().find_map(|name| json::member(&object, name));
@@ -170,7 +168,7 @@ impl<'a> Reading<'a> {
     }
 
     /// What only the line itself says. These events stand in logs alone.
-    fn told_in_line(&self, entry: Entry<'_>) -> Result<String, BodyError> {
+    fn line_summary(&self, entry: Entry<'_>) -> Result<String, BodyError> {
         let text = self.line(entry)?;
         let line = Line::new(&text, entry.line_number(), entry.line());
         let Ok(event) = decode(&line) else { return Ok(String::new()) };
@@ -191,7 +189,7 @@ impl<'a> Reading<'a> {
     }
 
     /// Whose words these are: the sender, where that is another agent.
-    pub(crate) fn sender(&self, entry: Entry<'_>) -> Option<AgentIx> {
+    pub fn sender(&self, entry: Entry<'_>) -> Option<AgentIx> {
         let by_source = match entry.source() {
             Source::Agent(agent) => Some(agent),
             Source::Own | Source::External | Source::System => None,
@@ -205,7 +203,7 @@ impl<'a> Reading<'a> {
     }
 
     /// The links that lead to an entry, of all links of the session.
-    pub(crate) fn links_to<'l>(
+    pub fn links_to<'l>(
         &self,
         links: &'l [Link<'a>],
         entry: Entry<'_>,
@@ -215,14 +213,14 @@ impl<'a> Reading<'a> {
         links.get(start..).unwrap_or_default().iter().take_while(move |link| link.to == event)
     }
 
-    pub(crate) fn id_of(&self, reference: MessageRef<'a>) -> &'a str {
+    pub fn id_of(&self, reference: MessageRef<'a>) -> &'a str {
         match reference {
             MessageRef::Event(event) => self.session.entry(event).id(),
             MessageRef::Dangling(id) => id,
         }
     }
 
-    pub(crate) fn agent_id_of(&self, event: EventIx) -> Option<&'a str> {
+    pub fn agent_id_of(&self, event: EventIx) -> Option<&'a str> {
         self.session.entry(event).agent().map(|agent| self.session.agent_id(agent))
     }
 }

@@ -3,25 +3,25 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
+use antiphon_model::Reading;
 use antiphon_model::{
     AgentIx, BodyError, CallIx, Detail, Entry, EventIx, Place, Role, Session, Source, Usage, json,
     plain_text,
 };
-use antiphon_views::Reading;
 use serde_json::{Value, json};
 
 /// One message of an agent, with the results of its calls.
 #[derive(Debug)]
-pub(super) struct Step<'a> {
-    pub(super) entry: Entry<'a>,
-    pub(super) speaker: Speaker,
-    pub(super) calls: Vec<CallIx>,
+pub(crate) struct Step<'a> {
+    pub(crate) entry: Entry<'a>,
+    pub(crate) speaker: Speaker,
+    pub(crate) calls: Vec<CallIx>,
     /// Each with the call that it is a result of.
-    pub(super) results: Vec<(CallIx, Entry<'a>)>,
+    pub(crate) results: Vec<(CallIx, Entry<'a>)>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Speaker {
+pub(crate) enum Speaker {
     System,
     User,
     Agent,
@@ -31,7 +31,7 @@ pub(super) enum Speaker {
 
 /// The agents, the first root before the others, and without those that neither say nor hear
 /// anything.
-pub(super) fn agents(session: &Session) -> Vec<AgentIx> {
+pub(crate) fn agents(session: &Session) -> Vec<AgentIx> {
     let mut agents: Vec<AgentIx> = session.agents().map(|(ix, _)| ix).collect();
     let is_root = |ix: &AgentIx| session.agent(*ix).parent.agent().is_none();
     let root = agents.iter().copied().find(is_root);
@@ -43,7 +43,7 @@ pub(super) fn agents(session: &Session) -> Vec<AgentIx> {
 }
 
 /// The steps of an agent. A result stands with its call, wherever it came.
-pub(super) fn steps<'a>(reading: &Reading<'a>, agent: AgentIx) -> Vec<Step<'a>> {
+pub(crate) fn steps<'a>(reading: &Reading<'a>, agent: AgentIx) -> Vec<Step<'a>> {
     let session = reading.session;
     let mut steps = Vec::new();
     let mut placed: BTreeSet<EventIx> = BTreeSet::new();
@@ -72,7 +72,7 @@ pub(super) fn steps<'a>(reading: &Reading<'a>, agent: AgentIx) -> Vec<Step<'a>> 
 }
 
 /// The parts of what an entry says, each a text; what is no text is named.
-pub(super) fn parts(reading: &Reading<'_>, entry: Entry<'_>) -> Result<Vec<String>, BodyError> {
+pub(crate) fn parts(reading: &Reading<'_>, entry: Entry<'_>) -> Result<Vec<String>, BodyError> {
     let mut parts = Vec::new();
     for place in entry.contents() {
         let raw = reading.bodies.read(place)?;
@@ -89,7 +89,7 @@ pub(super) fn parts(reading: &Reading<'_>, entry: Entry<'_>) -> Result<Vec<Strin
 }
 
 /// What an entry says: a text, or a list of texts.
-pub(super) fn content(reading: &Reading<'_>, entry: Entry<'_>) -> Result<Value, BodyError> {
+pub(crate) fn content(reading: &Reading<'_>, entry: Entry<'_>) -> Result<Value, BodyError> {
     let mut parts = parts(reading, entry)?;
     Ok(match parts.len() {
         0 => Value::String(String::new()),
@@ -99,7 +99,7 @@ pub(super) fn content(reading: &Reading<'_>, entry: Entry<'_>) -> Result<Value, 
 }
 
 /// What was thought.
-pub(super) fn reasoning(
+pub(crate) fn reasoning(
     reading: &Reading<'_>,
     entry: Entry<'_>,
 ) -> Result<Option<String>, BodyError> {
@@ -109,7 +109,7 @@ pub(super) fn reasoning(
 }
 
 /// A call's arguments as JSON text: what a string holds, where it holds an object.
-pub(super) fn arguments(reading: &Reading<'_>, place: Place) -> Result<String, BodyError> {
+pub(crate) fn arguments(reading: &Reading<'_>, place: Place) -> Result<String, BodyError> {
     if place.is_none() {
         return Ok("{}".to_owned());
     }
@@ -119,7 +119,7 @@ pub(super) fn arguments(reading: &Reading<'_>, place: Place) -> Result<String, B
 }
 
 /// The model that an agent asks, as far as it is known.
-pub(super) fn model<'a>(
+pub(crate) fn model<'a>(
     session: &'a Session,
     agent: AgentIx,
     steps: &[Step<'a>],
@@ -129,6 +129,6 @@ pub(super) fn model<'a>(
 }
 
 /// All that went into a request, whether or not it came from a cache.
-pub(super) fn prompt(usage: Usage) -> u64 {
+pub(crate) fn prompt(usage: Usage) -> u64 {
     usage.input.saturating_add(usage.cache_read).saturating_add(usage.cache_write)
 }

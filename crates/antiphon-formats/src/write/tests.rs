@@ -1,11 +1,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use antiphon_formats::{Duplicate, Sink, Stream, detect};
-use antiphon_model::{Event, MemoryBodies, Problem, Session};
-use antiphon_views::Reading;
+use antiphon_model::{Event, MemoryBodies, Problem, Reading, Session};
 
-use super::{atif, openai, otlp, whole};
+use super::{Writer, whole};
+use crate::{Duplicate, FORMATS, Sink, Stream, detect};
 
 #[derive(Default)]
 struct Fold(Session);
@@ -39,7 +38,7 @@ fn read(name: &str, texts: &[(String, String)]) -> (Session, MemoryBodies) {
 
 /// The fixtures of every reader: a name, and the files of a session.
 fn fixtures() -> Vec<(String, Vec<(String, String)>)> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../antiphon-formats/fixtures");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
     let list = |folder: &Path| -> Vec<PathBuf> {
         let mut paths: Vec<PathBuf> =
             fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -72,6 +71,14 @@ fn fixtures() -> Vec<(String, Vec<(String, String)>)> {
     found
 }
 
+fn writer(format: &str) -> Writer {
+    FORMATS.iter().find(|it| it.name == format).unwrap().write.unwrap()
+}
+
+fn written(format: &str, reading: &Reading<'_>) -> String {
+    whole(|take| writer(format)(reading, "fixture", take)).unwrap()
+}
+
 /// What was written, read again, and written again.
 fn round(text: &str, write: impl Fn(&Reading<'_>) -> String) -> String {
     let (session, bodies) = read(text, &[("again.json".to_owned(), text.to_owned())]);
@@ -80,7 +87,7 @@ fn round(text: &str, write: impl Fn(&Reading<'_>) -> String) -> String {
 
 #[test]
 fn a_trajectory_reads_back_as_it_was_written() {
-    let write = |reading: &Reading<'_>| whole(|take| atif::write(reading, take)).unwrap();
+    let write = |reading: &Reading<'_>| written("atif", reading);
     for (name, files) in fixtures() {
         let (session, bodies) = read(&name, &files);
         let written = write(&Reading { session: &session, bodies: &bodies });
@@ -104,7 +111,7 @@ fn a_trajectory_reads_back_as_it_was_written() {
 
 #[test]
 fn conversations_read_back_as_they_were_written() {
-    let write = |reading: &Reading<'_>| whole(|take| openai::write(reading, take)).unwrap();
+    let write = |reading: &Reading<'_>| written("openai-chat", reading);
     for (name, files) in fixtures() {
         let (session, bodies) = read(&name, &files);
         let written = write(&Reading { session: &session, bodies: &bodies });
@@ -119,9 +126,9 @@ fn spans_read_back_with_every_call_and_every_token() {
     for (name, files) in fixtures() {
         let (session, bodies) = read(&name, &files);
         let reading = Reading { session: &session, bodies: &bodies };
-        let write = || whole(|take| otlp::write(&reading, "fixture", take)).unwrap();
-        let written = write();
-        assert_eq!(written, write());
+        let text = written("otlp", &reading);
+        assert_eq!(text, written("otlp", &reading));
+        let written = text;
         assert!(antiphon_model::json::check(&written).is_ok(), "{name}");
         if !written.contains("spanId") {
             continue;
@@ -164,7 +171,7 @@ fn every_call_of_a_chat_has_one_result() {
     }
     let bodies = MemoryBodies::new(vec![log.join("\n").into_bytes()]);
     let reading = Reading { session: &session, bodies: &bodies };
-    let text = whole(|take| openai::write(&reading, take)).unwrap();
+    let text = written("openai-chat", &reading);
     let chat: serde_json::Value = serde_json::from_str(text.trim()).unwrap();
     let messages = chat["messages"].as_array().unwrap();
     let calls = messages[1]["tool_calls"].as_array().unwrap().iter();
@@ -181,6 +188,7 @@ fn every_call_of_a_chat_has_one_result() {
 
 #[test]
 fn a_chat_names_its_functions_as_services_take_them() {
-    let names = ["mcp.server:tool name", "", &"x".repeat(80)].map(super::openai::function_name);
+    let names =
+        ["mcp.server:tool name", "", &"x".repeat(80)].map(crate::openai_chat::write::function_name);
     assert_eq!(names, ["mcp_server_tool_name".to_owned(), "tool".to_owned(), "x".repeat(64)]);
 }

@@ -6,19 +6,23 @@
 
 use std::collections::BTreeSet;
 
+use antiphon_model::Reading;
 use antiphon_model::{BodyError, CallIx};
-use antiphon_views::Reading;
 use serde_json::{Value, json};
 
-use super::pieces::{Pieces, Take, WriteError};
-use super::steps::{self, Speaker, Step};
+use crate::steps::{self, Speaker, Step};
+use crate::write::{Output, Take, WriteError};
 
 /// What stands for the result of a call that nobody answered.
 const NO_RESULT: &str = "(no result was recorded)";
 
 /// Writes the session as conversations; nothing, if nobody says anything.
-pub fn write<'t>(reading: &Reading<'_>, take: &'t mut Take<'t>) -> Result<(), WriteError> {
-    let mut out = Pieces::plain(take);
+pub(crate) fn write<'t>(
+    reading: &Reading<'_>,
+    _: &str,
+    take: &'t mut Take<'t>,
+) -> Result<(), WriteError> {
+    let mut out = Output::plain(take);
     for agent in steps::agents(reading.session) {
         let mut is_first = true;
         let mut ids = BTreeSet::new();
@@ -89,7 +93,7 @@ fn message(
 }
 
 /// A tool's name as the services take it: at most 64 letters, digits, `_` and `-`.
-pub(super) fn function_name(tool: &str) -> String {
+pub(crate) fn function_name(tool: &str) -> String {
     const CHARS_MAX: usize = 64;
     let is_taken = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     let name: String = tool.chars().take(CHARS_MAX).collect();

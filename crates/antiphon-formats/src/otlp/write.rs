@@ -4,26 +4,26 @@
 //! A request's input is what was new since the answer before: to repeat the conversation with each
 //! would make it as long as its square. Ids are hashes: the same session has the same spans.
 
+use antiphon_model::Reading;
 use antiphon_model::{AgentIx, BodyError, CallIx, Entry, Timestamp, Usage};
-use antiphon_views::Reading;
 use serde_json::{Value, json};
 
-use super::pieces::{Pieces, Take, WriteError};
-use super::steps::{self, Speaker, Step, prompt};
+use crate::steps::{self, Speaker, Step, prompt};
+use crate::write::{Output, Take, WriteError};
 
 const INTERNAL: u8 = 1;
 const CLIENT: u8 = 3;
 const FAILED: u8 = 2;
 
 /// Writes the session as one request. `id` is what it is called where it says nothing itself.
-pub fn write<'t>(
+pub(crate) fn write<'t>(
     reading: &Reading<'_>,
     id: &str,
     take: &'t mut Take<'t>,
 ) -> Result<(), WriteError> {
     let info = reading.session.info();
     let session = info.session_id.as_deref().unwrap_or(id);
-    let mut out = Pieces::plain(take);
+    let mut out = Output::plain(take);
     let mut about = vec![text("service.name", info.program.as_deref().unwrap_or("antiphon"))];
     about.extend(info.version.as_deref().map(|version| text("service.version", version)));
     let scope = json!({ "name": "antiphon", "version": env!("CARGO_PKG_VERSION") });
@@ -44,7 +44,7 @@ struct Writer<'r, 'a, 't> {
     reading: &'r Reading<'a>,
     session: &'r str,
     trace: String,
-    out: Pieces<'t>,
+    out: Output<'t>,
     is_first: bool,
 }
 
