@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use antiphon_sources::Error;
+use antiphon_sources::{Error, Wanted};
 use antiphon_views::{Group, Prices, SessionRequests, Stats};
 use serde::Serialize;
 
@@ -37,11 +37,11 @@ impl StatsReport {
 /// Counts the sessions at these paths and below them, each request once.
 pub fn stats_at(paths: &[PathBuf], group: Group, prices: &Prices) -> StatsReport {
     // Agents are called by what stands beside their usage.
-    let only_usage = match group {
-        Group::Agent | Group::SubAgent | Group::Project => false,
-        Group::Model | Group::Day | Group::Session => true,
+    let wanted = match group {
+        Group::Agent | Group::SubAgent | Group::Project => Wanted::Everything,
+        Group::Model | Group::Day | Group::Session => Wanted::Usage,
     };
-    let all = open_all(paths, only_usage, &|opened| {
+    let all = open_all(paths, wanted, &|opened| {
         let session = &opened.session;
         let id = session.info().session_id.as_deref().unwrap_or(&opened.name);
         (SessionRequests::read(session, id, group, prices), session.problems().len())

@@ -40,7 +40,7 @@ pub(crate) fn run(args: &MigrateArgs) -> anyhow::Result<Outcome> {
     let standard = args.multi.then_some(Standard::Std008);
     let options = WriteOptions { standard, phases: PhaseDetail::Advised };
     // What is migrated stays where it was: it is the same document, secrets and all.
-    let mut redaction = Redaction::unless(true);
+    let mut redaction = Redaction::off();
     super::document::export(&opened, options, args.output.as_deref(), &mut redaction)?;
     // What was odd about an old document is what it was migrated for.
     Ok(Outcome::Done)
