@@ -22,10 +22,10 @@ endif
 # The version is fixed, so that the verdicts stay.
 TYPESCRIPT := target/tsc/node_modules/typescript
 
-test-net: need    ## Session documents, as the standards' own TypeScript sees them (needs npm and the network)
+test-net: need    ## Session documents by the standards' own TypeScript, and our JSON by its types (needs npm and the network)
 	@command -v npm >/dev/null || { echo "npm is missing: install Node.js 20 or later."; exit 1; }
 	@[ -d $(TYPESCRIPT) ] || npm install --no-audit --no-fund --silent --prefix target/tsc typescript@5.9.3
-	ANTIPHON_TYPESCRIPT=$(TYPESCRIPT) cargo test --package antiphon --test it -- --nocapture letter::
+	ANTIPHON_TYPESCRIPT=$(TYPESCRIPT) cargo test --package antiphon --test it -- --nocapture letter:: json::typescript::
 
 check: need       ## Format, lints, the repository's own rules, documentation
 	cargo fmt --check

@@ -13,7 +13,7 @@ mod formats;
 mod library;
 mod recording;
 mod samples;
-mod schema;
+mod schemas;
 mod startup;
 mod tidy;
 mod torture;
@@ -40,9 +40,9 @@ const CHORES: &[Chore] = &[
     },
     Chore { name: "samples", about: "seal the drafts of the samples", run: samples::run },
     Chore {
-        name: "schema",
-        about: "write the JSON Schemas of the session documents",
-        run: schema::run,
+        name: "schemas",
+        about: "write the JSON Schemas of all documents, and their TypeScript types",
+        run: schemas::run,
     },
     Chore {
         name: "formats",

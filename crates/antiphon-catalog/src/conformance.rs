@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use antiphon_model::{Status, Timestamp, Usage};
-use antiphon_views::{Basis, Prices, Totals, Usd};
+use antiphon_views::{CostBasis, Prices, Totals, Usd};
 use proptest::prelude::*;
 
 use crate::shelf::{Shelf, called, gave_back, said_by};
@@ -347,7 +347,10 @@ fn what_a_request_declares_is_kept_and_counts_where_there_is_no_price() {
         let mut totals = Totals::default();
         catalog.sums(None).unwrap().into_iter().for_each(|row| totals += row.totals);
         assert_eq!(totals.known().to_string(), "25.15");
-        assert_eq!((totals.basis(), totals.declared()), (Some(Basis::Mixed), Usd::from_f64(0.3)));
+        assert_eq!(
+            (totals.basis(), totals.declared()),
+            (Some(CostBasis::Mixed), Usd::from_f64(0.3))
+        );
         assert!(totals.is_partial() && totals.unpriced == 0, "of one not all tokens are known");
     }
 }

@@ -2,6 +2,7 @@
 
 use antiphon_model::{Status, Timestamp, Usage};
 use antiphon_views::Usd;
+use serde::Serialize;
 
 use crate::Key;
 use crate::filter::Filter;
@@ -22,11 +23,13 @@ impl Stamp {
 }
 
 /// How a session came to be kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
 pub enum Origin {
-    /// By being recorded: a log of our own.
+    /// It was recorded: it is an Antiphon log.
     Recorded,
-    /// By being copied: the files of another program.
+    /// It was copied: it consists of the files of another program.
     Archived,
 }
 

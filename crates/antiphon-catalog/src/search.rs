@@ -39,6 +39,24 @@ pub enum Sort {
     Relevance,
 }
 
+/// How many of the words a message must have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Matching {
+    All,
+    /// One is enough.
+    Any,
+}
+
+impl Matching {
+    /// Whether that many are there, by whether each word is.
+    pub(crate) fn holds(self, mut has: impl Iterator<Item = bool>) -> bool {
+        match self {
+            Self::All => has.all(|it| it),
+            Self::Any => has.any(|it| it),
+        }
+    }
+}
+
 /// What was found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Found {

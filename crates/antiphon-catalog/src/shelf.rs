@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use antiphon_formats::Format;
-use antiphon_sources::{Bundle, Opened, open_foreign};
+use antiphon_sources::{Bundle, Opened, Wanted, open_foreign};
 use antiphon_views::Reading;
 
 use crate::{Block, Index, Key, Origin, Record, Stamp, Subject, Text, Texts, blocks};
@@ -27,7 +27,7 @@ impl Kept {
         let mut index = Index::default();
         let mut tell = |name: &str, bytes: Option<&[u8]>| index.add(name, bytes);
         let bundle = Bundle::of(self.format.name, self.files.clone(), &mut tell).unwrap();
-        (open_foreign(bundle, false), index)
+        (open_foreign(bundle, Wanted::Everything), index)
     }
 }
 

@@ -25,7 +25,7 @@ use antiphon_views::Prices;
 use rusqlite::{Connection, ErrorCode};
 
 use crate::filter::Pieces;
-use crate::search::{Found, Search};
+use crate::search::{Found, Matching, Search};
 use crate::{Catalog, CatalogError, Change, EventQuery, Key, LineAt, RollUp, Row, Texts};
 use filters::{Candidate, Held};
 use read::EventAt;
@@ -160,18 +160,22 @@ impl Sqlite {
 /// What only a search asks.
 impl Sqlite {
     /// The sessions that may hold all of these words, or any.
-    fn candidates(&self, words: &[Pieces], all: bool) -> Result<Vec<Candidate>, CatalogError> {
-        self.snapshot(|connection| filters::candidates(connection, words, all))
+    fn candidates(
+        &self,
+        words: &[Pieces],
+        matching: Matching,
+    ) -> Result<Vec<Candidate>, CatalogError> {
+        self.snapshot(|connection| filters::candidates(connection, words, matching))
     }
 
     /// The events whose words fit best, the best first; with all of the words, or with any.
     fn ranked(
         &self,
         words: &[String],
-        all: bool,
+        matching: Matching,
         limit: usize,
     ) -> Result<Vec<Ranked>, CatalogError> {
-        self.snapshot(|connection| words::ranked(connection, words, all, limit))
+        self.snapshot(|connection| words::ranked(connection, words, matching, limit))
     }
 
     /// The events of a session that begin with one of these lines, in its order.

@@ -39,5 +39,8 @@ pub use session::{
     AgentInfo, CallInput, CallOutput, CallResult, ContextContribution, ContextReference, Decision,
     PhaseAnnotation, Session, SessionSummary, SubagentInfo, ToolCall, ToolCallRange, ToolCount,
 };
-pub use validate::{BYTES_MAX, Code, Finding, Report, Rules, Standard, validate, validate_bytes};
+pub use validate::{
+    BYTES_MAX, Code, DocumentFinding, DocumentReport, Rules, Standard, ValidatedFile, validate,
+    validate_bytes,
+};
 pub use write::{PhaseDetail, WriteOptions, Written, write};

@@ -40,6 +40,7 @@ const FINDINGS_MAX: usize = 10_000;
 
 /// Which standard a document follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Standard {
     /// The session of one agent.
     #[serde(rename = "std-001")]
@@ -80,20 +81,25 @@ impl fmt::Display for Standard {
 
 /// One thing that is wrong, or looks so.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Finding {
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct DocumentFinding {
+    /// An error violates the standard; a warning is about something that it leaves open.
     pub severity: Severity,
+    /// What the finding is about; `docs/documents.md` lists the codes.
     pub code: Code,
-    /// A JSON Pointer; where a member is missing, to where it should be.
+    /// A JSON Pointer to the place; for a missing member, to where it should be.
     pub path: String,
+    /// What is wrong, in a sentence.
     pub message: String,
-    /// Of text that is not JSON, and so has no pointers.
+    /// The line, from 1, in a text that is not JSON and so has no pointers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<usize>,
+    /// The column, from 1, in such a text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub column: Option<usize>,
 }
 
-impl Finding {
+impl DocumentFinding {
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
     }
@@ -112,14 +118,27 @@ pub enum Rules {
 
 /// What was found in one document: the errors first.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Report {
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct DocumentReport {
+    /// The standard that it follows; null if it is not a session document.
     pub format: Option<Standard>,
-    /// Without errors. Warnings do not count.
+    /// Whether it is without errors. Warnings do not count.
     pub valid: bool,
-    pub findings: Vec<Finding>,
+    /// What was found, the errors first.
+    pub findings: Vec<DocumentFinding>,
 }
 
-impl Report {
+/// A file that was checked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ValidatedFile {
+    /// The path of the file.
+    pub file: String,
+    #[serde(flatten)]
+    pub report: DocumentReport,
+}
+
+impl DocumentReport {
     fn new(format: Option<Standard>, mut findings: Findings) -> Self {
         let (valid, untold) = (!findings.has_error, findings.untold);
         if untold > 0 {
@@ -142,7 +161,7 @@ impl Report {
 /// What the rules have found so far.
 #[derive(Debug, Default)]
 struct Findings {
-    kept: Vec<Finding>,
+    kept: Vec<DocumentFinding>,
     /// How many there were besides.
     untold: usize,
     has_error: bool,
@@ -165,10 +184,10 @@ impl Findings {
         message: impl Into<String>,
     ) {
         let (path, message) = (path.into(), message.into());
-        self.push(Finding { severity, code, path, message, line: None, column: None });
+        self.push(DocumentFinding { severity, code, path, message, line: None, column: None });
     }
 
-    fn push(&mut self, finding: Finding) {
+    fn push(&mut self, finding: DocumentFinding) {
         self.has_error |= finding.severity == Severity::Error;
         if self.kept.len() < FINDINGS_MAX {
             self.kept.push(finding);
@@ -186,10 +205,10 @@ impl Findings {
 
 /// Checks a document against its standard. `file_name` is compared with what the document says of
 /// itself, and decides nothing.
-pub fn validate(text: &str, file_name: Option<&str>, held_to: Rules) -> Report {
+pub fn validate(text: &str, file_name: Option<&str>, held_to: Rules) -> DocumentReport {
     let mut findings = Findings::default();
     let Some(value) = syntax::parse(text, &mut findings) else {
-        return Report::new(None, findings);
+        return DocumentReport::new(None, findings);
     };
     let Some(standard) = Standard::of(&value) else {
         let why = match value.is_object() {
@@ -198,11 +217,11 @@ pub fn validate(text: &str, file_name: Option<&str>, held_to: Rules) -> Report {
         };
         let message = format!("JSON, but not a session document: {why}");
         findings.error(Code::NotADocument, "", message);
-        return Report::new(None, findings);
+        return DocumentReport::new(None, findings);
     };
     let root = At::root(&value);
     if old::is_version_0(&root, &mut findings) {
-        return Report::new(Some(standard), findings);
+        return DocumentReport::new(Some(standard), findings);
     }
     let explained = old::check(&root, &mut findings);
     structure::check(&root, standard, &explained, &mut findings);
@@ -223,23 +242,23 @@ pub fn validate(text: &str, file_name: Option<&str>, held_to: Rules) -> Report {
     if let Some(file_name) = file_name {
         name::check(&document, file_name, &mut findings);
     }
-    Report::new(Some(standard), findings)
+    DocumentReport::new(Some(standard), findings)
 }
 
 /// [`validate()`] for bytes that may not be text, or be too many.
-pub fn validate_bytes(bytes: &[u8], file_name: Option<&str>, held_to: Rules) -> Report {
+pub fn validate_bytes(bytes: &[u8], file_name: Option<&str>, held_to: Rules) -> DocumentReport {
     let mut findings = Findings::default();
     if bytes.len() > BYTES_MAX {
         let message = format!("larger than {} MiB: not a session document", BYTES_MAX >> 20);
         findings.error(Code::TooLarge, "", message);
-        return Report::new(None, findings);
+        return DocumentReport::new(None, findings);
     }
     match std::str::from_utf8(bytes) {
         Ok(text) => validate(text, file_name, held_to),
         Err(error) => {
             let message = format!("not valid UTF-8 from byte {} on", error.valid_up_to());
             findings.error(Code::NotUtf8, "", message);
-            Report::new(None, findings)
+            DocumentReport::new(None, findings)
         }
     }
 }

@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 use antiphon_model::Place;
 use serde::{Deserialize, Serialize};
 
-use crate::disk::Disk;
+use crate::disk::{Creation, Disk};
 use crate::ids::IdTable;
 use crate::seal::{self, Sealed};
 use crate::sync::write_whole;
@@ -118,7 +118,7 @@ impl Checkpoint {
         bytes.push(b'\n');
         bytes.extend_from_slice(self.ids.as_bytes());
         // It is not waited for: one that a power cut has spoilt does not have its sum.
-        let written = disk.append(&draft, true).ok().filter(|file| {
+        let written = disk.append(&draft, Creation::New).ok().filter(|file| {
             let file: &dyn crate::disk::LogFile = &**file;
             write_whole(file, &bytes).is_ok()
         });

@@ -8,10 +8,19 @@ use std::path::Path;
 
 use crate::regular;
 
+/// Whether a file is made when it is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Creation {
+    /// It must not be there yet.
+    New,
+    /// Where it is not there.
+    IfMissing,
+}
+
 /// A file system.
 pub trait Disk: Debug + Send + Sync {
-    /// Opens a log for appending; makes it when it is not there, and only then if `fresh`.
-    fn append(&self, path: &Path, fresh: bool) -> io::Result<Box<dyn LogFile>>;
+    /// Opens a log for appending.
+    fn append(&self, path: &Path, creation: Creation) -> io::Result<Box<dyn LogFile>>;
     fn read(&self, path: &Path) -> io::Result<Box<dyn Read + Send>>;
 
     /// The same from an offset on.
@@ -39,9 +48,12 @@ pub trait LogFile: Debug + Send + Sync {
 pub struct OsDisk;
 
 impl Disk for OsDisk {
-    fn append(&self, path: &Path, fresh: bool) -> io::Result<Box<dyn LogFile>> {
+    fn append(&self, path: &Path, creation: Creation) -> io::Result<Box<dyn LogFile>> {
         let mut options = OpenOptions::new();
-        options.append(true).create(!fresh).create_new(fresh);
+        match creation {
+            Creation::New => options.append(true).create_new(true),
+            Creation::IfMissing => options.append(true).create(true),
+        };
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         Ok(Box::new(OsFile(regular::open_by(path, &mut options)?)))

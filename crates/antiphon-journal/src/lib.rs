@@ -36,7 +36,7 @@ mod writer;
 pub use bodies::LogBodies;
 pub use clock::{Clock, SystemClock};
 pub use damage::{Damage, DamageKind};
-pub use disk::{Disk, LogFile, OsDisk};
+pub use disk::{Creation, Disk, LogFile, OsDisk};
 pub use draft::{Draft, DraftError};
 pub use error::Error;
 pub use follow::{Followed, Follower};

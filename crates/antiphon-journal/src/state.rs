@@ -7,7 +7,7 @@ use std::sync::Arc;
 use antiphon_model::{Place, json};
 
 use crate::checkpoint::{Checkpoint, GROWN_BYTES_MIN, GROWN_PART, Header};
-use crate::disk::{Disk, LogFile};
+use crate::disk::{Creation, Disk, LogFile};
 use crate::ids::Ids;
 use crate::recovery::Recovery;
 use crate::seal;
@@ -315,8 +315,9 @@ impl State {
         }
         let fresh = is_full || self.log.is_new();
         let mut log = self.log.clone();
+        let creation = if fresh { Creation::New } else { Creation::IfMissing };
         let path = if fresh { log.add_segment() } else { self.path.clone() };
-        let file: Arc<dyn LogFile> = match (self.disk.append(&path, fresh), &self.file) {
+        let file: Arc<dyn LogFile> = match (self.disk.append(&path, creation), &self.file) {
             (Ok(file), _) => file.into(),
             // A segment may grow past its size rather than lose an event.
             (Err(_), Some(full)) => return Ok(Arc::clone(full)),

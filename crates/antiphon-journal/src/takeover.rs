@@ -10,7 +10,7 @@ use std::sync::Arc;
 use antiphon_model::Place;
 
 use crate::Error;
-use crate::disk::LogFile;
+use crate::disk::{Creation, LogFile};
 use crate::state::{Inherited, State};
 use crate::sync::write_whole;
 
@@ -42,7 +42,9 @@ impl State {
             return Err(suspect());
         }
         for path in self.log.segments().take(stream as usize + 1) {
-            if let Err(error) = self.disk.append(&path, false).and_then(|file| file.sync()) {
+            if let Err(error) =
+                self.disk.append(&path, Creation::IfMissing).and_then(|file| file.sync())
+            {
                 self.inherited = Inherited::Suspect;
                 self.unsynced.suspect = Some(error.to_string());
                 return Err(Error::sync(&path, error));
@@ -85,7 +87,10 @@ impl State {
         let draft = PathBuf::from(draft);
         // What an earlier attempt left is of no use to anybody; we hold the lock.
         let _ = self.disk.remove(&draft);
-        let file = self.disk.append(&draft, true).map_err(|source| Error::open(&draft, source))?;
+        let file = self
+            .disk
+            .append(&draft, Creation::New)
+            .map_err(|source| Error::open(&draft, source))?;
         let made = self.fill(&*file, &draft).and_then(|()| {
             self.disk.rename(&draft, next).map_err(|source| Error::write(next, source))
         });

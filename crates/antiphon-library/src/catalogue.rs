@@ -14,6 +14,7 @@ use std::sync::mpsc::{Receiver, sync_channel};
 
 use antiphon_catalog::{Catalog, CatalogError, Change, Key, Row, Sqlite};
 use antiphon_model::on_every_processor;
+use serde::Serialize;
 
 use crate::damaged::{LeftOut, with_causes};
 use crate::stored::{CATALOG_FILE, Place, by_key, sessions_of};
@@ -45,15 +46,20 @@ impl std::fmt::Debug for Catalogue<'_> {
     }
 }
 
-/// What bringing it into step came to.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+/// The result of bringing the catalogue up to date.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Refreshed {
+    /// The number of sessions that were read.
     pub read: usize,
-    pub removed: usize,
-    /// Sessions that could not be read, and those that are damaged.
-    pub left_out: Vec<LeftOut>,
-    /// How many could not be read.
+    /// The number of sessions that could not be read.
     pub failed: usize,
+    /// The sessions that could not be read or are damaged.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<LeftOut>,
+    /// The number of sessions that are no longer there.
+    #[serde(skip)]
+    pub removed: usize,
 }
 
 /// What is to be written of a session, or why it could not be read.

@@ -176,7 +176,7 @@ impl SpanCollector {
     /// The spans of all tasks of a run, task after task.
     pub fn get_by_run(&self, run_id: &str) -> Result<Vec<Span>, CollectorError> {
         let found = antiphon_views::run(run_id, &self.parts()?);
-        Ok(found.map(|(_, spans)| spans).unwrap_or_default())
+        Ok(found.map(|found| found.spans).unwrap_or_default())
     }
 
     /// What every log tells of runs.

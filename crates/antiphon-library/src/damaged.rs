@@ -23,9 +23,11 @@ const DAMAGED: &str = "damaged";
 
 /// A session that an answer lacks, or has only in part.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LeftOut {
-    /// What the session is called, or else its key.
+    /// The id of the session, or else its key in the store.
     pub session: String,
+    /// What is wrong with it.
     pub what: String,
 }
 

@@ -3,7 +3,7 @@
 use std::io;
 
 use antiphon_catalog::{Index, MainFile, Origin, Record};
-use antiphon_sources::{Bundle, Error, LOG_FORMAT, Opened, PACKED, open_foreign};
+use antiphon_sources::{Bundle, Error, LOG_FORMAT, Opened, PACKED, Wanted, open_foreign};
 use antiphon_views::Reading;
 
 use crate::damaged::damage_of;
@@ -31,7 +31,7 @@ pub(crate) fn record_of(place: &Place, files: Vec<(String, Vec<u8>)>) -> Option<
     let mut index = Index::default();
     let mut tell = |name: &str, bytes: Option<&[u8]>| index.add(name, bytes);
     let bundle = Bundle::of(place.agent.as_deref()?, files, &mut tell)?;
-    Some(assemble(place, &open_foreign(bundle, false), index))
+    Some(assemble(place, &open_foreign(bundle, Wanted::Everything), index))
 }
 
 fn assemble(place: &Place, opened: &Opened, index: Index) -> Record {

@@ -6,19 +6,26 @@ mod catalogue;
 mod collector;
 mod config;
 mod damaged;
+mod doctor;
 mod environment;
 mod forget;
+mod formats;
 mod indexed;
 mod keeping;
+mod ledger;
 mod list;
+mod listed;
 mod machine;
 mod opened;
 mod recording;
+mod scan;
 mod search;
+mod stats;
 mod store;
 mod stored;
 mod sync;
 mod texts;
+mod verified;
 
 pub use annotations::annotations_of;
 pub use archive::{Copied, Damage, Source};
@@ -26,17 +33,24 @@ pub use catalogue::{Catalogue, Progress, Refreshed};
 pub use collector::{CollectorError, CompleteSpan, SpanCollector, StartRun, StartSpan};
 pub use config::{CONFIG_FILE, Config, ConfigError, Logging, Redaction};
 pub use damaged::{LeftOut, with_causes};
+pub use doctor::{DoctorReport, Examination, doctor};
 pub use environment::Environment;
+pub use formats::{FormatSupport, formats};
+pub use ledger::{CostLedger, CountedRequest, DroppedRecord, cost_ledger};
 pub use list::{List, Listed};
+pub use listed::ListedSession;
 pub use machine::{Recent, SourceReport, Trouble, recent, source_reports, troubles};
 pub use opened::{
     damages_of, export_log, find_bundle, native_files, open, open_all, open_usage, open_with,
 };
 pub use recording::SessionFolder;
-pub use search::{Answer, Hit, search};
+pub use scan::{FoundSecret, ScanReport, scan};
+pub use search::{Answer, SearchHit, search};
+pub use stats::{StatsReport, stats_at};
 pub use store::{Store, StoreError};
 pub use stored::{Found, StoredSession};
-pub use sync::{SourceFolder, Synced, source_folders};
+pub use sync::{SourceFolder, SyncReport, Synced, source_folders};
+pub use verified::{VerifiedSession, VerifyFinding, verify_session};
 
 // What agents leave, made for tests: the same as for those of the sources.
 #[cfg(test)]

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use antiphon_catalog::{CatalogError, Key, SessionQuery, SessionSort, Summary};
-use antiphon_views::{Group, Prices, Stats, Totals};
+use antiphon_views::{Group, Prices, Totals};
 
 use crate::catalogue::Progress;
 use crate::texts::KeptTexts;
-use crate::{LeftOut, Store, StoredSession};
+use crate::{LeftOut, StatsReport, Store, StoredSession};
 
 /// A session, and what it cost.
 #[derive(Debug, Clone)]
@@ -62,11 +62,11 @@ impl Store {
         group: Group,
         prices: Option<&Prices>,
         progress: Progress<'_>,
-    ) -> Result<(Stats, Vec<LeftOut>), CatalogError> {
+    ) -> Result<StatsReport, CatalogError> {
         let mut catalogue = self.catalogue(progress)?;
         let sessions = catalogue.sessions()?;
         let summaries: Vec<&Summary> = sessions.iter().map(|session| &session.summary).collect();
         let stats = catalogue.ask(|catalog| catalog.stats(&summaries, group, prices))?;
-        Ok((stats, catalogue.left_out()))
+        Ok(StatsReport::of_kept(stats, catalogue.left_out()))
     }
 }

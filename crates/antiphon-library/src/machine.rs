@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use antiphon_catalog::Origin;
 use antiphon_model::Timestamp;
 use antiphon_sources::{LOG_FORMAT, format_of};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::stored::{title_of_file, title_of_log};
 use crate::sync::{SourceFolder, files, main_files, source_folders};
@@ -15,20 +15,33 @@ use crate::{Environment, Store};
 const DAY_MILLIS: i64 = 86_400_000;
 const WEEK_MILLIS: i64 = 7 * DAY_MILLIS;
 
-/// A place in which an agent keeps sessions.
-#[derive(Debug)]
+/// A folder in which an agent keeps sessions.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SourceReport {
+    /// The agent.
     pub agent: &'static str,
+    /// The folder.
+    #[serde(serialize_with = "shown")]
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub path: PathBuf,
+    /// The number of sessions in it.
     pub sessions: usize,
-    /// After how many days without a change the agent deletes a session.
+    /// The number of files among them that are not sessions, as far as somebody has looked.
+    pub other_files: usize,
+    /// After how many days without a change the agent deletes a session; null if it never does.
     pub deletes_after_days: Option<u32>,
-    /// How many of those will be gone within a week.
+    /// How many sessions will be deleted within a week.
     pub soon_deleted: usize,
-    /// How many of those should be gone already, and may go at any time.
+    /// How many of those are past that limit already, and may be deleted at any time.
     pub overdue: usize,
-    /// When the first of the others goes.
+    /// When the first of the others will be deleted.
     pub first_goes_at: Option<Timestamp>,
+}
+
+/// Paths are shown also where they are not UTF-8.
+fn shown<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(&path.display())
 }
 
 /// A session, by its file alone.
@@ -57,6 +70,7 @@ fn report(folder: &SourceFolder, now: Timestamp) -> SourceReport {
         agent: folder.agent,
         path: folder.path.clone(),
         sessions: files.len(),
+        other_files: 0,
         deletes_after_days: folder.deletes_after_days,
         soon_deleted: soon.len(),
         overdue: soon.iter().filter(|goes_at| **goes_at <= now.as_millis()).count(),
@@ -100,14 +114,16 @@ pub fn recent(environment: &Environment, limit: usize) -> Vec<Recent> {
 
 /// Something that is not as it should be.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Trouble {
-    /// A file, or the id of a session that is kept.
+    /// A file, or the id of a kept session.
     pub at: String,
+    /// What is wrong.
     pub what: String,
 }
 
 /// What is wrong with what agents have left, and with what is kept.
-pub fn troubles(environment: &Environment, store: &Store) -> Vec<Trouble> {
+pub(crate) fn troubles(environment: &Environment, store: &Store) -> Vec<Trouble> {
     let mut troubles = Vec::new();
     let mut add = |at: String, what: String| troubles.push(Trouble { at, what });
     for folder in source_folders(environment) {

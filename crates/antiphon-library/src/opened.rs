@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use antiphon_journal::{Log, Options, regular};
 use antiphon_model::Problem;
 use antiphon_sources::{
-    All, Bundle, Error, Exported, LOG_FORMAT, Opened, Redacting, Tell, copy_log, export_bundle,
-    read_bytes,
+    All, Bundle, Error, Exported, LOG_FORMAT, Opened, Redacting, Tell, Wanted, copy_log,
+    export_bundle, read_bytes,
 };
 
 use crate::{Store, annotations, archive};
@@ -53,14 +53,14 @@ pub(crate) fn open_telling(path: &Path, tell: Tell<'_>) -> Result<Opened, Error>
 }
 
 /// Opens every session at these paths and below them, on as many threads as there are processors.
-/// `only_usage`: what was used is wanted, and perhaps nothing else. `make` takes what it needs of
-/// each; what it makes of files that belong to another session is dropped.
+/// `make` takes what it needs of each; what it makes of files that belong to another session is
+/// dropped.
 pub fn open_all<T: Send>(
     paths: &[PathBuf],
-    only_usage: bool,
+    wanted: Wanted,
     make: &(dyn Fn(&Opened) -> T + Sync),
 ) -> All<T> {
-    antiphon_sources::open_all(paths, only_usage, &|opened| {
+    antiphon_sources::open_all(paths, wanted, &|opened| {
         if let Some(main) = opened.files.first().cloned() {
             complete(opened, &main);
         }

@@ -10,23 +10,32 @@ use crate::catalogue::Progress;
 use crate::texts::KeptTexts;
 use crate::{LeftOut, Store};
 
-/// A place that was found.
+/// A message that was found.
 #[derive(Debug, Clone, Serialize)]
-pub struct Hit {
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SearchHit {
+    /// The id of the session.
     pub session: String,
+    /// The id of the message.
     pub message_id: String,
+    /// The id of the agent in whose transcript it is.
     pub agent_id: Option<String>,
+    /// The role of the message, or the kind of event.
     pub role: &'static str,
+    /// The tool that it calls, or whose result it is.
     pub tool: Option<String>,
+    /// When it was said.
     pub timestamp: Option<Timestamp>,
+    /// The text around the match.
     pub snippet: String,
+    /// The file or folder of the session in the store.
     pub path: String,
 }
 
 /// What was found.
 #[derive(Debug, Default)]
 pub struct Answer {
-    pub hits: Vec<Hit>,
+    pub hits: Vec<SearchHit>,
     /// Nothing had all words; these have some, what fits best first.
     pub is_partial: bool,
     /// Whether there may be more.
@@ -59,12 +68,12 @@ pub fn search(
 }
 
 /// Places with what their sessions are called, and where these are.
-fn named(hits: Vec<antiphon_catalog::Hit>, texts: &KeptTexts<'_>) -> Vec<Hit> {
+fn named(hits: Vec<antiphon_catalog::Hit>, texts: &KeptTexts<'_>) -> Vec<SearchHit> {
     let mut paths: BTreeMap<Key, String> = BTreeMap::new();
     let name = |hit: antiphon_catalog::Hit| {
         let session = texts.get(&hit.session)?;
         let path = paths.entry(hit.session).or_insert_with(|| session.path().display().to_string());
-        Some(Hit {
+        Some(SearchHit {
             session: session.session_id.clone(),
             message_id: hit.message_id,
             agent_id: hit.agent_id,

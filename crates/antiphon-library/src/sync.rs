@@ -4,6 +4,7 @@
 //! whose files have the sizes and times that they had when it was last copied is not opened.
 
 mod disks;
+mod report;
 mod settle;
 mod sources;
 mod stamp;
@@ -25,6 +26,7 @@ use settle::{Settling, Waiting};
 use sources::{Found, Wanted, is_sub_agents, look, one_of_each};
 use stamp::Stamp;
 
+pub use report::SyncReport;
 pub use sources::{SourceFolder, source_folders};
 pub(crate) use sources::{files, main_files};
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 
 use antiphon_catalog::{Block, Key, Origin, Text, Texts};
-use antiphon_sources::{Bundle, Opened, open_foreign};
+use antiphon_sources::{Bundle, Opened, Wanted, open_foreign};
 
 use crate::archive::{Depth, Folder, damages, newest_copy, pack};
 use crate::damaged::{LeftOut, damage_of, with_causes};
@@ -102,7 +102,7 @@ impl Texts for KeptTexts<'_> {
     fn line(&self, key: &Key, file: &str, line: Vec<u8>) -> Option<Text> {
         let format = self.get(key)?.format;
         let bundle = Bundle::of(format, vec![(file.to_owned(), line)], &mut |_, _| {})?;
-        Some(text(open_foreign(bundle, false)))
+        Some(text(open_foreign(bundle, Wanted::Everything)))
     }
 }
 

@@ -8,8 +8,11 @@ use thiserror::Error;
 
 /// Where a value stands in the decoded stream of its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Place {
+    /// The position of its first byte.
     pub offset: u64,
+    /// Its length in bytes.
     pub len: u32,
     /// Which of the session's streams (a log's segments, or a bundle's files).
     pub stream: u32,

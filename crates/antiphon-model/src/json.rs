@@ -13,7 +13,7 @@ use thiserror::Error;
 
 pub use members::Members;
 pub use passed::Passed;
-pub(crate) use scan::object;
+pub(crate) use scan::{Extent, object};
 
 /// The text of a JSON string; `None` for any other value.
 ///
@@ -97,7 +97,7 @@ pub fn raw_members<'a>(
     raw: &'a str,
     mut each: impl FnMut(&'a str, &str, &'a str),
 ) -> Result<(), NotJson> {
-    let scanned = object(raw, false, |key, value| each(key, &inner_text(key), value.raw));
+    let scanned = object(raw, Extent::Whole, |key, value| each(key, &inner_text(key), value.raw));
     scanned.map_err(|_| NotJson::of(raw, "an object"))
 }
 

@@ -22,7 +22,9 @@ pub struct Link<'s> {
     pub basis: Basis,
 }
 
+/// What connects two events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum LinkKind {
     /// A call, and its result.
@@ -55,6 +57,7 @@ pub enum Basis {
 
 /// The rules by which things are inferred.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Rule {
     /// The agent's name equals the `name` in the arguments of a call that is still open.
@@ -112,6 +115,12 @@ impl Rule {
             Self::AnswerBeforeResult => "answer-before-result",
             Self::TranscriptOrder => "transcript-order",
         }
+    }
+}
+
+impl std::fmt::Display for Rule {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.as_str())
     }
 }
 

@@ -8,20 +8,28 @@ use crate::Place;
 
 /// Something in the input that could not be taken as it stands.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Problem {
+    /// How bad it is.
     pub severity: Severity,
+    /// What kind of problem it is, in a fixed word such as `not-json`.
     pub code: &'static str,
     /// The line's number in its stream, from 1.
     pub line: u64,
+    /// What is wrong, in a sentence.
     pub message: String,
     /// Where the bytes are, so that nothing is out of reach.
     pub place: Place,
 }
 
+/// How bad a problem or a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
+    /// Worth knowing; nothing is lost.
     Warning,
+    /// Something cannot be read, or is not as it should be.
     Error,
 }
 

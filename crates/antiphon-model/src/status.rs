@@ -9,12 +9,18 @@ use crate::{Session, SessionEnded};
 
 /// How a session, or a part of it, stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
+    /// It is not finished, and more is expected.
     Running,
+    /// It is finished.
     Completed,
+    /// It ended with an error.
     Failed,
+    /// It was stopped because it took too long.
     TimedOut,
+    /// Somebody stopped it.
     Cancelled,
     /// It stopped in the middle, and nobody said why.
     Interrupted,
@@ -47,6 +53,7 @@ impl Status {
 
 /// Which rule chose a status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum StatusRule {
     /// The session says how it ended.

@@ -81,6 +81,21 @@ impl Serialize for Timestamp {
     }
 }
 
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for Timestamp {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Timestamp".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "type": "string", "format": "date-time" })
+    }
+}
+
 /// Reads exactly `YYYY-MM-DDTHH:MM:SS.mmmZ`; any other form is `None`, not an error.
 fn parse_own_form(text: &[u8]) -> Option<Timestamp> {
     let text: &[u8; 24] = text.try_into().ok()?;

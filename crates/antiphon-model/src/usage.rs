@@ -6,8 +6,9 @@ use serde::Serialize;
 
 use crate::json;
 
-/// What one request used.
+/// The tokens of one request, or of several.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Usage {
     /// Input tokens that came from no cache.
     pub input: u64,
@@ -15,6 +16,7 @@ pub struct Usage {
     pub output: u64,
     /// The part of `output` that was reasoning.
     pub reasoning: u64,
+    /// Input tokens that were read from a cache.
     pub cache_read: u64,
     /// Tokens written to a cache, for five minutes or one hour.
     pub cache_write: u64,

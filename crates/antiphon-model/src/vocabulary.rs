@@ -1,13 +1,21 @@
 //! Open vocabularies: the words that we act on, and everything else kept as it was.
 
+use serde::Serialize;
+
 /// Who speaks in a transcript entry.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
 pub enum Role {
+    /// Whoever asks: a person, or another agent.
     User,
+    /// The agent itself.
     Assistant,
+    /// A tool, with its result.
     Tool,
+    /// The program that runs the agent.
     System,
-    /// A word that we do not know; the line still has it.
+    /// A word that is not known; the line still has it.
     Other,
 }
 
@@ -34,7 +42,9 @@ impl Role {
 }
 
 /// What was done to an agent's context. Nothing is ever deleted from the log by it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
 pub enum ContextAction {
     /// Earlier entries were replaced by a summary.
     Compact,
@@ -44,7 +54,7 @@ pub enum ContextAction {
     Rewind,
     /// The conversation continued elsewhere from an earlier entry.
     Branch,
-    /// A word that we do not know: shown, and applied to nothing.
+    /// A word that is not known: shown, and applied to nothing.
     Other,
 }
 

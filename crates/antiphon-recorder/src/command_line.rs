@@ -1,6 +1,6 @@
 //! The words of a recorded command, without their secrets.
 
-use crate::Redact;
+use crate::{Printed, Redact};
 
 /// So many words before one tell whether it is a secret: `mysql -h db -u root -p…`.
 const WORDS_BEFORE: usize = 8;
@@ -13,10 +13,10 @@ pub(crate) fn redacted(command: &[String], redact: &mut Redact) -> Vec<String> {
         let before = clean.get(clean.len().saturating_sub(WORDS_BEFORE)..).unwrap_or_default();
         let before = before.iter().map(|word| format!("{word} ")).collect::<String>();
         let line = format!("{before}{word}");
-        let line = redact(&line, false);
+        let line = redact(&line, Printed::Text);
         let word = match line.strip_prefix(&before) {
             Some(word) => word.to_owned(),
-            None => redact(word, false).into_owned(),
+            None => redact(word, Printed::Text).into_owned(),
         };
         clean.push(word);
     }

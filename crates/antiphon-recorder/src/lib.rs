@@ -37,6 +37,6 @@ pub use event::{Figures, Reason, RoleEvent, Stage};
 pub use leader::lead;
 pub use link::{Sinks, Tell, scribe};
 pub use record::{Ended, RecordError, Recorder, end_by, record};
-pub use scribe::Redact;
+pub use scribe::{Printed, Redact};
 pub use session_log::LogTarget;
 pub use transcript::{Header, Outcome, Policy, Transcript, export};

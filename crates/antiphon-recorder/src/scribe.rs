@@ -33,9 +33,17 @@ const IDLE: Duration = Duration::from_secs(1);
 /// Why something is missing that the scribe never got.
 const TOO_FAST: &str = "the recorder could not keep up with the output";
 
-/// Cleans what is written anywhere: a line of JSON (then it says so), or whole lines of anything
-/// else.
-pub type Redact = Box<dyn for<'t> FnMut(&'t str, bool) -> Cow<'t, str> + Send>;
+/// Cleans what is written anywhere.
+pub type Redact = Box<dyn for<'t> FnMut(&'t str, Printed) -> Cow<'t, str> + Send>;
+
+/// What a command printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Printed {
+    /// A line of JSON.
+    Json,
+    /// Whole lines of anything else.
+    Text,
+}
 
 pub(crate) struct Scribe {
     pub(crate) assignment: Assignment,
@@ -178,14 +186,14 @@ impl Scribe {
 
     fn write_lines(&mut self, lines: &batch::Lines<'_>) {
         let text = String::from_utf8_lossy(lines.text);
-        let text = (self.redact)(&text, false);
+        let text = (self.redact)(&text, Printed::Text);
         self.log.output(lines, &text);
         self.warn_of_log();
     }
 
     /// A line of JSON: perhaps a message of an agent.
     fn message(&mut self, source: Source, line: &str, at: Timestamp) {
-        let text = (self.redact)(line, true).into_owned();
+        let text = (self.redact)(line, Printed::Json).into_owned();
         self.log.record(source, &text, at);
         self.warn_of_log();
         // Who the agent is and how it went is asked of every session; the rest is for transcripts.

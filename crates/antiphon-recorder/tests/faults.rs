@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use antiphon_journal::{Disk, LogFile, Options, OsDisk};
+use antiphon_journal::{Creation, Disk, LogFile, Options, OsDisk};
 use antiphon_recorder::{Assignment, LogTarget, Recorder, Sinks, record};
 
 /// How a write goes wrong.
@@ -39,7 +39,7 @@ impl LogFile for FaultyFile {
 }
 
 impl Disk for Faulty {
-    fn append(&self, _: &Path, _: bool) -> io::Result<Box<dyn LogFile>> {
+    fn append(&self, _: &Path, _: Creation) -> io::Result<Box<dyn LogFile>> {
         Ok(Box::new(FaultyFile(self.0)))
     }
 

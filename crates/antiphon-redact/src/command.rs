@@ -2,7 +2,7 @@
 
 use crate::placeholder;
 use crate::rule::{Verdict, Window};
-use crate::value::{Value, literal};
+use crate::value::{Value, Written, literal};
 
 /// How far behind the command its password may stand.
 const COMMAND_BYTES_MAX: usize = 400;
@@ -61,6 +61,6 @@ fn is_password(value: &Value<'_>) -> bool {
     let is_number = value.text.bytes().all(|byte| byte.is_ascii_digit() || byte == b':');
     value.text.len() >= 6
         && !is_number
-        && !placeholder::is_value(value.text, true)
-        && placeholder::is_random(value.text, true)
+        && !placeholder::is_value(value.text, Written::AsValue)
+        && placeholder::is_random(value.text, Written::AsValue)
 }

@@ -2,7 +2,7 @@
 
 use crate::bytes::{Set, is_basic};
 use crate::rule::{Verdict, Window};
-use crate::value::{Left, VALUE_BYTES_MAX, Value, after_name, is_prose, literal};
+use crate::value::{Left, VALUE_BYTES_MAX, Value, Written, after_name, is_prose, literal};
 use crate::{name, placeholder};
 
 /// `password = "…"`, in the forms of JSON, YAML, shells, headers, XML, options and code.
@@ -22,20 +22,20 @@ pub(crate) fn assigned(window: &Window<'_>) -> Verdict {
     let left = Left { before: window.before, name: [before, keyword, suffix] };
     let Some(value) = after_name(rest, &left) else { return Verdict::No };
     let secret = name::secret(&left.name.concat());
-    match secret.is_some_and(|secret| is_secret(value.text, secret, value.is_quoted())) {
+    match secret.is_some_and(|secret| is_secret(value.text, secret, value.written)) {
         true => window.secret(value.text),
         false => Verdict::No,
     }
 }
 
 /// Whether a value under such a name is a secret.
-pub(crate) fn is_secret(value: &str, name: name::Secret, is_quoted: bool) -> bool {
+pub(crate) fn is_secret(value: &str, name: name::Secret, written: Written) -> bool {
     (name.least_length..=VALUE_BYTES_MAX).contains(&value.len())
         && !value.contains(char::is_whitespace)
         && (name.may_be_uuid || !placeholder::is_uuid(value))
-        && (placeholder::is_random(value, is_quoted)
-            || name.is_password && placeholder::is_chosen(value, is_quoted))
-        && !placeholder::is_value(value, is_quoted)
+        && (placeholder::is_random(value, written)
+            || name.is_password && placeholder::is_chosen(value, written))
+        && !placeholder::is_value(value, written)
 }
 
 /// `scheme://user:password@host`.
@@ -46,7 +46,7 @@ pub(crate) fn url_password(window: &Window<'_>) -> Verdict {
     let Some((user_info, _)) = authority.rsplit_once('@') else { return Verdict::No };
     let Some((_, password)) = user_info.split_once(':') else { return Verdict::No };
     let is_scheme = window.before.ends_with(|c: char| c.is_ascii_alphanumeric());
-    if !is_scheme || password.len() < 4 || placeholder::is_value(password, true) {
+    if !is_scheme || password.len() < 4 || placeholder::is_value(password, Written::AsValue) {
         return Verdict::No;
     }
     window.secret(password)
@@ -89,7 +89,10 @@ fn credentials(window: &Window<'_>, text: &str) -> Verdict {
     let of_token = |byte: u8| Set::Dotted.has(byte) || Set::Base64.has(byte) || byte == b'~';
     let end = text.bytes().position(|byte| !of_token(byte)).unwrap_or(text.len());
     let run = text.get(..end).unwrap_or_default();
-    if run.len() < 16 || placeholder::is_value(run, true) || !placeholder::is_random(run, true) {
+    if run.len() < 16
+        || placeholder::is_value(run, Written::AsValue)
+        || !placeholder::is_random(run, Written::AsValue)
+    {
         return Verdict::No;
     }
     window.secret(run)
@@ -115,7 +118,7 @@ pub(crate) fn netrc(window: &Window<'_>) -> Verdict {
     let is_alone = word.len() == rest.len();
     let is_plain = word.bytes().all(|byte| byte.is_ascii_alphabetic());
     let is_given = has_login || is_alone && !is_plain;
-    if !is_given || word.len() < 6 || placeholder::is_value(word, true) {
+    if !is_given || word.len() < 6 || placeholder::is_value(word, Written::AsValue) {
         return Verdict::No;
     }
     window.secret(word)
@@ -213,7 +216,7 @@ pub(crate) fn pgpass(window: &Window<'_>) -> Verdict {
     };
     let is_named = |field: Option<&str>| field.is_some_and(|field| !field.is_empty());
     let password = password.unwrap_or_default();
-    let is_secret = password.len() >= 6 && !placeholder::is_value(password, true);
+    let is_secret = password.len() >= 6 && !placeholder::is_value(password, Written::AsValue);
     match has_host && is_named(database) && is_named(user) && is_secret {
         true => window.secret(password),
         false => Verdict::No,
@@ -235,7 +238,9 @@ pub(crate) fn login_call(window: &Window<'_>) -> Verdict {
 
 /// What stands where only a password can.
 pub(crate) fn is_password(text: &str) -> bool {
-    text.len() >= 8 && !placeholder::is_value(text, true) && placeholder::is_random(text, true)
+    text.len() >= 8
+        && !placeholder::is_value(text, Written::AsValue)
+        && placeholder::is_random(text, Written::AsValue)
 }
 
 /// A UUID that is assigned to a name with Heroku's in it.
@@ -252,7 +257,7 @@ pub(crate) fn heroku(window: &Window<'_>) -> Verdict {
 pub(crate) fn cloudflare(window: &Window<'_>) -> Verdict {
     let is_key = |run: &&str| {
         let is_length = matches!(run.len(), 37 | 40 | 45) && !placeholder::is_token(run);
-        is_length && placeholder::is_random(run, false)
+        is_length && placeholder::is_random(run, Written::Bare)
     };
     nearby(window, Set::Dashed).find(is_key).map_or(Verdict::No, |run| window.secret(run))
 }
@@ -278,7 +283,7 @@ pub(crate) fn curl_user(window: &Window<'_>) -> Verdict {
     {
         return Verdict::No;
     }
-    if placeholder::is_value(password, true) || !window.before.contains("curl") {
+    if placeholder::is_value(password, Written::AsValue) || !window.before.contains("curl") {
         return Verdict::No;
     }
     window.secret(password)

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::placeholder;
 use crate::rule::{Verdict, Window};
-use crate::value::literal;
+use crate::value::{Written, literal};
 
 /// No id of a session is shorter.
 const VALUE_BYTES_MIN: usize = 16;
@@ -44,8 +44,8 @@ pub(crate) fn secret_part(pairs: &str) -> Option<Range<usize>> {
         let start = at + name.len() + 1;
         if value.len() >= VALUE_BYTES_MIN
             && !value.contains(char::is_whitespace)
-            && !placeholder::is_value(value, true)
-            && placeholder::is_random(value, true)
+            && !placeholder::is_value(value, Written::AsValue)
+            && placeholder::is_random(value, Written::AsValue)
         {
             let first = part.map_or(start, |part| part.start);
             part = Some(first..start + value.len());

@@ -10,6 +10,7 @@ use std::ops::Range;
 use crate::bytes::{Set, is_basic};
 use crate::keywords::KEYWORDS;
 use crate::redactor::{Finding, Redactor};
+use crate::value::Written;
 use crate::{context, cookie, name, pair};
 
 /// Seals and ciphertexts that an agent needs as they are to go on.
@@ -164,7 +165,8 @@ fn by_name(name: &str, value: &str) -> Option<(&'static str, Range<usize>)> {
         return cookie::secret_part(value).map(|range| ("cookie", range));
     }
     let secret = name::secret(name)?;
-    context::is_secret(value, secret, true).then_some(("assigned-secret", 0..value.len()))
+    context::is_secret(value, secret, Written::AsValue)
+        .then_some(("assigned-secret", 0..value.len()))
 }
 
 fn find_from(text: &str, from: usize, byte: u8) -> Option<usize> {

@@ -4,7 +4,7 @@ use crate::bytes::Set;
 use crate::context::is_secret;
 use crate::name;
 use crate::rule::{Verdict, Window};
-use crate::value::literal;
+use crate::value::{Written, literal};
 
 /// The end of `value`, `Value` and `ParameterValue`, with what follows it.
 pub(crate) const KEYWORDS: &[&str] = &["alue:", "alue=", "alue\":", "alue\\\":", "alue\" :"];
@@ -21,7 +21,7 @@ pub(crate) fn named_value(window: &Window<'_>) -> Verdict {
     let line = window.rest().trim();
     let is_line = !value.is_quoted() && !line.contains([' ', '"', '\'', '\\', '<', '{', '}']);
     let text = if is_line && window.keyword.ends_with(':') { line } else { value.text };
-    match is_secret(text, secret, true) {
+    match is_secret(text, secret, Written::AsValue) {
         true => window.secret(text),
         false => Verdict::No,
     }

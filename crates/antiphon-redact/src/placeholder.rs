@@ -2,6 +2,7 @@
 
 use crate::bytes::{Set, entropy};
 use crate::randomness::surplus_bits;
+use crate::value::Written;
 
 /// Words of documentation, long enough that a random token holds one of them once in millions.
 const DOCUMENTED: &[&str] = &[
@@ -99,7 +100,7 @@ const WORDS: &[&str] = &[
 ];
 
 /// A value that docs and code write where a secret would be.
-pub(crate) fn is_value(value: &str, is_quoted: bool) -> bool {
+pub(crate) fn is_value(value: &str, written: Written) -> bool {
     let begins = |starts: &[&str]| starts.iter().any(|start| value.starts_with(start));
     if begins(REFERENCES)
         || is_variable(value)
@@ -109,9 +110,9 @@ pub(crate) fn is_value(value: &str, is_quoted: bool) -> bool {
     {
         return true;
     }
-    let is_sign = begins(SIGNS) && !is_quoted || has_any(value, SHORT_NOT_VALUES);
-    let is_code = !is_quoted && has_any(value, CODE);
-    let is_path = begins(&["/", "./", "~/"]) && is_quoted;
+    let is_sign = begins(SIGNS) && written == Written::Bare || has_any(value, SHORT_NOT_VALUES);
+    let is_code = written == Written::Bare && has_any(value, CODE);
+    let is_path = begins(&["/", "./", "~/"]) && written == Written::AsValue;
     // Whoever writes a path in quotes has named it; what chance has made is longer as words.
     is_path && surplus_bits(value) < PATH_BITS
         || (is_sign || is_code || is_template(value)) && surplus_bits(value) < CERTAIN_BITS
@@ -133,7 +134,7 @@ pub(crate) fn has_random_parts(value: &str) -> bool {
 
 /// Whether a person may have chosen a password like this: letters, a digit, and a sign that no name
 /// has. Where it may be code, it must have letters of both kinds, and a sign that joins nothing.
-pub(crate) fn is_chosen(value: &str, is_quoted: bool) -> bool {
+pub(crate) fn is_chosen(value: &str, written: Written) -> bool {
     let has = |of: fn(u8) -> bool| value.bytes().any(of);
     let is_mixed = has(|byte| byte.is_ascii_lowercase())
         && has(|byte| byte.is_ascii_uppercase())
@@ -142,7 +143,7 @@ pub(crate) fn is_chosen(value: &str, is_quoted: bool) -> bool {
     has(|byte| byte.is_ascii_alphabetic())
         && has(|byte| byte.is_ascii_digit())
         && has(|byte| b"!@#$%^&*?+=~".contains(&byte))
-        && (is_quoted || is_mixed)
+        && (written == Written::AsValue || is_mixed)
         && value.bytes().all(of_password)
         && entropy(value) >= 2.4
 }
@@ -179,9 +180,12 @@ pub(crate) fn is_uuid(value: &str) -> bool {
 
 /// Whether a value looks chosen at random, or at least not like a word or a name in a program. What
 /// stands in quotes is a value; what does not may be code.
-pub(crate) fn is_random(value: &str, is_quoted: bool) -> bool {
+pub(crate) fn is_random(value: &str, written: Written) -> bool {
     let entropy_min = if value.len() < 16 { 2.4 } else { 2.9 };
-    let bits_min = if is_quoted { 1 } else { 3 };
+    let bits_min = match written {
+        Written::AsValue => 1,
+        Written::Bare => 3,
+    };
     let has_letters = value.bytes().any(|byte| byte.is_ascii_alphabetic());
     // No name is that long and full of digits.
     let digits = value.bytes().filter(u8::is_ascii_digit).count();

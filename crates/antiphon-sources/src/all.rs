@@ -18,7 +18,7 @@ use crate::Error;
 use crate::bundle::{Bundle, Nearby, format_of, is_outdated};
 use crate::database::{self, Database, DatabaseError};
 use crate::file::PACKED;
-use crate::open::{Opened, open, open_foreign, open_usage};
+use crate::open::{Opened, Wanted, open, open_foreign, open_usage};
 
 /// What was found at some paths and below them.
 #[derive(Debug)]
@@ -32,12 +32,11 @@ pub struct All<T> {
 }
 
 /// Opens every session at these paths and below them, on as many threads as there are processors.
-/// `only_usage`: what was used is wanted, and perhaps nothing else. `make` takes what it needs of
-/// each, and may add what it knows; what it makes of files that belong to another session is
-/// dropped.
+/// `make` takes what it needs of each, and may add what it knows; what it makes of files that
+/// belong to another session is dropped.
 pub fn open_all<T: Send>(
     paths: &[PathBuf],
-    only_usage: bool,
+    wanted: Wanted,
     make: &(dyn Fn(&mut Opened) -> T + Sync),
 ) -> All<T> {
     let (mut named, mut below, mut failed) = (Vec::new(), Vec::new(), Vec::new());
@@ -50,7 +49,7 @@ pub fn open_all<T: Send>(
     }
     below.sort();
     below.dedup();
-    let reader = Reader { nearby: Nearby::default(), only_usage, make };
+    let reader = Reader { nearby: Nearby::default(), wanted, make };
     let mut found = Found { read: Vec::new(), parts: Vec::new(), others: Vec::new(), failed };
     found.add(on_threads(&named, &|path| reader.named(path)));
     found.add(on_threads(&below, &|path| reader.below(path)));
@@ -150,7 +149,7 @@ fn walk(folder: PathBuf, files: &mut Vec<PathBuf>, failed: &mut Vec<(PathBuf, Er
 
 struct Reader<'m, T> {
     nearby: Nearby,
-    only_usage: bool,
+    wanted: Wanted,
     make: &'m (dyn Fn(&mut Opened) -> T + Sync),
 }
 
@@ -206,7 +205,7 @@ impl<T> Reader<'_, T> {
                 }
                 other => other,
             };
-            let mut opened = open_foreign(bundle?, self.only_usage);
+            let mut opened = open_foreign(bundle?, self.wanted);
             sessions.push(Read { files: opened.files.clone(), made: (self.make)(&mut opened) });
         }
         Ok(Looked::Sessions(sessions))
@@ -214,11 +213,14 @@ impl<T> Reader<'_, T> {
 
     fn foreign(&self, path: &Path, format: &'static Format) -> Result<Looked<T>, Error> {
         let bundle = Bundle::read_near(path, format, &self.nearby.of(path))?;
-        Ok(self.one(&mut open_foreign(bundle, self.only_usage)))
+        Ok(self.one(&mut open_foreign(bundle, self.wanted)))
     }
 
     fn open(&self, path: &Path) -> Result<Opened, Error> {
-        if self.only_usage { open_usage(path) } else { open(path) }
+        match self.wanted {
+            Wanted::Usage => open_usage(path),
+            Wanted::Everything => open(path),
+        }
     }
 
     fn one(&self, opened: &mut Opened) -> Looked<T> {

@@ -27,7 +27,7 @@ pub use file::{PACKED, Piece, each_piece, head, read_bytes, read_bytes_of, read_
 pub use live::{Each, Live, News};
 pub use memory::{PLAIN_BYTES_MAX, allow_memory};
 pub use open::{
-    Error, Fold, LOG_FORMAT, Opened, Tell, open, open_foreign, open_telling, open_usage,
+    Error, Fold, LOG_FORMAT, Opened, Tell, Wanted, open, open_foreign, open_telling, open_usage,
 };
 pub use recorded::{Printed, printed};
 pub use redacted::redact_log;

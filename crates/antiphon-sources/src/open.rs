@@ -56,6 +56,15 @@ pub enum Error {
     Write { path: PathBuf, source: io::Error },
 }
 
+/// What is wanted of a session.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Wanted {
+    #[default]
+    Everything,
+    /// What was used; perhaps nothing else is there.
+    Usage,
+}
+
 /// Is told the name of each file within its session, in the order of their streams, and its bytes,
 /// if they are others than the stream's.
 pub type Tell<'a> = &'a mut dyn FnMut(&str, Option<&[u8]>);
@@ -63,20 +72,20 @@ pub type Tell<'a> = &'a mut dyn FnMut(&str, Option<&[u8]>);
 /// Reads the session at `path`: a log, or a file of any known format with the files that belong to
 /// it. What is of no known format is read as a log, and found wanting as one.
 pub fn open(path: &Path) -> Result<Opened, Error> {
-    open_for(path, false, None)
+    open_for(path, Wanted::Everything, None)
 }
 
 /// The same, and tells what files there are.
 pub fn open_telling(path: &Path, tell: Tell<'_>) -> Result<Opened, Error> {
-    open_for(path, false, Some(tell))
+    open_for(path, Wanted::Everything, Some(tell))
 }
 
 /// The same, for counting only: what was used is there, and perhaps nothing else.
 pub fn open_usage(path: &Path) -> Result<Opened, Error> {
-    open_for(path, true, None)
+    open_for(path, Wanted::Usage, None)
 }
 
-fn open_for(path: &Path, only_usage: bool, tell: Option<Tell<'_>>) -> Result<Opened, Error> {
+fn open_for(path: &Path, wanted: Wanted, tell: Option<Tell<'_>>) -> Result<Opened, Error> {
     let mut tell = tell;
     let bundle = Bundle::find_telling(path, &mut |name, bytes| {
         if let Some(tell) = &mut tell {
@@ -84,7 +93,7 @@ fn open_for(path: &Path, only_usage: bool, tell: Option<Tell<'_>>) -> Result<Ope
         }
     });
     if let Some(bundle) = bundle? {
-        return Ok(open_foreign(bundle, only_usage));
+        return Ok(open_foreign(bundle, wanted));
     }
     if path.exists() && !path.is_dir() {
         let unread = |source| Error::Read { path: path.to_owned(), source };
@@ -131,8 +140,9 @@ fn open_for(path: &Path, only_usage: bool, tell: Option<Tell<'_>>) -> Result<Ope
     })
 }
 
-pub fn open_foreign(bundle: Bundle, only_usage: bool) -> Opened {
-    let mut fold = Fold { only_usage, ..Fold::default() };
+/// Reads a session of another program from its files.
+pub fn open_foreign(bundle: Bundle, wanted: Wanted) -> Opened {
+    let mut fold = Fold { wanted, ..Fold::default() };
     bundle.events(&mut fold);
     let Fold { mut session, duplicates, .. } = fold;
     // A session without times is as old as its files.
@@ -156,12 +166,12 @@ pub fn open_foreign(bundle: Bundle, only_usage: bool) -> Opened {
 pub struct Fold {
     pub session: Session,
     duplicates: Vec<Duplicate>,
-    only_usage: bool,
+    wanted: Wanted,
 }
 
 impl<'a> Sink<'a> for Fold {
     fn wants_only_usage(&self) -> bool {
-        self.only_usage
+        self.wanted == Wanted::Usage
     }
 
     fn event(&mut self, event: Event<'a>) {

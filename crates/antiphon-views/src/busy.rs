@@ -12,19 +12,26 @@ use crate::calls::call_back_at;
 
 /// How a session's time was spent.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Busy {
-    /// From the first time in the log to the last.
+    /// The time from the first event to the last, in milliseconds.
     pub wall_ms: i64,
+    /// The time during which an agent or a call was active, in milliseconds, each moment counted
+    /// once.
     pub busy_ms: i64,
-    /// The stretches in which nobody worked, in order: with what was busy they make up the whole.
+    /// The times during which none was, in order. With `busy_ms` they make up `wall_ms`.
     pub idle: Vec<Idle>,
 }
 
-/// A stretch of time in which nobody worked.
+/// A time during which no agent and no call was active.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Idle {
+    /// When it began.
     pub from: Timestamp,
+    /// When it ended.
     pub to: Timestamp,
+    /// How long it was, in milliseconds.
     pub ms: i64,
 }
 

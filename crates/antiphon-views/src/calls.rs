@@ -5,28 +5,54 @@ use std::collections::BTreeMap;
 use antiphon_model::{AgentIx, BodyError, CallIx, Session, Timestamp};
 use serde::Serialize;
 
-use crate::{Category, Reading, category};
+use crate::{Category, FactBasis, Reading, category};
 
+/// A tool call.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CallRow {
+    /// The id of the call.
     pub call_id: String,
+    /// The tool that was called.
     pub tool_name: String,
-    /// As recorded, or by the tool's name; null for a tool that is not known.
+    /// As recorded, or else derived from the tool and, for a shell, from its command; null for an
+    /// unknown tool.
     pub tool_category: Option<Category>,
+    /// The id of the agent that made the call.
     pub agent_id: String,
+    /// The name of that agent; its id, if it has no name.
     pub name: String,
-    /// `success`, `failed`, or `open` while there is no result.
-    pub status: &'static str,
+    /// How the call went.
+    pub status: CallStatus,
+    /// When the call was made.
     pub started_at: Option<Timestamp>,
-    /// When its result came; of a call that made an agent, when that agent was done, if later.
+    /// When its result came. For a call that created an agent, when that agent was finished, if
+    /// that is later.
     pub ended_at: Option<Timestamp>,
+    /// How long the call took, in milliseconds: as recorded, or else the time from `started_at` to
+    /// `ended_at`.
     pub duration_ms: Option<i64>,
-    /// Whether the duration was recorded, or is the time from the call to its result.
-    pub duration_basis: Option<&'static str>,
+    /// Whether the duration is recorded.
+    pub duration_basis: Option<FactBasis>,
+    /// The id of the message that made the call.
     pub message_id: String,
-    /// Every result, in order: none, one or several.
+    /// The ids of the messages with its results, in order: none, one or several.
     pub results: Vec<String>,
+    /// The call, in words: the tool and its main arguments.
     pub text: String,
+}
+
+/// How a call went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum CallStatus {
+    /// It has a result.
+    Success,
+    /// Its result is an error.
+    Failed,
+    /// It has no result.
+    Open,
 }
 
 pub fn calls(reading: &Reading<'_>) -> Result<Vec<CallRow>, BodyError> {
@@ -48,9 +74,9 @@ fn row(reading: &Reading<'_>, delegations: &Delegations, ix: CallIx) -> Result<C
         agent_id: session.agent_id(call.agent).to_owned(),
         name: session.agent_name(call.agent).to_owned(),
         status: match call.first_result() {
-            None => "open",
-            Some(_) if has_failed(reading, ix) => "failed",
-            Some(_) => "success",
+            None => CallStatus::Open,
+            Some(_) if has_failed(reading, ix) => CallStatus::Failed,
+            Some(_) => CallStatus::Success,
         },
         started_at: session.call_started_at(ix),
         ended_at: call.last_result().and_then(|_| call_ended_at(reading, delegations, ix)),
@@ -72,15 +98,15 @@ pub(crate) fn call_duration(
     reading: &Reading<'_>,
     delegations: &Delegations,
     ix: CallIx,
-) -> Option<(i64, &'static str)> {
+) -> Option<(i64, FactBasis)> {
     let session = reading.session;
     let call = session.call(ix);
     let last = session.entry(call.last_result()?);
     if let Some(recorded) = last.duration_ms() {
-        return Some((i64::try_from(recorded).unwrap_or(i64::MAX), "recorded"));
+        return Some((i64::try_from(recorded).unwrap_or(i64::MAX), FactBasis::Recorded));
     }
     let ended = call_ended_at(reading, delegations, ix)?;
-    Some((ended.since(session.call_started_at(ix)?), "inferred"))
+    Some((ended.since(session.call_started_at(ix)?), FactBasis::Inferred))
 }
 
 /// When a call ended: when its last result came. A call that made an agent lasts as long as that

@@ -10,13 +10,20 @@ use crate::shell::Script;
 use crate::{Reading, shell};
 use antiphon_model::Arguments;
 
+/// What kind of thing a call does, in the categories of STD-001.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Category {
+    /// It looks at something, and changes nothing.
     Perception,
+    /// It changes something.
     Action,
+    /// It talks to a person or to another agent.
     Interaction,
+    /// It makes a plan.
     Planning,
+    /// It keeps a list of tasks.
     TaskManagement,
 }
 

@@ -4,39 +4,55 @@
 //! step applied, and with the turns that a branch left behind put aside.
 
 use antiphon_model::{
-    AgentIx, BodyError, ContextAction, ContextEdit, Entry, EventIx, MessageRef, Role, Selection,
-    Session,
+    AgentIx, BodyError, ContextAction, ContextEdit, Entry, EntryKind, EventIx, MessageRef, Role,
+    Selection, Session,
 };
 use serde::Serialize;
 
 use crate::Reading;
 
+/// The context of an agent at a step.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Context {
+    /// The id of the agent.
     pub agent_id: String,
+    /// The name of the agent; its id, if it has no name.
     pub name: String,
-    /// The step; the end of the log, if none was asked for.
+    /// The id of the message that was asked for; null for the end of the log.
     pub at: Option<String>,
+    /// What was in the context, in order.
     pub entries: Vec<ContextEntry>,
-    pub dropped: Vec<Dropped>,
+    /// What had been in the context before.
+    pub dropped: Vec<DroppedEntry>,
 }
 
+/// A message in the context of an agent.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ContextEntry {
+    /// The id of the message.
     pub message_id: String,
-    pub role: &'static str,
+    /// The role of the message, or the kind of event.
+    pub role: EntryKind,
+    /// The text of the message; for a call, the tool and its main arguments.
     pub text: String,
 }
 
-/// An entry that was in the context once.
+/// A message that was in the context once.
 #[derive(Debug, Serialize)]
-pub struct Dropped {
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct DroppedEntry {
+    /// The id of the message.
     pub message_id: String,
-    pub role: &'static str,
+    /// The role of the message, or the kind of event.
+    pub role: EntryKind,
+    /// The text of the message; for a call, the tool and its main arguments.
     pub text: String,
-    /// The event that dropped it, and what that was.
+    /// The id of the event that dropped it.
     pub by: String,
-    pub action: &'static str,
+    /// What that event did to the context.
+    pub action: ContextAction,
 }
 
 /// The context of `agent` at `at`: when that is something the agent said or did, what it had when
@@ -63,9 +79,9 @@ pub fn context(
             None => {}
         }
     }
-    let show = |event: EventIx| -> Result<(String, &'static str, String), BodyError> {
+    let show = |event: EventIx| -> Result<(String, EntryKind, String), BodyError> {
         let entry = session.entry(event);
-        Ok((entry.id().to_owned(), entry.kind().as_str(), reading.description(entry)?))
+        Ok((entry.id().to_owned(), entry.kind(), reading.description(entry)?))
     };
     let entries = live.entries.iter().map(|&event| {
         let (message_id, role, text) = show(event)?;
@@ -74,7 +90,7 @@ pub fn context(
     let dropped = live.dropped.iter().map(|&(event, by, action)| {
         let (message_id, role, text) = show(event)?;
         let by = session.entry(by).id().to_owned();
-        Ok(Dropped { message_id, role, text, by, action: action.as_str() })
+        Ok(DroppedEntry { message_id, role, text, by, action })
     });
     Ok(Context {
         agent_id: session.agent_id(agent).to_owned(),

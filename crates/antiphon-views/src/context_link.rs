@@ -10,33 +10,54 @@ use antiphon_model::{AgentIx, BodyError, CallIx, Detail, json};
 use serde::Serialize;
 
 use crate::context_reference::uses;
-use crate::{CallIndex, Reading};
+use crate::{CallIndex, FactBasis, Reading};
 
 /// A line from a call to one that used what it brought.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ContextLink {
+    /// The id of the call that read or found something.
     pub from_call: String,
+    /// The id of the call that used it.
     pub to_call: String,
+    /// The id of the agent that made the first call.
     pub from_agent: String,
+    /// The id of the agent that made the second call.
     pub to_agent: String,
     /// What was contributed: the recorded word, or `file_content`.
     #[serde(rename = "type")]
     pub kind: String,
     /// The file, or else what was called.
     pub source: String,
+    /// The contribution in words, as recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
     /// `recorded` where the contribution was, and the file that it is about leads to the other
     /// call. That a contribution went to the next call is nowhere recorded.
-    pub basis: &'static str,
+    pub basis: FactBasis,
     /// How the call was found that used it.
-    pub rule: &'static str,
+    pub rule: ContextRule,
 }
 
-/// It read a file that the other changed.
-const SAME_FILE: &str = "same-file";
-/// It recorded a contribution, and the other is what its agent did next.
-const NEXT_CALL: &str = "next-call";
+/// How the call was found that used what another call had read or found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum ContextRule {
+    /// It changes the file that the other call read.
+    SameFile,
+    /// The other call recorded a contribution, and it is the agent's next call.
+    NextCall,
+}
+
+impl ContextRule {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::SameFile => "same-file",
+            Self::NextCall => "next-call",
+        }
+    }
+}
 
 /// Every line of context, in the order of the calls that they lead from.
 pub fn context_links(reading: &Reading<'_>) -> Result<Vec<ContextLink>, BodyError> {
@@ -52,7 +73,14 @@ pub fn context_links(reading: &Reading<'_>) -> Result<Vec<ContextLink>, BodyErro
             rest.iter().take_while(|(other, ..)| *other == from).collect()
         };
         for (_, to, path) in &fed {
-            links.push(link(reading, from, *to, path.clone(), contribution.as_ref(), SAME_FILE));
+            links.push(link(
+                reading,
+                from,
+                *to,
+                path.clone(),
+                contribution.as_ref(),
+                ContextRule::SameFile,
+            ));
         }
         if fed.is_empty()
             && let Some(contribution) = &contribution
@@ -62,7 +90,7 @@ pub fn context_links(reading: &Reading<'_>) -> Result<Vec<ContextLink>, BodyErro
                 Some((path, _)) => path,
                 None => reading.call_text(session.tool_name(from), call)?,
             };
-            links.push(link(reading, from, to, source, Some(contribution), NEXT_CALL));
+            links.push(link(reading, from, to, source, Some(contribution), ContextRule::NextCall));
         }
     }
     Ok(links)
@@ -74,10 +102,10 @@ fn link(
     to: CallIx,
     source: String,
     contribution: Option<&Contribution>,
-    rule: &'static str,
+    rule: ContextRule,
 ) -> ContextLink {
     let session = reading.session;
-    let is_recorded = contribution.is_some() && rule == SAME_FILE;
+    let is_recorded = contribution.is_some() && rule == ContextRule::SameFile;
     let agent = |ix: CallIx| session.agent_id(session.call(ix).agent).to_owned();
     ContextLink {
         from_call: session.call_id(from).to_owned(),
@@ -87,7 +115,7 @@ fn link(
         kind: contribution.map_or("file_content", |it| &it.kind).to_owned(),
         source,
         summary: contribution.and_then(|it| it.summary.clone()),
-        basis: if is_recorded { "recorded" } else { "inferred" },
+        basis: if is_recorded { FactBasis::Recorded } else { FactBasis::Inferred },
         rule,
     }
 }

@@ -7,32 +7,42 @@ use antiphon_model::{AgentIx, Session, Timestamp, Usage};
 use serde::Serialize;
 
 use crate::outline::{Node, outline};
-use crate::request::{Basis, NO_MODEL, Pricing, requests};
+use crate::request::{CostBasis, NO_MODEL, Pricing, requests};
 use crate::{Prices, Totals, Usd};
 
-/// The cost of a session. `own` of all nodes sums to `total`.
+/// The cost of a session. `own` of all nodes adds up to `total`.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CostTree {
+    /// The id of the session.
     pub session_id: String,
+    /// The agents that no other agent created, each with those that it created.
     pub tree: Vec<CostNode>,
+    /// What the session used and cost.
     pub total: Totals,
-    /// The models without a price, by name.
+    /// The names of the models without a price.
     pub unpriced: Vec<String>,
-    /// The day of which the prices are.
+    /// The day on which the prices were valid.
     pub prices_date: String,
 }
 
+/// What an agent used and cost.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CostNode {
+    /// The id of the agent.
     pub agent_id: String,
+    /// The name of the agent; its id, if it has no name.
     pub name: String,
     /// How many requests the agent itself made.
     pub requests: u64,
-    /// The models that it asked.
+    /// The models that it used.
     pub models: Vec<String>,
+    /// What the agent itself used and cost.
     pub own: Totals,
-    /// `own`, and the totals of the children.
+    /// The same together with the agents below it.
     pub total: Totals,
+    /// The agents that it created.
     pub children: Vec<Self>,
 }
 
@@ -85,30 +95,37 @@ pub fn cost(session: &Session, session_id: &str, prices: &Prices) -> CostTree {
 
 /// One counted request.
 #[derive(Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LedgerRow {
+    /// The id of the message with the answer.
     pub message_id: String,
+    /// The id of the agent that made the request.
     pub agent_id: Option<String>,
+    /// The name of that agent; its id, if it has no name.
     pub name: Option<String>,
+    /// The model that was used.
     pub model: Option<String>,
     #[serde(flatten)]
     pub usage: Usage,
-    /// `null` where neither a price is known nor a cost was declared.
+    /// What the request cost, in US dollars; null if neither a price is known nor a cost declared.
     pub cost_usd: Option<Usd>,
-    /// What `cost_usd` rests on.
+    /// What `cost_usd` is based on.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub basis: Option<Basis>,
-    /// What the source itself says that the request cost.
+    pub basis: Option<CostBasis>,
+    /// The cost that the source itself declares, in US dollars.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub declared_usd: Option<Usd>,
-    /// Whether the source tells only a part of its tokens.
+    /// Whether the source gives only part of the tokens.
     #[serde(skip_serializing_if = "Not::not")]
     pub partial: bool,
-    /// The service's id of the request.
+    /// The id that the service gave the request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
-    /// Where it stands: the stream of the session, and the line in it, from 1.
+    /// The number of the session's file, from 0.
     pub stream: u32,
+    /// The line in that file, from 1.
     pub line: u64,
+    /// When the answer came.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamp: Option<Timestamp>,
 }

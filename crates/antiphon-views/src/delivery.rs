@@ -3,47 +3,57 @@
 use std::collections::BTreeMap;
 
 use antiphon_model::{
-    AgentIx, BodyError, EntryKind, EventIx, Link, LinkKind, MessageRef, Role, Timestamp,
+    AgentIx, BodyError, EntryKind, EventIx, Link, LinkKind, MessageRef, Role, Rule, Timestamp,
 };
 use serde::Serialize;
 
-use crate::Reading;
-use crate::causality::{basis_word, rule_of};
+use crate::basis::rule_of;
+use crate::{FactBasis, Reading};
 
 /// One arrival of an utterance; or, without `message_id` and `to`, that it never arrived.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Delivery {
-    /// The id of what was said.
+    /// The id of the message that was said.
     pub utterance: String,
-    /// The agent who said it, where the log has it.
+    /// The id of the agent that said it, if the log contains the message.
     pub from: Option<String>,
+    /// The id of the message with which it arrived.
     pub message_id: Option<String>,
+    /// The id of the agent that received it.
     pub to: Option<String>,
-    pub form: Form,
-    pub basis: Option<&'static str>,
+    /// How the words that arrived compare with those that were said.
+    pub form: DeliveryForm,
+    /// Whether the delivery is recorded or inferred; null if there was none.
+    pub basis: Option<FactBasis>,
+    /// The rule by which it was inferred.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub rule: Option<&'static str>,
-    /// When it arrived, and how long after it was said.
+    pub rule: Option<Rule>,
+    /// When it arrived.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<Timestamp>,
+    /// The time from when it was said to when it arrived, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after_ms: Option<i64>,
-    /// The recipient's next utterance.
+    /// The id of the recipient's next utterance.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub answered_by: Option<String>,
 }
 
-/// How the words that arrived stand to those that were said.
+/// How the words that arrived compare with those that were said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
-pub enum Form {
+pub enum DeliveryForm {
+    /// Word for word.
     Verbatim,
     /// With something before them, as in `[Jack]: Hello`.
     Prefixed,
     /// Word for word within a longer text.
     Included,
+    /// In other words.
     Changed,
-    /// The log does not have what was said.
+    /// The log does not contain what was said.
     Unknown,
     /// Nobody received it.
     Undelivered,
@@ -138,7 +148,7 @@ fn row(
     let session = reading.session;
     let to = session.entry(link.to);
     let (form, from, after_ms) = match said {
-        MessageRef::Dangling(_) => (Form::Unknown, None, None),
+        MessageRef::Dangling(_) => (DeliveryForm::Unknown, None, None),
         MessageRef::Event(event) => {
             let original = session.entry(event);
             let after = to.at().zip(original.at()).map(|(to, from)| to.since(from));
@@ -155,7 +165,7 @@ fn row(
         message_id: Some(to.id().to_owned()),
         to: reading.agent_id_of(link.to).map(Into::into),
         form,
-        basis: Some(basis_word(link.basis)),
+        basis: Some(link.basis.into()),
         rule: rule_of(link.basis),
         at: to.at(),
         after_ms,
@@ -171,7 +181,7 @@ fn undelivered(reading: &Reading<'_>, said: EventIx) -> Delivery {
         from: reading.agent_id_of(said).map(Into::into),
         message_id: None,
         to: None,
-        form: Form::Undelivered,
+        form: DeliveryForm::Undelivered,
         basis: None,
         rule: None,
         at: None,
@@ -180,17 +190,17 @@ fn undelivered(reading: &Reading<'_>, said: EventIx) -> Delivery {
     }
 }
 
-fn form(said: &str, arrived: &str) -> Form {
+fn form(said: &str, arrived: &str) -> DeliveryForm {
     if said == arrived {
-        Form::Verbatim
+        DeliveryForm::Verbatim
     } else if said.is_empty() {
-        Form::Changed
+        DeliveryForm::Changed
     } else if arrived.ends_with(said) {
-        Form::Prefixed
+        DeliveryForm::Prefixed
     } else if arrived.contains(said) {
-        Form::Included
+        DeliveryForm::Included
     } else {
-        Form::Changed
+        DeliveryForm::Changed
     }
 }
 

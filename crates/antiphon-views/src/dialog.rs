@@ -6,15 +6,21 @@ use serde::Serialize;
 use crate::Reading;
 use crate::delivery::{Said, arrivals};
 
-/// Words that an agent said. What it said with a tool call was to itself, and is not here.
+/// Words that an agent said. What it said together with a tool call is not included.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Utterance {
+    /// The id of the message.
     pub message_id: String,
+    /// The id of the agent that said it.
     pub agent_id: String,
+    /// The name of the agent; its id, if it has no name.
     pub name: String,
+    /// What was said.
     pub content: String,
-    /// The agents it reached, each once, in the order in which it did.
+    /// The ids of the agents that it reached, each once, in the order in which it did.
     pub heard_by: Vec<String>,
+    /// When it was said.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamp: Option<Timestamp>,
 }

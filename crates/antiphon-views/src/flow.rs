@@ -12,47 +12,63 @@ use crate::delivery::{Said, arrivals};
 
 /// Who takes part, and what passes between them.
 #[derive(Debug, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Flow {
-    /// In the order in which they appear; `external` and `system` among them.
+    /// In the order in which they appear, including `external` and `system`.
     pub participants: Vec<Participant>,
+    /// What passed between them, in order.
     pub messages: Vec<FlowRow>,
     /// By id: the position among the participants.
     #[serde(skip)]
     positions: BTreeMap<String, usize>,
 }
 
+/// Somebody who sends or receives messages.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Participant {
+    /// The id of the agent, `external` or `system`.
     pub id: String,
+    /// The name to show.
     pub name: String,
 }
 
+/// A message from one participant to another.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FlowRow {
+    /// The id of the message.
     pub message_id: String,
+    /// The id of the participant that sent it.
     pub from: String,
+    /// The id of the participant that received it.
     pub to: String,
+    /// What kind of message it is.
     pub kind: FlowKind,
-    /// What kind of message between agents it is, where the log says so.
+    /// The message type of STD-008, if it is recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message_type: Option<String>,
+    /// The text of the message.
     pub text: String,
+    /// When it was sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamp: Option<Timestamp>,
 }
 
+/// What passes between two participants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum FlowKind {
-    /// An agent makes another.
+    /// One agent creates another.
     Created,
-    /// Something is told, by an agent or from outside.
+    /// An agent is told something, by another agent or from outside.
     Message,
-    /// What one said arrives at another.
+    /// What one agent said arrives at another.
     Delivery,
     /// The system tells an agent something.
     Notice,
-    /// Words that no agent hears: a root's go to whoever asked, a hook's to the system.
+    /// Words that no agent hears: a root agent's go to whoever asked, a hook's to the system.
     Answer,
 }
 

@@ -8,40 +8,52 @@ use antiphon_model::{
 };
 use serde::Serialize;
 
-use crate::Reading;
-use crate::causality::rule_of;
+use crate::basis::rule_of;
 use crate::delivery::Answers;
+use crate::{FactBasis, Reading};
 
 /// One intervention: a notice, and as much of what followed as the log shows.
 #[derive(Debug, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HookEpisode {
-    /// The agent that was asked.
+    /// The id of the agent that was asked.
     pub hook: Option<String>,
+    /// The name of that agent.
     pub hook_name: Option<String>,
+    /// The id of the message that asked it.
     pub notice: Option<String>,
+    /// What it was asked.
     pub notice_text: Option<String>,
+    /// The id of its answer.
     pub verdict: Option<String>,
+    /// What it answered.
     pub verdict_text: Option<String>,
-    /// The call in question.
+    /// The id of the call in question.
     pub call_id: Option<String>,
+    /// The tool that was to be called.
     pub tool_name: Option<String>,
+    /// The call, in words: the tool and its main arguments.
     pub call_text: Option<String>,
-    /// Who made the call, or said what was looked at.
+    /// The id of the agent that made the call, or said what was checked.
     pub caller: Option<String>,
+    /// The name of that agent.
     pub caller_name: Option<String>,
-    /// The answer in question, where a hook looks at what an agent says.
+    /// The id of the answer in question, if the hook checked what an agent said.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub utterance: Option<String>,
+    /// That answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub utterance_text: Option<String>,
-    /// The result of the call, or what the agent was told of its answer.
+    /// The id of the call's result, or of what the agent was told about its answer.
     pub result: Option<String>,
+    /// The text of that message.
     pub result_text: Option<String>,
-    /// Whether the call was stopped, or the answer rejected.
+    /// Whether the call was blocked, or the answer rejected.
     pub blocked: bool,
-    /// `inferred` where the notice does not name the call.
-    pub basis: Option<&'static str>,
-    pub rule: Option<&'static str>,
+    /// `inferred` if the notice does not name the call.
+    pub basis: Option<FactBasis>,
+    /// The rule by which the call was inferred.
+    pub rule: Option<Rule>,
 }
 
 /// All interventions, in the order of the log.
@@ -73,7 +85,7 @@ pub fn hooks(reading: &Reading<'_>) -> Result<Vec<HookEpisode>, BodyError> {
                 busy.insert(hook, verdict);
                 if let Some(call) = about {
                     explained.extend(fill_call(reading, &mut episode, call)?);
-                    episode.basis = Some("inferred");
+                    episode.basis = Some(FactBasis::Inferred);
                     episode.rule = link.and_then(|link| rule_of(link.basis));
                 } else if is_hook(session, hook) {
                     let watched = session.agent(hook).parent.agent();
@@ -187,8 +199,8 @@ fn fill_review(
     if let Some(said) = said.map(|event| session.entry(event)) {
         episode.utterance = Some(said.id().to_owned());
         episode.utterance_text = Some(reading.text(said)?);
-        episode.basis = Some("inferred");
-        episode.rule = Some(Rule::TranscriptOrder.as_str());
+        episode.basis = Some(FactBasis::Inferred);
+        episode.rule = Some(Rule::TranscriptOrder);
     }
     Ok(())
 }

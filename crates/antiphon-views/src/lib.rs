@@ -4,6 +4,7 @@
 //! looks in a terminal is the binary's business. A view reads bodies through a [`Reading`] and
 //! nothing else: same log, same result, on any machine.
 
+mod basis;
 mod busy;
 mod call_index;
 mod calls;
@@ -44,21 +45,22 @@ mod words;
 
 // What every view is given.
 pub use antiphon_model::{AgentNotFound, Reading, short_arguments};
+pub use basis::FactBasis;
 pub use busy::{Busy, Idle, busy};
 pub use call_index::{CallIndex, CallNotFound};
-pub use calls::{CallRow, Delegations, call_ended_at, calls, delegates};
+pub use calls::{CallRow, CallStatus, Delegations, call_ended_at, calls, delegates};
 pub use category::{Category, category};
 pub use causality::{Causality, LinkRow, causality};
-pub use context::{Context, ContextEntry, Dropped, context};
-pub use context_link::{ContextLink, context_links};
+pub use context::{Context, ContextEntry, DroppedEntry, context};
+pub use context_link::{ContextLink, ContextRule, context_links};
 pub use context_reference::{
     ContextReference, ContextType, Relevance, UsageMode, context_references,
 };
 pub use cost::{CostNode, CostTree, LedgerRow, cost, ledger};
-pub use delivery::{Delivery, Form, delivery};
+pub use delivery::{Delivery, DeliveryForm, delivery};
 pub use dialog::{DialogFilter, Utterance, dialog};
 pub use files::{FileChange, FileChanges, FileChangesOfAll, file_changes, file_changes_of_all};
-pub use flow::{Flow, FlowKind, FlowRow, flow};
+pub use flow::{Flow, FlowKind, FlowRow, Participant, flow};
 pub use hooks::{HookEpisode, hooks};
 pub use mermaid::mermaid;
 pub use perspective::{Perspective, PerspectiveKind, PerspectiveOptions, perspective};
@@ -66,19 +68,19 @@ pub use phases::{
     CallRange, Phase, automatic_phases, main_agent, phases, phases_of, phases_of_all,
 };
 pub use prices::{ModelPrices, Prices, PricesError};
-pub use request::{Basis, Cost, Identity, Pricing, Request, requests};
-pub use resume::{OpenCall, Point, Resume, resume};
-pub use run::{RunPart, RunSession, RunSpan, RunStatus, RunStep, run};
+pub use request::{Cost, CostBasis, Identity, Pricing, Request, requests};
+pub use resume::{OpenCall, Resume, ResumePoint, resume};
+pub use run::{Run, RunPart, RunSession, RunSpan, RunStatus, RunStatusRule, RunStep, RunTree, run};
 pub use spans::{
     Flavor, Span, SpanKind, SpanNode, SpanNote, SpanStatus, SpanUsage, span_tree, spans,
 };
-pub use stats::{DAY_MILLIS, Facts, Group, SessionRequests, Stats, StatsKey, sub_agent};
-pub use summary::{Summary, summary};
+pub use stats::{DAY_MILLIS, Facts, Group, SessionRequests, Stats, StatsKey, StatsRow, sub_agent};
+pub use summary::{SessionOverview, overview};
 pub use svg::svg;
-pub use timeline::{TimelineFilter, TimelineRow, timeline, timeline_lanes};
-pub use totals::Totals;
+pub use timeline::{TimelineFilter, TimelineKind, TimelineRow, timeline, timeline_lanes};
+pub use totals::{Sums, Totals};
 pub use trace::{TraceStep, trace, trace_forward};
-pub use transcript::transcript;
+pub use transcript::{LogLine, transcript};
 pub use tree::{Tree, TreeNode, tree};
 pub use usd::Usd;
-pub use words::words;
+pub use words::{clip, words};

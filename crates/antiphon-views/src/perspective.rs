@@ -5,24 +5,38 @@ use serde::Serialize;
 
 use crate::Reading;
 
+/// A message, as the agent whose perspective it is experienced it.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Perspective {
+    /// The id of the message.
     pub message_id: String,
+    /// What the message was for the agent.
     pub kind: PerspectiveKind,
+    /// The text of the message; for a call, the tool and its main arguments.
     pub text: String,
+    /// The id of the agent in whose transcript it is.
     pub agent_id: String,
+    /// The name of that agent; its id, if it has no name.
     pub name: String,
-    /// How many agents below the one whose perspective it is.
+    /// How many levels that agent is below the one whose perspective it is.
     pub depth: usize,
 }
 
+/// What a message is for the agent in whose transcript it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum PerspectiveKind {
+    /// It was told something.
     Heard,
+    /// It called a tool.
     Action,
+    /// It received the result of a call.
     Received,
+    /// It said something.
     Said,
+    /// The program that runs it told it something.
     System,
 }
 

@@ -20,37 +20,47 @@ use recorded::recorded;
 
 /// A phase, or a note, in the words of STD-001's `PhaseAnnotation`.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Phase {
+    /// The id of the annotation; `auto-001` and so on for what was derived.
     pub annotation_id: Option<String>,
     /// The standard's word, or whatever was recorded; null for a note.
     pub phase_type: Option<String>,
+    /// The text of a note.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
     /// `agent`, `human`, or `auto` for what was derived.
     pub annotated_by: Option<String>,
+    /// When it was recorded, as it was recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub annotated_at: Option<String>,
+    /// `high`, `medium` or `low`, or whatever was recorded.
     pub confidence: Option<String>,
+    /// The calls that it is about.
     pub tool_call_range: Option<CallRange>,
-    /// How many calls that are.
+    /// How many calls it covers.
     pub calls: usize,
+    /// What happened in the phase.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
+    /// The decisions that were made in it, as recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decisions: Option<Value>,
+    /// What it made use of, as recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context_used: Option<Value>,
-    /// Whose calls; null where they are several agents', or nobody's.
+    /// The id of the agent whose calls it covers; null for calls of several agents, or of none.
     pub agent_id: Option<String>,
-    /// It points at calls that are not there, or at none.
+    /// Whether it names calls that do not exist, or none.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub broken: bool,
+    /// Why it is broken.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// The event that recorded it; none for what was derived.
+    /// The id of the event that recorded it; absent for what was derived.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message_id: Option<String>,
-    /// What else was recorded with it.
+    /// Whatever else was recorded with it.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub extra: Map<String, Value>,
     /// The annotation, word for word as it was recorded.
@@ -63,8 +73,11 @@ pub struct Phase {
 
 /// The first and the last call of a phase.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CallRange {
+    /// The id of the first call.
     pub start_call_id: String,
+    /// The id of the last call.
     pub end_call_id: String,
 }
 

@@ -47,15 +47,16 @@ pub struct Cost {
     pub declared: Option<Usd>,
 }
 
-/// What an amount of money rests on.
+/// What a cost is based on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum Basis {
-    /// Tokens, and a table of prices.
+pub enum CostBasis {
+    /// Tokens and a table of prices.
     Priced,
-    /// What the source itself says.
+    /// What the source itself declares.
     Declared,
-    /// A sum of both kinds.
+    /// Both, for different requests.
     Mixed,
 }
 
@@ -65,10 +66,10 @@ impl Cost {
         self.priced.or(self.declared)
     }
 
-    pub fn basis(self) -> Option<Basis> {
+    pub fn basis(self) -> Option<CostBasis> {
         match (self.priced, self.declared) {
-            (Some(_), _) => Some(Basis::Priced),
-            (None, Some(_)) => Some(Basis::Declared),
+            (Some(_), _) => Some(CostBasis::Priced),
+            (None, Some(_)) => Some(CostBasis::Declared),
             (None, None) => None,
         }
     }

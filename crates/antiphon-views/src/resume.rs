@@ -7,36 +7,55 @@ use serde::Serialize;
 
 use crate::Reading;
 
+/// The point from which a session can be continued, and what is unfinished.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Resume {
+    /// The id of the session.
     pub session_id: String,
-    /// Whether the session was ended.
+    /// Whether the end of the session is recorded.
     pub ended: bool,
-    /// The last point at which every call had its result; `None` if there is none.
-    pub last_complete: Option<Point>,
-    /// How many events come after it.
+    /// The last point at which every call had a result; null if there is none.
+    pub last_complete: Option<ResumePoint>,
+    /// The number of events after it.
     pub events_after: usize,
     /// Every call without a result.
     pub open_calls: Vec<OpenCall>,
 }
 
+/// A point at which every call had a result.
 #[derive(Debug, Serialize)]
-pub struct Point {
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ResumePoint {
+    /// The id of the message.
     pub message_id: String,
+    /// Its line in the file, from 1.
     pub line: u64,
+    /// The id of the agent in whose transcript it is.
     pub agent_id: Option<String>,
+    /// The name of that agent; its id, if it has no name.
     pub name: Option<String>,
+    /// The text of the message; for a call, the tool and its main arguments.
     pub text: String,
 }
 
+/// A call without a result.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OpenCall {
+    /// The id of the call.
     pub call_id: String,
+    /// The tool that was called.
     pub tool_name: String,
+    /// The id of the agent that made the call.
     pub agent_id: String,
+    /// The name of that agent; its id, if it has no name.
     pub name: String,
+    /// The id of the message that made the call.
     pub message_id: String,
+    /// The line of that message, from 1.
     pub line: u64,
+    /// The call, in words: the tool and its main arguments.
     pub text: String,
 }
 
@@ -96,9 +115,9 @@ fn last_complete(session: &Session) -> Option<EventIx> {
     last
 }
 
-fn point(reading: &Reading<'_>, entry: Entry<'_>) -> Result<Point, BodyError> {
+fn point(reading: &Reading<'_>, entry: Entry<'_>) -> Result<ResumePoint, BodyError> {
     let session = reading.session;
-    Ok(Point {
+    Ok(ResumePoint {
         message_id: entry.id().to_owned(),
         line: entry.line_number(),
         agent_id: entry.agent().map(|agent| session.agent_id(agent).to_owned()),

@@ -3,113 +3,87 @@
 //! What was recorded of a run (`run_status`) stands in any of its logs. A run of which nobody
 //! recorded a state stands as its sessions do.
 
+mod status;
+
 use antiphon_model::{BodyError, EntryKind, Standing, Status, StatusRule, Timestamp, json};
 use serde::Serialize;
 
 use crate::spans::settle;
-use crate::{Prices, Reading, Span, SpanKind, SpanNote, SpanUsage, Usd, spans};
+use crate::{
+    Prices, Reading, Span, SpanKind, SpanNode, SpanNote, SpanUsage, Usd, span_tree, spans,
+};
+pub use status::{RunStatus, RunStatusRule};
+
+/// A run, and the spans of all of its sessions.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Run {
+    #[serde(flatten)]
+    pub run: RunSpan,
+    /// The spans of all sessions. Ids that no collector assigned are qualified with the session.
+    pub spans: Vec<Span>,
+}
+
+/// A run, and the spans of all of its sessions, each within its parent.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RunTree {
+    #[serde(flatten)]
+    pub run: RunSpan,
+    /// The spans that belong to no other span.
+    pub spans: Vec<SpanNode>,
+}
+
+impl Run {
+    /// The same with each span within its parent.
+    pub fn into_tree(self) -> RunTree {
+        RunTree { run: self.run, spans: span_tree(&self.spans) }
+    }
+}
 
 /// A run as a whole.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct RunSpan {
+    /// The id of the run.
     pub run_id: String,
+    /// What the run is about.
     pub title: Option<String>,
+    /// When it began.
     pub started_at: Option<Timestamp>,
+    /// When it ended.
     pub completed_at: Option<Timestamp>,
+    /// The state that it is in.
     pub status: RunStatus,
-    /// `recorded`, or `sessions` where the status follows from how the sessions stand.
-    pub status_rule: &'static str,
+    /// Where the status comes from.
+    pub status_rule: RunStatusRule,
+    /// The branch that it works on.
     pub feature_branch: Option<String>,
+    /// The branch that this one is based on.
     pub base_branch: Option<String>,
     /// Every state that was recorded, in order.
     pub history: Vec<RunStep>,
+    /// The sessions that belong to it.
     pub sessions: Vec<RunSession>,
+    /// The tokens of all sessions.
     pub total_usage: SpanUsage,
-    /// Of what could be priced; none if nothing could.
+    /// The cost of all sessions in US dollars; null if nothing could be priced.
     pub total_cost_usd: Option<Usd>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum RunStatus {
-    Accepted,
-    Decomposing,
-    Executing,
-    Merging,
-    ReadyForPr,
-    Done,
-    Failed,
-    Cancelled,
-    Interrupted,
-}
-
-impl RunStatus {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Accepted => "accepted",
-            Self::Decomposing => "decomposing",
-            Self::Executing => "executing",
-            Self::Merging => "merging",
-            Self::ReadyForPr => "ready-for-pr",
-            Self::Done => "done",
-            Self::Failed => "failed",
-            Self::Cancelled => "cancelled",
-            Self::Interrupted => "interrupted",
-        }
-    }
-
-    /// The state of that name, however it is spelled: `ReadyForPr`, `ready_for_pr`, `ready-for-pr`.
-    pub fn from_word(word: &str) -> Option<Self> {
-        let letters = |word: &str| {
-            word.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
-        };
-        let wanted: String = letters(word);
-        let states = [
-            Self::Accepted,
-            Self::Decomposing,
-            Self::Executing,
-            Self::Merging,
-            Self::ReadyForPr,
-            Self::Done,
-            Self::Failed,
-            Self::Cancelled,
-            Self::Interrupted,
-        ];
-        states.into_iter().find(|state| letters(state.as_str()) == wanted).or(
-            match wanted.as_str() {
-                "running" | "started" => Some(Self::Executing),
-                "completed" | "success" => Some(Self::Done),
-                "error" | "timedout" | "timeout" => Some(Self::Failed),
-                "canceled" | "aborted" => Some(Self::Cancelled),
-                _ => None,
-            },
-        )
-    }
-
-    /// Whether nothing comes after it.
-    pub fn is_final(self) -> bool {
-        matches!(self, Self::Done | Self::Failed | Self::Cancelled | Self::Interrupted)
-    }
-
-    fn of_session(status: Status) -> Self {
-        match status {
-            Status::Running => Self::Executing,
-            Status::Completed => Self::Done,
-            Status::Failed | Status::TimedOut => Self::Failed,
-            Status::Cancelled => Self::Cancelled,
-            Status::Interrupted => Self::Interrupted,
-        }
-    }
 }
 
 /// A state that was recorded.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct RunStep {
+    /// The state.
     pub status: RunStatus,
+    /// When it was recorded.
     pub at: Option<Timestamp>,
+    /// The id of the session that recorded it.
     pub session_id: String,
+    /// The id of the event that recorded it.
     pub message_id: String,
     #[serde(skip)]
     title: Option<String>,
@@ -128,15 +102,24 @@ struct Branches {
 
 /// A session of a run.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct RunSession {
+    /// The id of the session.
     pub session_id: String,
+    /// The id of the task that it works on.
     pub task_id: Option<String>,
+    /// What the session is about.
     pub title: Option<String>,
+    /// The role of its agent.
     pub role: Option<String>,
+    /// The time of its first event.
     pub started_at: Option<Timestamp>,
+    /// The time of its last event.
     pub last_event_at: Option<Timestamp>,
+    /// The status of the session.
     pub status: Status,
+    /// The rule that chose the status.
     pub status_rule: StatusRule,
 }
 
@@ -202,8 +185,8 @@ impl RunPart {
     }
 }
 
-/// A run as all its logs tell it, and its spans, session after session; nothing, if none does.
-pub fn run(run_id: &str, parts: &[RunPart]) -> Option<(RunSpan, Vec<Span>)> {
+/// A run as all its logs tell it, with its spans, session after session; nothing, if none does.
+pub fn run(run_id: &str, parts: &[RunPart]) -> Option<Run> {
     let of_run = |id: &Option<String>| id.as_deref() == Some(run_id);
     let mut history: Vec<RunStep> = Vec::new();
     let mut sessions = Vec::new();
@@ -259,7 +242,10 @@ pub fn run(run_id: &str, parts: &[RunPart]) -> Option<(RunSpan, Vec<Span>)> {
             None => ended.filter(|_| status.is_final()),
         },
         status,
-        status_rule: if recorded.is_some() { "recorded" } else { "sessions" },
+        status_rule: match recorded {
+            Some(_) => RunStatusRule::Recorded,
+            None => RunStatusRule::Sessions,
+        },
         feature_branch: told(|step| step.branches.feature.as_ref()),
         base_branch: told(|step| step.branches.base.as_ref()),
         history,
@@ -267,7 +253,7 @@ pub fn run(run_id: &str, parts: &[RunPart]) -> Option<(RunSpan, Vec<Span>)> {
         total_usage,
         total_cost_usd,
     };
-    Some((run, spans))
+    Some(Run { run, spans })
 }
 
 /// Where nobody recorded a state: what the sessions amount to.

@@ -20,42 +20,64 @@ pub use note::SpanNote;
 
 /// One unit of an agent's work.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Span {
+    /// The id of the span.
     pub span_id: String,
+    /// The id of the span that it belongs to.
     pub parent_span_id: Option<String>,
-    /// How deep it lies in its run: a sub-task's coordinator lies below the span that spawned it.
+    /// The depth in the run: a sub-task's coordinator is below the span that started it.
     pub level: usize,
-    /// How deep it lies in its own task.
+    /// The depth in its own task.
     pub depth: usize,
+    /// What it is a span of.
     pub kind: SpanKind,
+    /// The id of the task.
     pub task_id: String,
+    /// The id of the run.
     pub run_id: Option<String>,
+    /// The id of the agent.
     pub agent_id: String,
+    /// The program that runs the agent.
     pub adapter_id: Option<String>,
+    /// The role of the agent.
     pub role: Option<String>,
+    /// The name to show.
     pub name: String,
+    /// When it began.
     pub started_at: Option<Timestamp>,
+    /// When it ended.
     pub completed_at: Option<Timestamp>,
+    /// How it went. The root has the status of the session.
     pub status: SpanStatus,
-    /// Its own; what its children used stands at them.
+    /// The span's own tokens, without those of its children.
     pub usage: SpanUsage,
-    /// Of what could be priced; none if nothing could.
+    /// The span's own cost in US dollars; null if nothing could be priced.
     pub cost_usd: Option<Usd>,
+    /// How a sub-agent was started.
     pub flavor: Flavor,
-    /// It ended after the span that it belongs to.
+    /// Whether it ended after the span that it belongs to.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub outlives_parent: bool,
 }
 
+/// What a span is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum SpanKind {
+    /// A task as a whole.
     Coordinator,
+    /// An agent that is a program of its own.
     CliAgent,
+    /// An agent that is called through an API.
     ApiAgent,
+    /// An agent that divides a task.
     Decomposer,
+    /// An agent that another agent created.
     SubAgent,
+    /// A call of a tool.
     ToolCall,
 }
 
@@ -88,13 +110,16 @@ impl SpanKind {
 /// How a span stands: the words are those of a session.
 pub type SpanStatus = Status;
 
+/// How a sub-agent was started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Flavor {
-    /// No sub-agent.
+    /// It is not a sub-agent.
     None,
+    /// With a context of its own.
     Normal,
-    /// It goes on with what another knew.
+    /// It continues with the context of another agent.
     CoWork,
 }
 
@@ -112,13 +137,20 @@ impl Flavor {
     }
 }
 
+/// Tokens, under the names that spans have for them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct SpanUsage {
+    /// Input tokens that came from no cache.
     pub input_tokens: u64,
+    /// Output tokens, including reasoning.
     pub output_tokens: u64,
+    /// The part of the output that was reasoning.
     pub reasoning_tokens: u64,
+    /// Input tokens that were read from a cache.
     pub cache_read_tokens: u64,
+    /// Input tokens that were written to a cache.
     pub cache_write_tokens: u64,
 }
 
@@ -155,12 +187,17 @@ pub fn spans(
 
 /// A span with those below it.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct SpanNode {
     #[serde(flatten)]
     pub span: Span,
+    /// The tokens of the span and of all spans below it.
     pub total_usage: SpanUsage,
+    /// The cost of the span and of all spans below it, in US dollars; null if nothing could be
+    /// priced.
     pub total_cost_usd: Option<Usd>,
+    /// The spans that belong to it.
     pub children: Vec<Self>,
 }
 

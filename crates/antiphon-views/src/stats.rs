@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use antiphon_model::{AgentIx, Session, Timestamp, Usage};
 use serde::Serialize;
-use serde::ser::{SerializeSeq, Serializer};
+use serde::ser::Serializer;
 
 use crate::request::{Cost, Identity, NO_MODEL, Pricing, Request, requests};
-use crate::{Prices, Totals};
+use crate::{Prices, Sums, Totals};
 
 /// What rows are made by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,28 +39,61 @@ pub struct Facts<'s> {
 
 /// Sums over sessions: of everything, and by group.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Stats {
     #[serde(skip)]
     group: Group,
+    /// The sums of everything.
     pub totals: Totals,
+    /// The sums of each group, in order.
     #[serde(serialize_with = "rows")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<StatsRow<'static>>"))]
     pub rows: BTreeMap<StatsKey, Totals>,
-    /// The models without a price, by name.
+    /// The names of the models without a price.
     pub unpriced: BTreeSet<String>,
     /// How many sessions were counted.
     pub sessions: u64,
 }
 
-/// What a row is about; `null` where the log does not say.
+/// What a row is about; null if the log does not say.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum StatsKey {
-    Model { model: Option<String> },
-    Agent { agent: Option<String> },
-    SubAgent { sub_agent: Option<String> },
-    Project { project: Option<String> },
-    Day { day: Option<String> },
-    Session { session_id: String },
+    Model {
+        /// The model that was used.
+        model: Option<String>,
+    },
+    Agent {
+        /// The program that ran the session.
+        agent: Option<String>,
+    },
+    SubAgent {
+        /// The kind of sub-agent; null for the session's own agent.
+        sub_agent: Option<String>,
+    },
+    Project {
+        /// The folder in which the session worked.
+        project: Option<String>,
+    },
+    Day {
+        /// The day of the request, in UTC: `2026-03-01`.
+        day: Option<String>,
+    },
+    Session {
+        /// The id of the session.
+        session_id: String,
+    },
+}
+
+/// A row: what it is about, and its sums.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct StatsRow<'r> {
+    #[serde(flatten)]
+    pub key: &'r StatsKey,
+    #[serde(flatten)]
+    pub sums: Sums,
 }
 
 impl Stats {
@@ -259,23 +292,13 @@ pub fn sub_agent(session: &Session, agent: AgentIx) -> Option<&str> {
     Some(info.agent_type().unwrap_or_else(|| session.agent_name(agent)))
 }
 
-/// Each row as one object: what it is about, and its sums.
+/// Each row as one object.
 fn rows<S: Serializer>(
     rows: &BTreeMap<StatsKey, Totals>,
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
-    #[derive(Serialize)]
-    struct Row<'r> {
-        #[serde(flatten)]
-        key: &'r StatsKey,
-        #[serde(flatten)]
-        totals: &'r Totals,
-    }
-    let mut list = serializer.serialize_seq(Some(rows.len()))?;
-    for (key, totals) in rows {
-        list.serialize_element(&Row { key, totals })?;
-    }
-    list.end()
+    serializer
+        .collect_seq(rows.iter().map(|(key, totals)| StatsRow { key, sums: Sums::from(*totals) }))
 }
 
 #[cfg(test)]

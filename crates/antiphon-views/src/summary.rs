@@ -9,57 +9,83 @@ use crate::Reading;
 use crate::busy::{Busy, busy};
 use crate::cost::cost;
 use crate::prices::Prices;
-use crate::request::Basis;
+use crate::request::CostBasis;
 use crate::tree::{TreeNode, tree};
 use crate::usd::Usd;
 
+/// A session on one page.
 #[derive(Debug, Serialize)]
-pub struct Summary {
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SessionOverview {
+    /// The id of the session.
     pub session_id: String,
+    /// The name of the format that it is stored in, as listed by `antiphon formats`.
     pub format: String,
+    /// What the session is called.
     pub title: Option<String>,
+    /// The program that ran it.
     pub program: Option<String>,
+    /// The time of its first event.
     pub started_at: Option<Timestamp>,
+    /// The time of its last event.
     pub last_event_at: Option<Timestamp>,
-    /// How it stands, and the rule that says so: the same wherever a session is shown.
+    /// The status of the session, the same wherever a session is shown.
     pub status: Status,
+    /// The rule that chose the status.
     pub status_rule: StatusRule,
-    /// How long it took, and when somebody was at work; nothing, for a log without times.
     #[serde(flatten)]
     pub busy: Option<Busy>,
-    /// What was recorded: `completed`, `failed`, `cancelled` or another word.
+    /// How it ended, in the recorded word: `completed`, `failed`, `cancelled` or another.
     pub outcome: Option<String>,
+    /// Why it ended so, as recorded.
     pub reason: Option<String>,
+    /// The error with which it ended, as recorded.
     pub error: Option<String>,
+    /// Whether its end is recorded.
     pub ended: bool,
-    /// Whoever wrote it died before it ended.
+    /// Whether the process that wrote it died before it ended.
     pub interrupted: bool,
+    /// The number of events.
     pub events: usize,
+    /// The number of agents.
     pub agents: usize,
+    /// The number of tool calls.
     pub calls: usize,
+    /// The number of calls without a result.
     pub open_calls: usize,
+    /// The number of utterances.
     pub utterances: usize,
+    /// The tokens of all requests.
     pub usage: Usage,
-    /// Of the requests that have a price or declare a cost.
+    /// The cost in US dollars, by list price, or as declared by the source if there is no price;
+    /// null if nothing is known.
     pub cost_usd: Option<Usd>,
-    /// What `cost_usd` rests on.
+    /// What `cost_usd` is based on.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub basis: Option<Basis>,
-    /// What the source itself says that the requests cost.
+    pub basis: Option<CostBasis>,
+    /// The cost that the source itself declares, in US dollars.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub declared_usd: Option<Usd>,
-    /// Whether the cost leaves something out.
+    /// Whether `cost_usd` leaves requests out, or the source gives only part of their tokens.
     #[serde(skip_serializing_if = "Not::not")]
     pub partial: bool,
-    /// Models without a known price.
+    /// The names of the models without a price.
     pub unpriced: Vec<String>,
-    /// Events that the log itself says were lost or found damaged.
+    /// The number of records of losses or repairs in the log.
     pub losses: usize,
+    /// What was wrong with the input.
     pub problems: Vec<Problem>,
+    /// The agents that no other agent created, each with those that it created.
     pub tree: Vec<TreeNode>,
 }
 
-pub fn summary(reading: &Reading<'_>, session_id: &str, format: &str, prices: &Prices) -> Summary {
+/// A session on one page.
+pub fn overview(
+    reading: &Reading<'_>,
+    session_id: &str,
+    format: &str,
+    prices: &Prices,
+) -> SessionOverview {
     use antiphon_model::EntryKind;
 
     let session = reading.session;
@@ -69,7 +95,7 @@ pub fn summary(reading: &Reading<'_>, session_id: &str, format: &str, prices: &P
     let text = |text: &Option<Box<str>>| text.as_deref().map(Into::into);
     let span = session.time_span();
     let is_loss = |kind| matches!(kind, EntryKind::Gap | EntryKind::Recovered);
-    Summary {
+    SessionOverview {
         session_id: session_id.to_owned(),
         format: format.to_owned(),
         title: text(&info.title),

@@ -1,37 +1,49 @@
 //! Events in order, with their lane, time and duration.
 
-use antiphon_model::{AgentIx, BodyError, Entry, EntryKind, Role, Session, Source, Timestamp};
+mod kind;
+
+use antiphon_model::{AgentIx, BodyError, Entry, Role, Session, Source, Timestamp};
 use serde::Serialize;
 
-use crate::Reading;
+use crate::{FactBasis, Reading};
+pub use kind::TimelineKind;
 
+/// An event of a session.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TimelineRow {
     /// The position in the log, from 1: the only axis that every log has.
     pub step: usize,
+    /// The id of the event.
     pub message_id: String,
-    /// The lane.
+    /// The id of the agent that it belongs to.
     pub agent_id: Option<String>,
+    /// The name of that agent; its id, if it has no name.
     pub name: Option<String>,
-    pub kind: &'static str,
-    /// Of a message.
+    /// What happened.
+    pub kind: TimelineKind,
+    /// The role of a message.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub role: Option<&'static str>,
+    pub role: Option<Role>,
     /// Where a message came from: an agent's id, `external` or `system`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// The tools that it calls, or whose result it is.
+    /// The tools that it calls, or the tool whose result it is.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<String>,
+    /// The text of the message; for a call, the tool and its main arguments.
     pub text: String,
+    /// When it happened.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamp: Option<Timestamp>,
-    /// How long a call took: recorded, or from the call to its result.
+    /// For a result, how long the call took, in milliseconds: as recorded, or else the time from
+    /// the call to its result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<i64>,
-    /// Whether that duration was recorded.
+    /// Whether the duration is recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub duration_basis: Option<&'static str>,
+    pub duration_basis: Option<FactBasis>,
+    /// Whether it is the result of a call that failed.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_error: bool,
 }
@@ -43,7 +55,7 @@ pub struct TimelineFilter {
     pub roles: Vec<String>,
     /// Ids of agents, `external` or `system`.
     pub sources: Vec<String>,
-    pub kinds: Vec<String>,
+    pub kinds: Vec<TimelineKind>,
     /// Whole names, in any letter case.
     pub tools: Vec<String>,
 }
@@ -57,7 +69,7 @@ impl TimelineFilter {
         (self.agents.is_empty() || entry.agent().is_some_and(|it| self.agents.contains(&it)))
             && is_one(&self.roles, entry.role().map(Role::as_str))
             && is_one(&self.sources, source(session, entry))
-            && is_one(&self.kinds, Some(kind(entry)))
+            && (self.kinds.is_empty() || self.kinds.contains(&TimelineKind::of(entry)))
             && (self.tools.is_empty() || tools(session, entry).any(is_tool))
     }
 }
@@ -91,8 +103,8 @@ pub fn timeline<'a>(
             message_id: entry.id().to_owned(),
             agent_id: entry.agent().map(|agent| session.agent_id(agent).to_owned()),
             name: entry.agent().map(|agent| session.agent_name(agent).to_owned()),
-            kind: kind(entry),
-            role: entry.role().map(Role::as_str),
+            kind: TimelineKind::of(entry),
+            role: entry.role(),
             source: source(session, entry).map(str::to_owned),
             tools: tools(session, entry).map(str::to_owned).collect(),
             text: reading.description(entry)?,
@@ -122,23 +134,11 @@ fn wanted<'a>(
     session.entries().filter(|&entry| filter.wants(session, entry))
 }
 
-/// `said` and `called` tell more than `assistant`.
-fn kind(entry: Entry<'_>) -> &'static str {
-    #[expect(clippy::wildcard_enum_match_arm, reason = "the others have a word of their own")]
-    match entry.kind() {
-        EntryKind::Message(Role::Assistant) if entry.makes_calls() => "called",
-        EntryKind::Message(Role::Assistant) => "said",
-        EntryKind::Message(Role::User) => "heard",
-        EntryKind::Message(Role::Tool) => "received",
-        other => other.as_str(),
-    }
-}
-
-fn duration(reading: &Reading<'_>, entry: Entry<'_>) -> Option<(i64, &'static str)> {
+fn duration(reading: &Reading<'_>, entry: Entry<'_>) -> Option<(i64, FactBasis)> {
     if let Some(recorded) = entry.duration_ms() {
-        return Some((i64::try_from(recorded).unwrap_or(i64::MAX), "recorded"));
+        return Some((i64::try_from(recorded).unwrap_or(i64::MAX), FactBasis::Recorded));
     }
     let call = entry.call().filter(|_| entry.role() == Some(Role::Tool))?;
     let made = reading.session.call_started_at(call)?;
-    Some((entry.at()?.since(made), "inferred"))
+    Some((entry.at()?.since(made), FactBasis::Inferred))
 }

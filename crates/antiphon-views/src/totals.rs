@@ -3,12 +3,14 @@
 use std::ops::{AddAssign, Not};
 
 use antiphon_model::Usage;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
-use crate::{Basis, Cost, Usd};
+use crate::{Cost, CostBasis, Usd};
 
-/// A sum over requests.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+/// What some requests used and cost.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(into = "Sums")]
 pub struct Totals {
     pub usage: Usage,
     pub requests: u64,
@@ -61,12 +63,12 @@ impl Totals {
     }
 
     /// What [`cost`](Self::cost) rests on; `None` where there is none.
-    pub fn basis(&self) -> Option<Basis> {
+    pub fn basis(&self) -> Option<CostBasis> {
         self.cost().filter(|_| self.requests > 0)?;
         Some(match (self.unpriced_declared, self.priced > Usd::ZERO) {
-            (0, _) => Basis::Priced,
-            (_, false) => Basis::Declared,
-            (_, true) => Basis::Mixed,
+            (0, _) => CostBasis::Priced,
+            (_, false) => CostBasis::Declared,
+            (_, true) => CostBasis::Mixed,
         })
     }
 
@@ -95,29 +97,37 @@ impl AddAssign for Totals {
     }
 }
 
-impl Serialize for Totals {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        struct Shown {
-            #[serde(flatten)]
-            usage: Usage,
-            requests: u64,
-            cost_usd: Option<Usd>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            basis: Option<Basis>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            declared_usd: Option<Usd>,
-            #[serde(skip_serializing_if = "Not::not")]
-            partial: bool,
+/// What some requests used and cost, as it is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Sums {
+    #[serde(flatten)]
+    pub usage: Usage,
+    /// The number of requests.
+    pub requests: u64,
+    /// The cost in US dollars, by list price, or as declared by the source if there is no price;
+    /// null if nothing is known.
+    pub cost_usd: Option<Usd>,
+    /// What `cost_usd` is based on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub basis: Option<CostBasis>,
+    /// The cost that the source itself declares, in US dollars.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub declared_usd: Option<Usd>,
+    /// Whether `cost_usd` leaves requests out, or the source gives only part of their tokens.
+    #[serde(skip_serializing_if = "Not::not")]
+    pub partial: bool,
+}
+
+impl From<Totals> for Sums {
+    fn from(totals: Totals) -> Self {
+        Self {
+            usage: totals.usage,
+            requests: totals.requests,
+            cost_usd: totals.cost(),
+            basis: totals.basis(),
+            declared_usd: totals.declared(),
+            partial: totals.is_partial(),
         }
-        let shown = Shown {
-            usage: self.usage,
-            requests: self.requests,
-            cost_usd: self.cost(),
-            basis: self.basis(),
-            declared_usd: self.declared(),
-            partial: self.is_partial(),
-        };
-        shown.serialize(serializer)
     }
 }

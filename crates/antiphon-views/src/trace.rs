@@ -2,20 +2,27 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use antiphon_model::{BodyError, Entry, EventIx, Link, LinkKind, MessageRef};
+use antiphon_model::{BodyError, Entry, EntryKind, EventIx, Link, LinkKind, MessageRef};
 use serde::Serialize;
 
 use crate::Reading;
 use crate::causality::{LinkRow, link_row};
 
+/// An event in the chain that led to a message, or that followed from it.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TraceStep {
+    /// The id of the message.
     pub message_id: String,
+    /// The id of the agent in whose transcript it is.
     pub agent_id: Option<String>,
+    /// The name of that agent; its id, if it has no name.
     pub name: Option<String>,
-    pub kind: &'static str,
+    /// The role of the message, or the kind of event.
+    pub kind: EntryKind,
+    /// The text of the message; for a call, the tool and its main arguments.
     pub text: String,
-    /// How the step before led here; the origin has none.
+    /// The link that leads to this step; null for the origin.
     pub link: Option<LinkRow>,
 }
 
@@ -92,7 +99,7 @@ fn step(
         message_id: entry.id().to_owned(),
         agent_id: entry.agent().map(|agent| session.agent_id(agent).to_owned()),
         name: entry.agent().map(|agent| session.agent_name(agent).to_owned()),
-        kind: entry.kind().as_str(),
+        kind: entry.kind(),
         text: reading.description(entry)?,
         link,
     })

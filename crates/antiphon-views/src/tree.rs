@@ -3,33 +3,46 @@
 use antiphon_model::{AgentIx, Parent, Rule, Session};
 use serde::Serialize;
 
+use crate::FactBasis;
 use crate::outline::{Node, outline};
 
 /// The agents of a session. Several roots are normal.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Tree {
+    /// The id of the session.
     pub session_id: String,
+    /// The agents that no other agent created, each with those that it created.
     pub agents: Vec<TreeNode>,
 }
 
+/// An agent, with the agents that it created.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TreeNode {
+    /// The id of the agent.
     pub agent_id: String,
+    /// The name of the agent; its id, if it has no name.
     pub name: String,
+    /// The id of the agent that created it.
     pub parent_id: Option<String>,
-    /// `recorded` or `inferred`; a root of which nothing is said has neither.
-    pub basis: Option<&'static str>,
+    /// Whether the parent is recorded or inferred; null for an agent without a parent.
+    pub basis: Option<FactBasis>,
+    /// The rule by which the parent was inferred.
     pub rule: Option<Rule>,
-    /// How many calls could have made it, where that is more than one.
+    /// How many calls could have created it, if more than one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub candidates: Option<u32>,
+    /// The model that it uses.
     pub language_model: Option<String>,
-    /// How it ended.
+    /// How it ended, in the log's own word.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
-    /// Whether the log has its creation; otherwise it is known by what it said.
+    /// Whether its creation is recorded; otherwise it is known from its messages.
     pub created: bool,
+    /// The number of messages in its transcript.
     pub messages: usize,
+    /// The agents that it created, in the order of their first mention.
     pub children: Vec<Self>,
 }
 
@@ -48,9 +61,10 @@ fn node(session: &Session, ix: AgentIx) -> TreeNode {
     let agent = session.agent(ix);
     let (basis, rule, candidates) = match agent.parent {
         Parent::None => (None, None, None),
-        Parent::Recorded { .. } => (Some("recorded"), None, None),
+        Parent::Recorded { .. } => (Some(FactBasis::Recorded), None, None),
         Parent::Inferred { rule, candidates, .. } => {
-            (Some("inferred"), Some(rule), Some(candidates).filter(|&count| count > 1))
+            let several = Some(candidates).filter(|&count| count > 1);
+            (Some(FactBasis::Inferred), Some(rule), several)
         }
     };
     TreeNode {

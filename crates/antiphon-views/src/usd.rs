@@ -81,6 +81,21 @@ impl Serialize for Usd {
     }
 }
 
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for Usd {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Usd".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "type": "number", "minimum": 0 })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,5 +1,7 @@
 //! The words of names and sentences, as people write them.
 
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
 /// The words of a name or a sentence, in lower case: `runTypeCheck` has three.
 pub fn words(text: &str) -> impl Iterator<Item = String> {
     let mut words = vec![String::new()];
@@ -16,4 +18,40 @@ pub fn words(text: &str) -> impl Iterator<Item = String> {
         }
     }
     words.into_iter().filter(|word| !word.is_empty())
+}
+
+/// The words of a text on one line.
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// As much of a text as fits into `width` columns, on one line.
+pub fn clip(text: &str, width: usize) -> String {
+    let line = one_line(text);
+    if line.width() <= width {
+        return line;
+    }
+    let mut out = String::new();
+    let mut used = 1;
+    for c in line.chars() {
+        used += c.width().unwrap_or_default();
+        if used > width {
+            break;
+        }
+        out.push(c);
+    }
+    out.push('…');
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_cut_where_there_is_no_more_room() {
+        assert_eq!(clip("a  long\ntext", 6), "a lon…");
+        assert_eq!(clip("日本語", 6), "日本語");
+        assert_eq!(clip("日本語", 5), "日本…");
+    }
 }

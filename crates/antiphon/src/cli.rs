@@ -1,18 +1,15 @@
-//! What can be typed. Doc comments are the help.
-
-mod library;
-mod log;
-mod recording;
-mod view;
+//! What can be typed: the commands, and what several of them take. The arguments of a command
+//! are beside it, in `commands/`. Doc comments are the help.
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-pub(crate) use library::*;
-pub(crate) use log::*;
-pub(crate) use recording::*;
-pub(crate) use view::*;
+use crate::commands::{
+    annotate, append, demo, doctor, export, forget, formats, hook, install, lead, ls, migrate,
+    record, redact, reindex, salvage, scan, scribe, search, stats, sync, tail, validate, verify,
+    view,
+};
 
 /// The record of what AI agents said, did and cost
 #[derive(Debug, Parser)]
@@ -62,75 +59,66 @@ Exit codes: 0 success, 1 negative result (such as nothing found or not valid), 2
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Show the bundled samples: dialog, tree, flow, and a picture
-    Demo(Demo),
+    Demo(demo::DemoArgs),
     /// Run a command and record it transparently
-    #[command(after_help = "\
-Examples:
-  antiphon record -- claude -p 'Fix the test' --output-format stream-json --verbose
-  antiphon record --role reviewer --issue 42 --logs-dir logs -- codex exec --json 'Review it'
-
-The command's output, input, signals and exit status pass through unchanged. Other commands
-find the session as `latest`.")]
-    Record(Record),
+    Record(record::RecordArgs),
     /// Copy new and changed sessions from every agent on this machine
-    Sync(Sync),
+    Sync(sync::SyncArgs),
     /// List the kept sessions, most recently changed first
-    Ls(Ls),
+    Ls(ls::LsArgs),
     /// Search everything said and done in all kept sessions
-    #[command(after_help = "\
-All words must match; \"a phrase\" matches literally. Filters: tool:Bash file:src/x.rs agent:codex
-project:web role:user since:2026-03-01 until:2026-04-01 is:error. The newest matches come first.")]
-    Search(Search),
+    Search(search::SearchArgs),
     /// Show a session on one page
-    Show(Session),
+    Show(SessionArgs),
     /// Show one view of a session: tree, dialog, perspective, causality …
-    View(View),
+    View(view::ViewArgs),
     /// Count tokens and cost across sessions
-    Stats(Stats),
+    Stats(stats::StatsArgs),
     /// Follow a session while it grows
-    Tail(Tail),
+    Tail(tail::TailArgs),
     /// Write a session in another format
-    Export(Export),
+    Export(export::ExportArgs),
     /// Add a phase or a note to a session
-    Annotate(Annotate),
+    Annotate(annotate::AnnotateArgs),
     /// Show the last complete point and any calls without results
-    Resume(Session),
+    Resume(SessionArgs),
     /// Append events, one JSON object per line of stdin
-    Append(Append),
+    Append(append::AppendArgs),
     /// Check every line of a log and its chain of hashes
-    Verify(Verify),
+    Verify(verify::VerifyArgs),
     /// Write a clean copy of a damaged log
-    Salvage(Salvage),
+    Salvage(salvage::SalvageArgs),
     /// Find secrets in sessions, logs and any other text
-    Scan(Scan),
+    Scan(scan::ScanArgs),
     /// Write a copy without secrets
-    Redact(Redact),
+    Redact(redact::RedactArgs),
     /// Check session documents against their standard, STD-001 or STD-008
-    Validate(Validate),
+    Validate(validate::ValidateArgs),
     /// Convert an older session document to the current version
-    Migrate(Migrate),
+    Migrate(migrate::MigrateArgs),
     /// List the formats that can be read and written
-    Formats(Formats),
+    Formats(formats::FormatsArgs),
     /// Check session locations and upcoming deletions
-    Doctor(Doctor),
+    Doctor(doctor::DoctorArgs),
     /// Permanently delete a kept session, after showing what will be deleted
-    Forget(Forget),
+    Forget(forget::ForgetArgs),
     /// Rebuild the catalogue that `ls`, `search` and `stats` use
-    Reindex(Reindex),
+    Reindex(reindex::ReindexArgs),
     /// Copy an agent's sessions as they happen, using its hooks
-    Install(Install),
+    Install(install::InstallArgs),
     /// Run by an agent's hook: reads the hook's JSON, prints nothing, never fails
-    Hook(Hook),
+    Hook(hook::HookArgs),
     /// Run by `record` to lead the session of a command's terminal
     #[command(hide = true)]
-    Lead(Lead),
+    Lead(lead::LeadArgs),
     /// Run by `record` to write what a command prints
     #[command(hide = true)]
-    Scribe(Scribe),
+    Scribe(scribe::ScribeArgs),
 }
 
+// Not a doc comment: clap would show it in the help of every command that takes this.
 #[derive(Debug, Args)]
-pub(crate) struct Session {
+pub(crate) struct SessionArgs {
     /// The session
     pub(crate) session: PathBuf,
     /// Print one JSON document
@@ -139,18 +127,8 @@ pub(crate) struct Session {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Demo {
-    /// Where to write the picture (default: a temporary folder)
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Formats {
-    /// Print one JSON document
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// Print a Markdown table
-    #[arg(long, conflicts_with = "json")]
-    pub(crate) markdown: bool,
+pub(crate) struct PriceArgs {
+    /// Your own price table
+    #[arg(long = "prices", value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
 }

@@ -1,38 +1,38 @@
 //! One file per command.
 
-mod annotate;
-mod append;
-mod demo;
-mod doctor;
-mod document;
-mod export;
-mod follow;
-mod forget;
-mod formats;
-mod hook;
-mod install;
-mod ls;
-mod migrate;
-mod record;
-mod redact;
-mod reindex;
-mod resume;
-mod salvage;
-mod scan;
-mod scribe;
-mod search;
-mod show;
-mod stats;
-mod sync;
-mod tail;
-mod validate;
-mod verify;
-mod view;
-mod welcome;
+pub(crate) mod annotate;
+pub(crate) mod append;
+pub(crate) mod demo;
+pub(crate) mod doctor;
+pub(crate) mod document;
+pub(crate) mod export;
+pub(crate) mod follow;
+pub(crate) mod forget;
+pub(crate) mod formats;
+pub(crate) mod hook;
+pub(crate) mod install;
+pub(crate) mod lead;
+pub(crate) mod ls;
+pub(crate) mod migrate;
+pub(crate) mod record;
+pub(crate) mod redact;
+pub(crate) mod reindex;
+pub(crate) mod resume;
+pub(crate) mod salvage;
+pub(crate) mod scan;
+pub(crate) mod scribe;
+pub(crate) mod search;
+pub(crate) mod show;
+pub(crate) mod stats;
+pub(crate) mod sync;
+pub(crate) mod tail;
+pub(crate) mod validate;
+pub(crate) mod verify;
+pub(crate) mod view;
+pub(crate) mod welcome;
 
 use crate::cli::{Cli, Command};
 use crate::failure::Outcome;
-pub(crate) use record::duration;
 
 /// What to do about an empty store.
 const NOTHING_KEPT: &str =
@@ -47,7 +47,7 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Some(Command::Demo(args)) => demo::run(&args),
         Some(Command::Ls(args)) => ls::run(&args),
         Some(Command::Show(args)) => show::run(&args),
-        Some(Command::View(args)) => view::run(&args.view),
+        Some(Command::View(args)) => view::run(&args),
         Some(Command::Tail(args)) => tail::run(&args),
         Some(Command::Append(args)) => append::run(&args),
         Some(Command::Annotate(args)) => annotate::run(&args),
@@ -70,9 +70,6 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Some(Command::Install(args)) => install::run(&args),
         Some(Command::Hook(args)) => Ok(hook::run(&args)),
         Some(Command::Scribe(args)) => scribe::run(&args),
-        Some(Command::Lead(args)) => {
-            antiphon_recorder::lead(&args.command);
-            Ok(Outcome::Done)
-        }
+        Some(Command::Lead(args)) => Ok(lead::run(&args)),
     }
 }

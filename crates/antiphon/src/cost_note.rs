@@ -1,6 +1,6 @@
 //! What a sum of money rests on, in words.
 
-use antiphon_views::{Basis, Totals};
+use antiphon_views::{CostBasis, Totals};
 
 /// Says how a cost was found, where it is not by prices alone, or where the agent itself declares
 /// another one.
@@ -8,8 +8,8 @@ pub(crate) fn cost_note(totals: &Totals) -> Option<String> {
     let declared = totals.declared()?;
     let dollars = |amount| format!("${amount:.4}");
     match totals.basis()? {
-        Basis::Declared => Some("as reported by the agent".to_owned()),
-        Basis::Mixed => {
+        CostBasis::Declared => Some("as reported by the agent".to_owned()),
+        CostBasis::Mixed => {
             let (priced, filled) = (dollars(totals.priced), dollars(totals.filled));
             let both = format!("{priced} by list price, {filled} as reported by the agent");
             // What is priced may be declared as well.
@@ -20,9 +20,9 @@ pub(crate) fn cost_note(totals: &Totals) -> Option<String> {
                 format!("{both}, which reports {in_all} in total")
             })
         }
-        Basis::Priced if dollars(declared) != dollars(totals.priced) => {
+        CostBasis::Priced if dollars(declared) != dollars(totals.priced) => {
             Some(format!("by list price; the agent reports {} in total", dollars(declared)))
         }
-        Basis::Priced => None,
+        CostBasis::Priced => None,
     }
 }

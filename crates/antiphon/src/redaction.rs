@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use antiphon_model::Timestamp;
-use antiphon_recorder::Redact;
+use antiphon_recorder::{Printed, Redact};
 use antiphon_redact::{Counts, Redactor, Secrets};
 
 use crate::opened::{Opened, locate};
@@ -25,6 +25,11 @@ pub(crate) struct Redaction {
 }
 
 impl Redaction {
+    /// Nothing is replaced.
+    pub(crate) fn off() -> Self {
+        Self::unless(true)
+    }
+
     /// Redaction, unless the user has said `--no-redact`.
     pub(crate) fn unless(is_off: bool) -> Self {
         Self { redactor: (!is_off).then(redactor), counts: Counts::default() }
@@ -99,9 +104,9 @@ pub(crate) fn line_redactor() -> Redact {
     let redactor = redactor();
     let mut counts = Counts::default();
     let mut key = Key::default();
-    Box::new(move |text, is_json| match is_json {
-        true => redactor.redact_json(text, &mut counts),
-        false => key.redact(text, &redactor, &mut counts),
+    Box::new(move |text, printed| match printed {
+        Printed::Json => redactor.redact_json(text, &mut counts),
+        Printed::Text => key.redact(text, &redactor, &mut counts),
     })
 }
 

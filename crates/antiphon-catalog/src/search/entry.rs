@@ -3,7 +3,7 @@
 use antiphon_model::{CallIx, Detail, Entry, EntryKind, Place, Role};
 use antiphon_views::Reading;
 
-use super::{Hit, Query};
+use super::{Hit, Matching, Query};
 use crate::Key;
 use crate::searched::{SHORT_BYTES, says_more};
 
@@ -35,12 +35,12 @@ pub(crate) fn look<'a>(
     entry: Entry<'a>,
     query: &Query,
     words: &[String],
-    all: bool,
+    matching: Matching,
 ) -> Option<Found<'a>> {
     let text = text_of(reading, entry, query)?;
     let lower = text.to_lowercase();
-    let mut has = words.iter().map(|word| lower.contains(word.as_str()));
-    let is_hit = if all { has.all(|it| it) } else { has.any(|it| it) };
+    let has = words.iter().map(|word| lower.contains(word.as_str()));
+    let is_hit = matching.holds(has);
     (is_hit && passes(reading, entry, query)).then(|| Found {
         reading,
         entry,

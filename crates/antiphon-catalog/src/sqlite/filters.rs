@@ -12,6 +12,7 @@ use super::super::sum::Sum;
 use super::read::fact;
 use super::{CatalogError, Pieces};
 use crate::Key;
+use crate::search::Matching;
 
 /// A session that may hold what is looked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -171,7 +172,7 @@ fn held(layout: &[u8], parts: Option<&Parts>) -> Option<Vec<Held>> {
 pub(super) fn candidates(
     connection: &Connection,
     words: &[Pieces],
-    all: bool,
+    matching: Matching,
 ) -> Result<Vec<Candidate>, CatalogError> {
     let select = "SELECT bits, sum FROM filter WHERE place = ?1";
     let mut filters = Filters(connection.prepare_cached(select)?);
@@ -182,7 +183,7 @@ pub(super) fn candidates(
         count += 1;
         let (number, key) = (row.get(0)?, row.get_ref(1)?);
         let key = key.as_str().map_err(rusqlite::Error::from)?;
-        candidates.extend(filters.candidate(number, key, words, all)?);
+        candidates.extend(filters.candidate(number, key, words, matching)?);
     }
     match fact(connection, "sessions")?.unwrap_or_default() == count {
         true => Ok(candidates),
@@ -217,7 +218,7 @@ impl Filters<'_> {
         session: i64,
         key: &str,
         words: &[Pieces],
-        all: bool,
+        matching: Matching,
     ) -> Result<Option<Candidate>, CatalogError> {
         let mut left = Vec::new();
         for word in words {
@@ -230,14 +231,11 @@ impl Filters<'_> {
             }
             let is_left = is_left(parts.as_ref());
             left.push(parts);
-            if is_left != all {
+            if is_left != (matching == Matching::All) {
                 break;
             }
         }
-        let is_one = match all {
-            true => left.iter().all(|parts| is_left(parts.as_ref())),
-            false => left.iter().any(|parts| is_left(parts.as_ref())),
-        };
+        let is_one = matching.holds(left.iter().map(|parts| is_left(parts.as_ref())));
         if !is_one {
             return Ok(None);
         }
@@ -251,7 +249,8 @@ impl Filters<'_> {
             Some(parts) => parts.iter().filter(|part| **part).count(),
             None => usize::MAX,
         };
-        let fewest = (0..).zip(&left).filter(|_| all).min_by_key(|(_, parts)| count(parts));
+        let ranked = (0..).zip(&left).filter(|_| matching == Matching::All);
+        let fewest = ranked.min_by_key(|(_, parts)| count(parts));
         if let Some((word, parts)) = fewest {
             candidate.word = Some(word);
             candidate.files =

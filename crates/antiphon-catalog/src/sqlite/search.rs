@@ -19,7 +19,7 @@ use antiphon_views::Reading;
 
 use super::{Candidate, Held, Sqlite};
 use crate::filter::Pieces;
-use crate::search::{Found, Hit, Query, Search, Sort, entry};
+use crate::search::{Found, Hit, Matching, Query, Search, Sort, entry};
 use crate::{Block, Catalog as _, CatalogError, EventQuery, Key, LineAt, Texts};
 use glimpse::Line;
 use marks::Marks;
@@ -37,15 +37,17 @@ pub(super) fn search(
         sessions.iter().filter(|it| about.wants(it)).map(|it| &it.key).collect();
     let look = Look { query, words: &words, limit, sessions: &sessions, texts };
     let mut hits = match sort {
-        Sort::Newest => look.scan(catalog, &look.candidates(catalog, true)?, true)?,
-        Sort::Relevance => look.ranked(catalog, true)?,
+        Sort::Newest => {
+            look.scan(catalog, &look.candidates(catalog, Matching::All)?, Matching::All)?
+        }
+        Sort::Relevance => look.ranked(catalog, Matching::All)?,
     };
     let is_partial = hits.is_empty() && words.len() > 1;
     if is_partial {
-        hits = look.ranked(catalog, false)?;
+        hits = look.ranked(catalog, Matching::Any)?;
     }
     if is_partial && hits.is_empty() && sort == Sort::Newest {
-        hits = look.scan(catalog, &look.candidates(catalog, false)?, false)?;
+        hits = look.scan(catalog, &look.candidates(catalog, Matching::Any)?, Matching::Any)?;
     }
     Ok(Found { hits, is_partial })
 }
@@ -67,19 +69,19 @@ type Candidates = BTreeMap<Key, Candidate>;
 
 impl Look<'_> {
     /// The sessions that may hold the words, and what the filters of the query ask for.
-    fn candidates(&self, catalog: &Sqlite, all: bool) -> Result<Candidates, CatalogError> {
+    fn candidates(&self, catalog: &Sqlite, matching: Matching) -> Result<Candidates, CatalogError> {
         // What was done to a file is looked for in all that a tool gave back, and filters do not
         // tell of all.
         let of_file = self.query.file.is_some();
         let telling = |word: &String| Pieces::of(if of_file { "" } else { word });
         let mut pieces: Vec<Pieces> = self.words.iter().map(telling).collect();
-        let all = all || of_file;
-        if all {
+        let matching = if of_file { Matching::All } else { matching };
+        if matching == Matching::All {
             // The names of tools and files stand where their calls do.
             let names = [&self.query.tool, &self.query.file];
             pieces.extend(names.into_iter().flatten().map(|name| Pieces::of(name)));
         }
-        let found = catalog.candidates(&pieces, all)?;
+        let found = catalog.candidates(&pieces, matching)?;
         let mut found: Candidates = found.into_iter().map(|it| (it.session.clone(), it)).collect();
         let Query { tool, role, since, until, is_error, .. } = self.query.clone();
         let wanted = EventQuery { tool, kind: role, since, until, is_error };
@@ -96,7 +98,7 @@ impl Look<'_> {
         &self,
         catalog: &Sqlite,
         candidates: &Candidates,
-        all: bool,
+        matching: Matching,
     ) -> Result<Vec<Hit>, CatalogError> {
         let finders: Vec<Option<AhoCorasick>> = self.words.iter().map(|it| finder(it)).collect();
         let mut left: Vec<&Candidate> =
@@ -108,7 +110,7 @@ impl Look<'_> {
                 seen.iter().map(|(_, seen)| seen.len()).sum::<usize>() >= wanted
             };
             let (seen, done) = in_parallel(&left, is_enough, |candidate| {
-                Some(self.see(candidate, &finders, all)).filter(|seen| seen.len() > 0)
+                Some(self.see(candidate, &finders, matching)).filter(|seen| seen.len() > 0)
             });
             // Lines are events only once the catalogue has said which.
             let (mut found, mut untold) = (Vec::new(), Vec::new());
@@ -126,7 +128,7 @@ impl Look<'_> {
             let (read, _) = in_parallel(
                 &untold,
                 |_| false,
-                |(at, session)| Some((*at, self.hits_in(session, &finders, all))),
+                |(at, session)| Some((*at, self.hits_in(session, &finders, matching))),
             );
             found.extend(read.into_iter().map(|(_, hits)| hits));
             found.sort_by_key(|(at, _)| *at);
@@ -138,9 +140,14 @@ impl Look<'_> {
     }
 
     /// What there is in a session, as far as it can be told without the catalogue.
-    fn see(&self, candidate: &Candidate, finders: &[Option<AhoCorasick>], all: bool) -> Seen {
+    fn see(
+        &self,
+        candidate: &Candidate,
+        finders: &[Option<AhoCorasick>],
+        matching: Matching,
+    ) -> Seen {
         // Which of them it is that a session has is not known, where any is enough.
-        let word = candidate.word.filter(|_| all);
+        let word = candidate.word.filter(|_| matching == Matching::All);
         let finder = word.and_then(|word| finders.get(word)?.as_ref());
         if let Some(finder) = finder
             && glimpse::is_enough(self.query, self.words)
@@ -152,17 +159,22 @@ impl Look<'_> {
         if !may_hold(self.texts, candidate, finder) {
             return Seen::Hits(Vec::new());
         }
-        Seen::Hits(self.hits_in(&candidate.session, finders, all))
+        Seen::Hits(self.hits_in(&candidate.session, finders, matching))
     }
 
     /// The places in a session; none in one that cannot be read.
-    fn hits_in(&self, session: &Key, finders: &[Option<AhoCorasick>], all: bool) -> Vec<Hit> {
+    fn hits_in(
+        &self,
+        session: &Key,
+        finders: &[Option<AhoCorasick>],
+        matching: Matching,
+    ) -> Vec<Hit> {
         let Some(text) = self.texts.session(session) else { return Vec::new() };
         let marks = Marks::of(&*text.bodies, finders);
         let may_be_in = |entry: Entry<'_>| {
             marks
                 .as_ref()
-                .is_none_or(|marks| marks.may_be_in(&text.session, entry, self.words, all))
+                .is_none_or(|marks| marks.may_be_in(&text.session, entry, self.words, matching))
         };
         let reading = Reading { session: &text.session, bodies: &*text.bodies };
         let mut hits = Vec::new();
@@ -170,7 +182,7 @@ impl Look<'_> {
             if hits.len() >= self.limit {
                 break;
             }
-            if let Some(found) = entry::look(&reading, entry, self.query, self.words, all) {
+            if let Some(found) = entry::look(&reading, entry, self.query, self.words, matching) {
                 hits.push(found.hit(session));
             }
         }
@@ -237,7 +249,7 @@ pub(super) fn holding(
     word: &str,
     texts: &dyn Texts,
 ) -> Result<BTreeSet<Key>, CatalogError> {
-    let found = catalog.candidates(&[Pieces::of(word)], true)?;
+    let found = catalog.candidates(&[Pieces::of(word)], Matching::All)?;
     let found: Candidates = found.into_iter().map(|it| (it.session.clone(), it)).collect();
     // A path is written with its slashes as they are, by every agent that was seen.
     let finder = AhoCorasick::builder().ascii_case_insensitive(true).build([word]).ok();

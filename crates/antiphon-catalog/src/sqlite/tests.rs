@@ -20,17 +20,17 @@ fn words_are_ranked_all_or_any_and_nothing_typed_is_a_command() {
         said("3", "empty rooms"),
     ];
     catalog.replace(with_events("a", events)).unwrap();
-    let ranked = |words: &[&str], all: bool| -> Vec<String> {
+    let ranked = |words: &[&str], matching: Matching| -> Vec<String> {
         let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
-        let found = catalog.ranked(&words, all, 10).unwrap();
+        let found = catalog.ranked(&words, matching, 10).unwrap();
         found.into_iter().map(|ranked| ranked.event_id).collect()
     };
-    assert_eq!(ranked(&["parser", "empty"], true), ["1"]);
-    assert_eq!(ranked(&["parser"], true), ["2", "1"]);
-    assert_eq!(ranked(&["Parser", "rooms"], false).len(), 3);
-    assert_eq!(ranked(&["fails on empty"], true), ["1"], "a phrase");
+    assert_eq!(ranked(&["parser", "empty"], Matching::All), ["1"]);
+    assert_eq!(ranked(&["parser"], Matching::All), ["2", "1"]);
+    assert_eq!(ranked(&["Parser", "rooms"], Matching::Any).len(), 3);
+    assert_eq!(ranked(&["fails on empty"], Matching::All), ["1"], "a phrase");
     for strange in ["\"", "a\"b", "AND", "NOT", "*", "text:", "^", "(", "parser OR rooms"] {
-        assert!(ranked(&[strange], true).len() < 2, "{strange}");
+        assert!(ranked(&[strange], Matching::All).len() < 2, "{strange}");
     }
 }
 
@@ -41,13 +41,13 @@ fn blocks_that_may_hold_all_words_are_named_by_the_rarest() {
     catalog.replace(many).unwrap();
     catalog.replace(with_file("few", "f.jsonl", &["common"])).unwrap();
     let words = [Pieces::of("common"), Pieces::of("needle")];
-    let found = catalog.candidates(&words, true).unwrap();
+    let found = catalog.candidates(&words, Matching::All).unwrap();
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].session, key("many"));
     let held = Held { stream: 0, name: "m.jsonl".to_owned(), blocks: vec![0] };
     assert_eq!((found[0].word, &*found[0].files), (Some(1), &[held][..]));
-    assert_eq!(catalog.candidates(&words, false).unwrap().len(), 2);
-    assert_eq!(catalog.candidates(&[], true).unwrap().len(), 2, "nothing is asked for");
+    assert_eq!(catalog.candidates(&words, Matching::Any).unwrap().len(), 2);
+    assert_eq!(catalog.candidates(&[], Matching::All).unwrap().len(), 2, "nothing is asked for");
 }
 
 #[test]

@@ -10,6 +10,7 @@ use super::super::sum::Sum;
 use super::read::{self, Known, fact};
 use super::write::set_fact;
 use super::{CatalogError, Key};
+use crate::search::Matching;
 
 /// A session's words, by relevance.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,15 +23,18 @@ pub(super) struct Ranked {
 const SEAL: &str = "words";
 
 /// The words of what was said, and nothing of FTS5's own language.
-fn query(words: &[String], all: bool) -> String {
+fn query(words: &[String], matching: Matching) -> String {
     let quoted = words.iter().map(|word| format!("\"{}\"", word.replace('"', "\"\"")));
-    quoted.collect::<Vec<_>>().join(if all { " AND " } else { " OR " })
+    quoted.collect::<Vec<_>>().join(match matching {
+        Matching::All => " AND ",
+        Matching::Any => " OR ",
+    })
 }
 
 pub(super) fn ranked(
     connection: &Connection,
     words: &[String],
-    all: bool,
+    matching: Matching,
     limit: usize,
 ) -> Result<Vec<Ranked>, CatalogError> {
     if words.is_empty() {
@@ -49,7 +53,7 @@ pub(super) fn ranked(
     )?;
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     let numbers: Vec<i64> = statement
-        .query_map((query(words, all), limit), |row| row.get(0))?
+        .query_map((query(words, matching), limit), |row| row.get(0))?
         .collect::<Result<_, SqlError>>()?;
     let found = numbers.into_iter().map(|number| {
         let known = read::owner(&by_first, number)?;
@@ -105,7 +109,7 @@ mod tests {
     #[test]
     fn an_index_that_is_sealed_must_be_as_it_was() {
         let mut catalog = Sqlite::in_memory().unwrap();
-        let find = |catalog: &Sqlite| catalog.ranked(&["parser".to_owned()], true, 9);
+        let find = |catalog: &Sqlite| catalog.ranked(&["parser".to_owned()], Matching::All, 9);
         let write = |catalog: &mut Sqlite, id: &str| {
             let events = vec![said(id, "the parser fails")];
             catalog.replace(with_events(id, events)).unwrap();

@@ -89,3 +89,19 @@ impl Serialize for Code {
         serializer.serialize_str(self.word())
     }
 }
+
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for Code {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "DocumentCode".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        let words: Vec<&str> = Self::ALL.iter().map(|code| code.word()).collect();
+        schemars::json_schema!({
+            "description": "What a finding is about; `docs/documents.md` says what each means.",
+            "type": "string",
+            "enum": words,
+        })
+    }
+}

@@ -125,7 +125,7 @@ impl Schema {
             // What was meant is the shape of which most is there.
             let branch = self.target(branch).unwrap_or(branch);
             let there = required(branch).iter().filter(|name| at.member(name).is_some()).count();
-            let is_other = |finding: &super::Finding| {
+            let is_other = |finding: &super::DocumentFinding| {
                 finding.code == Code::WrongType && finding.path == at.path
             };
             let is_other_type = found.kept.iter().any(is_other);

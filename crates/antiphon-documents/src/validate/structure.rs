@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::at::At;
 use super::schema::Schema;
-use super::{Finding, Findings, Standard};
+use super::{DocumentFinding, Findings, Standard};
 
 /// `explained`: pointers to what a finding on an old shape has told already.
 pub(super) fn check(
@@ -19,7 +19,7 @@ pub(super) fn check(
     schema.walk(schema.root, root, &mut found);
     found.kept.retain(|finding| !is_explained(explained, &finding.path));
     // What is left decides; what was not kept was told by nobody.
-    found.has_error = found.untold > 0 || found.kept.iter().any(Finding::is_error);
+    found.has_error = found.untold > 0 || found.kept.iter().any(DocumentFinding::is_error);
     findings.append(found);
 }
 

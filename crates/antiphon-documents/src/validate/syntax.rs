@@ -8,7 +8,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visi
 use serde_json::{Map, Number, Value};
 
 use super::at::quoted;
-use super::{Code, Finding, Findings};
+use super::{Code, DocumentFinding, Findings};
 
 /// The value of the text; without one, the findings say where it stops to be JSON. Nesting is
 /// bounded by the reader: beyond 128 it is an error like any other.
@@ -36,7 +36,7 @@ pub(super) fn parse(text: &str, findings: &mut Findings) -> Option<Value> {
     }
 }
 
-fn not_json(text: &str, error: &serde_json::Error) -> Finding {
+fn not_json(text: &str, error: &serde_json::Error) -> DocumentFinding {
     let (line, byte) = (error.line(), error.column());
     let whole = error.to_string();
     let what = whole.strip_suffix(&format!(" at line {line} column {byte}")).unwrap_or(&whole);
@@ -49,7 +49,7 @@ fn not_json(text: &str, error: &serde_json::Error) -> Finding {
         // By far the most frequent cause in texts that people or models wrote.
         message.push_str("; perhaps a quotation mark inside a string is not escaped");
     }
-    Finding {
+    DocumentFinding {
         severity: Severity::Error,
         code: Code::NotJson,
         path: String::new(),

@@ -17,7 +17,7 @@ pub(super) fn example(name: &str) -> Value {
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
-fn report(value: &Value, name: &str) -> Report {
+fn report(value: &Value, name: &str) -> DocumentReport {
     validate(&value.to_string(), Some(&format!("{name}.json")), Rules::Usual)
 }
 
@@ -25,7 +25,7 @@ fn report(value: &Value, name: &str) -> Report {
 fn nothing_is_said_about_documents_in_which_all_is_well() {
     for name in ALL {
         let standard = if name.ends_with("-multi") { Standard::Std008 } else { Standard::Std001 };
-        let wanted = Report { format: Some(standard), valid: true, findings: Vec::new() };
+        let wanted = DocumentReport { format: Some(standard), valid: true, findings: Vec::new() };
         assert_eq!(report(&example(name), name), wanted, "{name}");
     }
 }
@@ -85,7 +85,8 @@ fn a_session_of_one_agent_in_the_form_of_several_is_valid() {
     });
     value["sub_sessions"] = serde_json::json!([]);
     value["messages"] = serde_json::json!([]);
-    let wanted = Report { format: Some(Standard::Std008), valid: true, findings: Vec::new() };
+    let wanted =
+        DocumentReport { format: Some(Standard::Std008), valid: true, findings: Vec::new() };
     assert_eq!(report(&value, GATE), wanted);
 }
 

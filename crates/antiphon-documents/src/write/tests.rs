@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::{PhaseDetail, WriteOptions, Written, write};
-use crate::{Code, Finding, Rules, Standard, validate};
+use crate::{Code, DocumentFinding, Rules, Standard, validate};
 
 /// Writes a log of these events as a document.
 fn written(events: &[Value], options: WriteOptions) -> Written {
@@ -233,7 +233,7 @@ proptest! {
         let report = validate(&written.to_json(), None, Rules::Strict);
         // One agent's session in the form of several says so, as section 8.1 of STD-008 has it;
         // its interface does not know the word.
-        let is_single = |it: &Finding| it.code == Code::UnknownWord && it.path == "/collaboration/mode";
+        let is_single = |it: &DocumentFinding| it.code == Code::UnknownWord && it.path == "/collaboration/mode";
         let errors: Vec<_> =
             report.findings.iter().filter(|it| it.is_error() && !is_single(it)).collect();
         prop_assert!(errors.is_empty(), "{errors:#?}\n{}", written.to_json());

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use antiphon_journal::{Disk, LogFile, OsDisk};
+use antiphon_journal::{Creation, Disk, LogFile, OsDisk};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Op {
@@ -222,9 +222,9 @@ impl Image {
 }
 
 impl Disk for FaultyDisk {
-    fn append(&self, path: &Path, fresh: bool) -> io::Result<Box<dyn LogFile>> {
+    fn append(&self, path: &Path, creation: Creation) -> io::Result<Box<dyn LogFile>> {
         self.check(Op::Open)?;
-        let file = OsDisk.append(path, fresh)?;
+        let file = OsDisk.append(path, creation)?;
         let mut state = self.state();
         let next = state.files.keys().max().map_or(1, |last| last + 1);
         let id = *state.names.entry(path.to_owned()).or_insert(next);

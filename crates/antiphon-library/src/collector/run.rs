@@ -71,7 +71,7 @@ impl SpanCollector {
 
     /// A run, if anything is recorded of it: its states, its tasks, and what they used.
     pub fn get_run(&self, run_id: &str) -> Result<Option<RunSpan>, CollectorError> {
-        Ok(antiphon_views::run(run_id, &self.parts()?).map(|(run, _)| run))
+        Ok(antiphon_views::run(run_id, &self.parts()?).map(|found| found.run))
     }
 
     fn run_log<'w>(

@@ -15,7 +15,8 @@ pub fn decode<'a>(line: &Line<'a>) -> Result<Event<'a>, Problem> {
     let fail = |kind: &ProblemKind| kind.at(line.number, line.place);
     let mut slots: Slots<'a> = [None; Key::NAMES.len()];
     let mut escaped: u128 = 0;
-    let scanned = json::object(line.members(), line.is_sealed(), |key, value| {
+    let extent = if line.is_sealed() { json::Extent::Cut } else { json::Extent::Whole };
+    let scanned = json::object(line.members(), extent, |key, value| {
         let key = Key::of(key) as usize;
         if let Some(slot) = slots.get_mut(key) {
             *slot = Some(value.raw);

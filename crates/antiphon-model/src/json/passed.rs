@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 use std::rc::Rc;
 
 use super::NotJson;
-use super::scan::{LongString, Scan, elements, members};
+use super::scan::{Extent, LongString, Scan, elements, members};
 
 /// What was learned of an object when it was passed over: where its long strings end.
 #[derive(Debug, Clone)]
@@ -23,7 +23,7 @@ impl<'a> Passed<'a> {
     pub fn over(raw: &'a str, mut each: impl FnMut(&'a str, &'a str)) -> Option<Self> {
         let mut scan = Scan::new(raw);
         scan.noted = Some(Vec::new());
-        members(&mut scan, false, |key, value| each(key, value.raw)).ok()?;
+        members(&mut scan, Extent::Whole, |key, value| each(key, value.raw)).ok()?;
         let strings = scan.noted.unwrap_or_default().into();
         Some(Self { text: PhantomData, is_clean: scan.is_clean, strings })
     }
@@ -34,7 +34,8 @@ impl<'a> Passed<'a> {
         raw: &'a str,
         mut each: impl FnMut(&'a str, &'a str),
     ) -> Result<(), NotJson> {
-        let scanned = members(&mut self.scan(raw), false, |key, value| each(key, value.raw));
+        let scanned =
+            members(&mut self.scan(raw), Extent::Whole, |key, value| each(key, value.raw));
         scanned.map_err(|_| NotJson::of(raw, "an object"))
     }
 

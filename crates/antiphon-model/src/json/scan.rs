@@ -11,21 +11,27 @@ use serde_json::value::RawValue;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Malformed;
 
+/// How much of an object a text has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Extent {
+    Whole,
+    /// It stops after a member; the rest is known.
+    Cut,
+}
+
 /// Calls `each` with the members of an object: the key as it stands between its quotes, and the
 /// raw value.
-///
-/// With `is_cut` the text stops after a member, where the rest is known.
 pub(crate) fn object<'a>(
     text: &'a str,
-    is_cut: bool,
+    extent: Extent,
     each: impl FnMut(&'a str, Value<'a>),
 ) -> Result<(), Malformed> {
-    members(&mut Scan::new(text), is_cut, each)
+    members(&mut Scan::new(text), extent, each)
 }
 
 pub(super) fn members<'a>(
     scan: &mut Scan<'a, '_>,
-    is_cut: bool,
+    extent: Extent,
     mut each: impl FnMut(&'a str, Value<'a>),
 ) -> Result<(), Malformed> {
     scan.space();
@@ -48,8 +54,8 @@ pub(super) fn members<'a>(
         scan.space();
         match scan.next() {
             Some(b',') => {}
-            Some(b'}') if !is_cut => return scan.end(),
-            None if is_cut => return Ok(()),
+            Some(b'}') if extent == Extent::Whole => return scan.end(),
+            None if extent == Extent::Cut => return Ok(()),
             _ => return Err(Malformed),
         }
     }
@@ -393,7 +399,7 @@ mod tests {
     use super::*;
 
     fn accepts(text: &str) -> bool {
-        object(text, false, |_, _| {}).is_ok() || array(text, |_| {}).is_ok()
+        object(text, Extent::Whole, |_, _| {}).is_ok() || array(text, |_| {}).is_ok()
     }
 
     fn serde_accepts(text: &str) -> bool {
@@ -405,7 +411,7 @@ mod tests {
     fn members_and_elements_come_in_order_and_raw() {
         let mut found = Vec::new();
         let text = r#" { "a" : 1.50e-3 , "b\n":"\ud800\"" ,"c":{"d":[{}]},"a":null } "#;
-        object(text, false, |key, value| found.push((key, value.raw))).unwrap();
+        object(text, Extent::Whole, |key, value| found.push((key, value.raw))).unwrap();
         let wanted =
             [("a", "1.50e-3"), (r"b\n", r#""\ud800\"""#), ("c", r#"{"d":[{}]}"#), ("a", "null")];
         assert_eq!(found, wanted);

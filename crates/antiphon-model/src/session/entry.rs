@@ -2,24 +2,41 @@
 
 use std::fmt;
 
+use serde::Serialize;
+
 use super::{Agent, Call, MessageRef, Row, Session, Source};
 use crate::{AgentIx, CallIx, EventIx, Place, Role, Timestamp, Usage};
 
 /// What kind of event an entry is. Details that views seldom need stay in the line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
 pub enum EntryKind {
-    Message(Role),
+    /// An agent was created.
     AgentCreated,
+    /// An agent is finished.
     AgentEnded,
+    /// The session began.
     SessionStarted,
+    /// The session is over.
     SessionEnded,
+    /// The state of a run.
     RunStatus,
+    /// What an agent has in its context was changed.
     ContextEdited,
+    /// A part of a message, while it is being written.
     Fragment,
+    /// A phase or a note about what was recorded.
     Annotation,
+    /// Events that were lost while recording.
     Gap,
+    /// Damage that was repaired when the log was opened.
     Recovered,
+    /// An event of a kind that is not known; the line still has it.
     Unknown,
+    /// A message; the word is its role.
+    #[serde(untagged)]
+    Message(Role),
 }
 
 impl EntryKind {

@@ -16,7 +16,7 @@ fn lay(files: &[(&str, &str)]) -> tempfile::TempDir {
 /// The formats of the sessions below a folder, each with the number of its files; and how many
 /// other files there are.
 fn found(folder: &Path) -> (Vec<String>, usize) {
-    let all = open_all(&[folder.to_owned()], true, &|opened| {
+    let all = open_all(&[folder.to_owned()], Wanted::Usage, &|opened| {
         format!("{} {}", opened.format, opened.files.len())
     });
     assert!(all.failed.is_empty(), "{:?}", all.failed);
@@ -81,5 +81,5 @@ fn a_session_that_is_named_twice_is_one() {
     let folder = lay(&[("claude-code/minimal/input.jsonl", "s.jsonl")]);
     let file = folder.path().join("s.jsonl");
     let paths = [file.clone(), folder.path().to_owned(), file];
-    assert_eq!(open_all(&paths, true, &|_| ()).sessions.len(), 1);
+    assert_eq!(open_all(&paths, Wanted::Usage, &|_| ()).sessions.len(), 1);
 }

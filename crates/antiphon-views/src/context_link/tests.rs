@@ -6,7 +6,7 @@ fn told(log: &[String]) -> String {
     let line = |link: &ContextLink| {
         let (from, to) = (&link.from_call, &link.to_call);
         let ContextLink { kind, source, basis, rule, .. } = link;
-        format!("{from} -> {to}: {kind} of {source}, {basis}, {rule}")
+        format!("{from} -> {to}: {kind} of {source}, {}, {}", basis.as_str(), rule.as_str())
     };
     links.iter().map(line).collect::<Vec<_>>().join("\n")
 }

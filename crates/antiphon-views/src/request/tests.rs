@@ -28,11 +28,11 @@ fn a_price_counts_before_a_declaration_and_a_declaration_before_nothing() {
         (cost.amount().map(|amount| amount.to_string()), cost.basis())
     };
     let some = |text: &str| Some(text.to_owned());
-    assert_eq!(check(Some("small"), tokens, cent), (some("5"), Some(Basis::Priced)));
-    assert_eq!(check(Some("other"), tokens, cent), (some("0.01"), Some(Basis::Declared)));
+    assert_eq!(check(Some("small"), tokens, cent), (some("5"), Some(CostBasis::Priced)));
+    assert_eq!(check(Some("other"), tokens, cent), (some("0.01"), Some(CostBasis::Declared)));
     assert_eq!(check(None, tokens, None), (None, None));
-    assert_eq!(check(None, Usage::default(), None), (some("0"), Some(Basis::Priced)));
-    assert_eq!(check(None, Usage::default(), cent), (some("0.01"), Some(Basis::Declared)));
+    assert_eq!(check(None, Usage::default(), None), (some("0"), Some(CostBasis::Priced)));
+    assert_eq!(check(None, Usage::default(), cent), (some("0.01"), Some(CostBasis::Declared)));
 }
 
 /// A message as a reader makes it of a line that has no id.

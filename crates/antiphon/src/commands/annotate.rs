@@ -14,14 +14,84 @@ use antiphon_sources::LOG_FORMAT;
 use antiphon_views::{
     CallIndex, CallNotFound, Phase, automatic_phases, main_agent, phases, phases_of, phases_of_all,
 };
-use clap::ValueEnum;
+use clap::{ArgGroup, Args, ValueEnum};
 
-use crate::cli;
 use crate::failure::{Outcome, UserError};
 use crate::opened::{self, Opened};
 use crate::terminal::{self, complain};
 
-pub(crate) fn run(args: &cli::Annotate) -> anyhow::Result<Outcome> {
+#[derive(Debug, Args)]
+#[command(
+    group(ArgGroup::new("what").required(true).args(["phase", "note", "auto"])),
+    after_help = "\
+The calls are not changed: an annotation is a separate event, whose id is printed.
+
+Examples:
+  antiphon annotate run.jsonl --phase explore --from c1 --to c4 --confidence high
+  antiphon annotate run.jsonl --note 'the wrong file' --from c3
+  antiphon annotate run.jsonl --auto    the phases that `antiphon view phases` derives"
+)]
+pub(crate) struct AnnotateArgs {
+    /// The session
+    session: PathBuf,
+    /// Add a phase
+    #[arg(long, value_enum, value_name = "TYPE", requires = "from")]
+    phase: Option<PhaseType>,
+    /// Add a note
+    #[arg(long, value_name = "TEXT")]
+    note: Option<String>,
+    /// Add the derived phases, if none are recorded
+    #[arg(long, conflicts_with_all = ["from", "to", "confidence", "description", "by"])]
+    auto: bool,
+    /// The first call it refers to
+    #[arg(long, value_name = "CALL")]
+    from: Option<String>,
+    /// The last call, if there are several
+    #[arg(long, value_name = "CALL", requires = "from")]
+    to: Option<String>,
+    /// How certain the phase is
+    #[arg(long, value_enum, default_value_t = Confidence::Medium, conflicts_with = "note")]
+    confidence: Confidence,
+    /// What happened in the phase
+    #[arg(long, value_name = "TEXT", conflicts_with = "note")]
+    description: Option<String>,
+    /// Who made the annotation
+    #[arg(long, value_enum, default_value_t = AnnotatedBy::Human)]
+    by: AnnotatedBy,
+    /// The agent whose calls these are, by name or id; the main agent by default
+    #[arg(long)]
+    agent: Option<String>,
+    /// How many seconds to wait for another writer
+    #[arg(long, value_name = "SECONDS", default_value_t = 5)]
+    wait: u64,
+}
+
+/// The phases of STD-001.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum PhaseType {
+    Understand,
+    Explore,
+    Plan,
+    Execute,
+    Verify,
+    Mixed,
+    Unclassified,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum Confidence {
+    High,
+    Medium,
+    Low,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum AnnotatedBy {
+    Human,
+    Agent,
+}
+
+pub(crate) fn run(args: &AnnotateArgs) -> anyhow::Result<Outcome> {
     let Target { session, log } = target(&opened::locate(&args.session)?)?;
     let options = Options {
         wait: Duration::from_secs(args.wait),
@@ -92,7 +162,7 @@ fn not_kept(path: &Path, format: &str) -> UserError {
 }
 
 /// The event of a phase or a note that somebody gives.
-fn said(opened: &Opened, args: &cli::Annotate, number: u64) -> anyhow::Result<Members> {
+fn said(opened: &Opened, args: &AnnotateArgs, number: u64) -> anyhow::Result<Members> {
     let index = CallIndex::new(&opened.session);
     let mut agent = args.agent.as_deref().map(|agent| opened.agent(agent)).transpose()?;
     let mut annotation = Annotation::new(number);
@@ -118,7 +188,7 @@ fn said(opened: &Opened, args: &cli::Annotate, number: u64) -> anyhow::Result<Me
 
 /// The events of the derived phases that are not recorded yet; none, and says why, if somebody has
 /// recorded others or there are no calls.
-fn derived(opened: &Opened, args: &cli::Annotate, number: u64) -> anyhow::Result<Vec<Members>> {
+fn derived(opened: &Opened, args: &AnnotateArgs, number: u64) -> anyhow::Result<Vec<Members>> {
     let reading = opened.reading();
     let session = &opened.session;
     let agent = args.agent.as_deref().map(|agent| opened.agent(agent)).transpose()?;

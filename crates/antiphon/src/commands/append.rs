@@ -1,12 +1,13 @@
 //! `antiphon append`: events in from any language.
 
 use std::io;
+use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::Duration;
 
 use antiphon_journal::{Ack, Draft, Lines, Options, RawLine, Writer};
+use clap::{Args, ValueEnum};
 
-use crate::cli;
 use crate::failure::Outcome;
 use crate::terminal::{self, complain, escape_line};
 
@@ -15,12 +16,41 @@ const BATCH_MAX: usize = 256;
 /// So many batches may wait to be written.
 const BATCHES_MAX: usize = 4;
 
-pub(crate) fn run(args: &cli::Append) -> anyhow::Result<Outcome> {
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The id of each event is printed when it is acknowledged, one per line; for a rejected line `!` is
+printed instead, with the reason on stderr. An event without `message_id` is given one; the same
+event with the same id may be sent again.
+
+Example:
+  echo '{\"agent_id\":\"jill\",\"role\":\"assistant\",\"content\":\"Hello\"}' | antiphon append run.jsonl")]
+pub(crate) struct AppendArgs {
+    /// The log; it is created if it does not exist
+    session: PathBuf,
+    /// How safe an event must be before it is acknowledged
+    #[arg(long, value_enum, default_value_t = Level::Interval)]
+    level: Level,
+    /// How many seconds to wait for another writer
+    #[arg(long, value_name = "SECONDS", default_value_t = 5)]
+    wait: u64,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum Level {
+    /// Handed to the operating system; survives a crash of any process
+    Os,
+    /// The same, and written to disk within a second
+    Interval,
+    /// Written to disk; survives a power cut
+    Disk,
+}
+
+pub(crate) fn run(args: &AppendArgs) -> anyhow::Result<Outcome> {
     let options = Options {
         level: match args.level {
-            cli::Level::Os => antiphon_journal::Level::Os,
-            cli::Level::Interval => antiphon_journal::Level::Interval,
-            cli::Level::Disk => antiphon_journal::Level::Disk,
+            Level::Os => antiphon_journal::Level::Os,
+            Level::Interval => antiphon_journal::Level::Interval,
+            Level::Disk => antiphon_journal::Level::Disk,
         },
         wait: Duration::from_secs(args.wait),
         program: "antiphon append".to_owned(),

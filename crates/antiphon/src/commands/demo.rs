@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use antiphon_journal::{Fold, read_bytes, regular};
 use antiphon_model::{MemoryBodies, Session};
 use antiphon_views::{DialogFilter, Prices, Reading, cost, dialog, flow, perspective, svg, tree};
+use clap::Args;
 
 use super::view;
-use crate::cli;
 use crate::failure::Outcome;
 use crate::terminal::{Page, Style};
 
@@ -19,7 +19,14 @@ const SAMPLES: &[(&str, &str)] = &[
     ("debate", include_str!("../../../../samples/debate.jsonl")),
 ];
 
-pub(crate) fn run(args: &cli::Demo) -> anyhow::Result<Outcome> {
+#[derive(Debug, Args)]
+pub(crate) struct DemoArgs {
+    /// Where to write the picture (default: a temporary folder)
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+pub(crate) fn run(args: &DemoArgs) -> anyhow::Result<Outcome> {
     let mut page = Page::live();
     for (name, text) in SAMPLES {
         let sample = Sample::read(text)?;
@@ -103,7 +110,7 @@ fn bill(page: &mut Page, reading: &Reading<'_>, name: &str) -> anyhow::Result<()
 
 /// Draws the first sample. Nothing of the user's is touched: the file is new, in a folder for
 /// temporary ones, unless another place was asked for.
-fn picture(args: &cli::Demo) -> anyhow::Result<PathBuf> {
+fn picture(args: &DemoArgs) -> anyhow::Result<PathBuf> {
     let Some((name, text)) = SAMPLES.first() else {
         anyhow::bail!("there are no samples");
     };

@@ -10,37 +10,94 @@ use antiphon_library::{Environment, Store, export_log};
 use antiphon_recorder::{Policy, Transcript};
 use antiphon_redact::Counts;
 use anyhow::Context as _;
+use clap::{Args, ValueEnum};
 
-use crate::cli;
+use crate::commands::record::ToolPolicy;
 use crate::failure::{Outcome, UserError};
 use crate::opened::{Opened, locate};
 use crate::redaction::Redaction;
 use crate::terminal;
 
-pub(crate) fn run(args: &cli::Export) -> anyhow::Result<Outcome> {
-    let is_document = matches!(
-        args.format,
-        cli::ExportFormat::Std | cli::ExportFormat::Std001 | cli::ExportFormat::Std008
-    );
+#[derive(Debug, Args)]
+pub(crate) struct ExportArgs {
+    /// The session
+    pub(super) session: PathBuf,
+    /// The format
+    #[arg(long = "as", value_enum)]
+    format: ExportFormat,
+    /// A file that does not exist yet, or for documents a folder (created if it ends in /)
+    #[arg(short, long, value_name = "PATH")]
+    pub(super) output: Option<PathBuf>,
+    /// How much of tool inputs and outputs a transcript includes
+    #[arg(long, value_enum, default_value_t = ToolPolicy::Seed)]
+    tools: ToolPolicy,
+    /// Which phases a document includes
+    #[arg(long, value_enum, default_value_t = PhaseChoice::Advised)]
+    phases: PhaseChoice,
+    /// Rewrite the document whenever the session grows, until it ends
+    #[arg(long, requires = "output")]
+    follow: bool,
+    /// Do not redact secrets (a native export is never redacted)
+    #[arg(long)]
+    pub(super) no_redact: bool,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum ExportFormat {
+    /// An Antiphon log
+    Antiphon,
+    /// A session document, in whichever standard fits
+    Std,
+    /// A session document for one agent
+    #[value(name = "std-001")]
+    Std001,
+    /// A session document for several agents
+    #[value(name = "std-008")]
+    Std008,
+    /// A transcript, as written by `record`
+    Transcript,
+    /// An ATIF trajectory, as read by Harbor
+    Atif,
+    /// Conversations in the format of chat APIs, one line per agent
+    Openai,
+    /// OpenTelemetry spans (OTLP JSON, GenAI conventions)
+    Otlp,
+    /// The agent's own file, byte for byte; secrets are not removed
+    Native,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum PhaseChoice {
+    /// By the number of calls: none below 5, only certain ones up to 20, all above
+    Advised,
+    /// All
+    Always,
+    /// None, not even recorded ones
+    Never,
+}
+
+pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<Outcome> {
+    let is_document =
+        matches!(args.format, ExportFormat::Std | ExportFormat::Std001 | ExportFormat::Std008);
     if args.follow && !is_document {
         let error = UserError::usage("--follow works only with session documents");
         return Err(error.hint("use it with --as std, std-001 or std-008").into());
     }
     let standard = match args.format {
-        cli::ExportFormat::Antiphon => return log(args),
-        cli::ExportFormat::Transcript => return transcript(args),
-        cli::ExportFormat::Native => return native(args),
-        cli::ExportFormat::Atif => return foreign(args, "atif"),
-        cli::ExportFormat::Openai => return foreign(args, "openai-chat"),
-        cli::ExportFormat::Otlp => return foreign(args, "otlp"),
-        cli::ExportFormat::Std => None,
-        cli::ExportFormat::Std001 => Some(Standard::Std001),
-        cli::ExportFormat::Std008 => Some(Standard::Std008),
+        ExportFormat::Antiphon => return log(args),
+        ExportFormat::Transcript => return transcript(args),
+        ExportFormat::Native => return native(args),
+        ExportFormat::Atif => return foreign(args, "atif"),
+        ExportFormat::Openai => return foreign(args, "openai-chat"),
+        ExportFormat::Otlp => return foreign(args, "otlp"),
+        ExportFormat::Std => None,
+        ExportFormat::Std001 => Some(Standard::Std001),
+        ExportFormat::Std008 => Some(Standard::Std008),
     };
     let phases = match args.phases {
-        cli::PhaseDetail::Advised => PhaseDetail::Advised,
-        cli::PhaseDetail::Always => PhaseDetail::Always,
-        cli::PhaseDetail::Never => PhaseDetail::Never,
+        PhaseChoice::Advised => PhaseDetail::Advised,
+        PhaseChoice::Always => PhaseDetail::Always,
+        PhaseChoice::Never => PhaseDetail::Never,
     };
     let options = WriteOptions { standard, phases };
     if args.follow {
@@ -55,7 +112,7 @@ pub(crate) fn run(args: &cli::Export) -> anyhow::Result<Outcome> {
 }
 
 /// The bytes that the agent wrote, secrets and all.
-fn native(args: &cli::Export) -> anyhow::Result<Outcome> {
+fn native(args: &ExportArgs) -> anyhow::Result<Outcome> {
     let session = locate(&args.session)?;
     let Some(bundle) = antiphon_library::find_bundle(&session)? else {
         let what = "this session was recorded by Antiphon and has no native file";
@@ -122,7 +179,7 @@ fn warn_of_secrets(counts: &Counts) {
     ));
 }
 
-fn transcript(args: &cli::Export) -> anyhow::Result<Outcome> {
+fn transcript(args: &ExportArgs) -> anyhow::Result<Outcome> {
     let mut redaction = Redaction::unless(args.no_redact);
     let opened = redaction.open(&args.session)?;
     let form = Transcript { policy: super::scribe::policy(args.tools) };
@@ -153,7 +210,7 @@ fn own_transcript(opened: &Opened, policy: Policy) -> anyhow::Result<Option<Stri
 }
 
 /// What other programs read, written a piece at a time.
-fn foreign(args: &cli::Export, format: &str) -> anyhow::Result<Outcome> {
+fn foreign(args: &ExportArgs, format: &str) -> anyhow::Result<Outcome> {
     let write = find(format).and_then(|format| format.write).context("no writer")?;
     let mut redaction = Redaction::unless(args.no_redact);
     let opened = redaction.open(&args.session)?;
@@ -186,7 +243,7 @@ fn foreign(args: &cli::Export, format: &str) -> anyhow::Result<Outcome> {
 }
 
 /// Where an export goes.
-fn target(args: &cli::Export) -> anyhow::Result<Box<dyn io::Write>> {
+fn target(args: &ExportArgs) -> anyhow::Result<Box<dyn io::Write>> {
     Ok(match &args.output {
         None => terminal::stdout(),
         Some(path) => Box::new(create_new(path)?),
@@ -218,7 +275,7 @@ fn private_folder() -> std::io::Result<std::path::PathBuf> {
     Ok(folder)
 }
 
-fn log(args: &cli::Export) -> anyhow::Result<Outcome> {
+fn log(args: &ExportArgs) -> anyhow::Result<Outcome> {
     let session = &locate(&args.session)?;
     let program = "antiphon export".to_owned();
     let store = Store::open_default(&Environment::of_process()).ok();

@@ -11,14 +11,14 @@ use antiphon_documents::{WriteOptions, write};
 use antiphon_journal::{Log, regular};
 use antiphon_sources::Bundle;
 
-use crate::cli;
+use crate::commands::export::ExportArgs;
 use crate::failure::{Outcome, UserError};
 use crate::opened::locate;
 use crate::redaction::Redaction;
 
 const INTERVAL: Duration = Duration::from_millis(100);
 
-pub(super) fn run(args: &cli::Export, options: WriteOptions) -> anyhow::Result<Outcome> {
+pub(super) fn run(args: &ExportArgs, options: WriteOptions) -> anyhow::Result<Outcome> {
     let Some(path) = args.output.as_deref().filter(|path| !path.is_dir()) else {
         let error = UserError::usage("--follow rewrites one file");
         return Err(error.hint("pass a file that does not exist yet with -o").into());

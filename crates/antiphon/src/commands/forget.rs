@@ -3,12 +3,21 @@
 use std::io::{BufRead as _, IsTerminal as _};
 
 use antiphon_library::{Environment, Found, Store};
+use clap::Args;
 
-use crate::cli;
 use crate::failure::{Outcome, UserError};
 use crate::terminal::{Page, complain};
 
-pub(crate) fn run(args: &cli::Forget) -> anyhow::Result<Outcome> {
+#[derive(Debug, Args)]
+pub(crate) struct ForgetArgs {
+    /// The session: its id, or the first few characters of it
+    session: String,
+    /// Do not ask for confirmation
+    #[arg(long)]
+    yes: bool,
+}
+
+pub(crate) fn run(args: &ForgetArgs) -> anyhow::Result<Outcome> {
     let store = Store::open_default(&Environment::of_process())?;
     let finished = store.finish_forgetting()?;
     for session in &finished {

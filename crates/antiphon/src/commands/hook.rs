@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 use antiphon_catalog::Key;
 use antiphon_library::{Copied, Environment, Source, Store};
 use antiphon_model::json;
+use clap::Args;
 
-use crate::cli;
 use crate::failure::Outcome;
 
 const AGENT: &str = "claude-code";
@@ -29,7 +29,14 @@ const BEGINNING_BYTES: usize = 64 << 10;
 /// How long after the last hook an agent may still be writing.
 const AFTERMATH: Duration = Duration::from_secs(1);
 
-pub(crate) fn run(args: &cli::Hook) -> Outcome {
+#[derive(Debug, Args)]
+pub(crate) struct HookArgs {
+    /// Copy what a hook had no time for
+    #[arg(long, value_name = "KEY", hide = true)]
+    catch_up: Option<String>,
+}
+
+pub(crate) fn run(args: &HookArgs) -> Outcome {
     // Nobody reads it, and the agent would show it.
     std::panic::set_hook(Box::new(|_| {}));
     let _ = std::panic::catch_unwind(|| match args.catch_up.as_deref() {

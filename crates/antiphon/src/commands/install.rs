@@ -15,15 +15,41 @@ use antiphon_journal::regular;
 use antiphon_journal::{Clock, SystemClock};
 use antiphon_library::{Environment, Store};
 use anyhow::Context;
+use clap::{Args, ValueEnum};
 use similar::{ChangeTag, TextDiff};
 
-use crate::cli;
 use crate::failure::{Outcome, UserError};
 use crate::terminal::{self, Page, Style};
 use remembered::Remembered;
 
-pub(crate) fn run(args: &cli::Install) -> anyhow::Result<Outcome> {
-    let cli::HookedAgent::ClaudeCode = args.agent;
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The change to the settings is shown first and must be confirmed; a backup of the file is kept
+beside it. `docs/hooks.md` describes what is copied, and where.
+
+Examples:
+  antiphon install claude-code
+  antiphon install claude-code --remove")]
+pub(crate) struct InstallArgs {
+    /// The agent
+    #[arg(value_enum)]
+    agent: HookedAgent,
+    /// Remove the hooks
+    #[arg(long)]
+    remove: bool,
+    /// Do not ask for confirmation
+    #[arg(long)]
+    yes: bool,
+}
+
+/// The agents whose hooks are known.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum HookedAgent {
+    ClaudeCode,
+}
+
+pub(crate) fn run(args: &InstallArgs) -> anyhow::Result<Outcome> {
+    let HookedAgent::ClaudeCode = args.agent;
     let environment = Environment::of_process();
     let path = settings_path(&environment)?;
     remove_half_written(&path);
@@ -240,7 +266,7 @@ fn is_running(id: i32) -> bool {
 }
 
 fn report(
-    args: &cli::Install,
+    args: &InstallArgs,
     store: &Store,
     path: &Path,
     backup: Option<&Path>,

@@ -1,25 +1,88 @@
 //! `antiphon ls`: the sessions that are kept, the last to change first.
 
-use std::ops::Not;
-
-use antiphon_catalog::{Origin, SessionQuery, SessionSort};
+use antiphon_catalog::{SessionQuery, SessionSort};
 use antiphon_journal::{Clock, SystemClock};
 use antiphon_library::{Environment, List, Listed, Store, StoredSession};
-use antiphon_model::{Standing, Status, StatusRule, Timestamp};
-use antiphon_views::{Basis, Totals, Usd};
-use serde::Serialize;
+use antiphon_model::Timestamp;
+use antiphon_views::Totals;
+use clap::{Args, ValueEnum};
 
 use super::NOTHING_KEPT;
 use super::show::status_style;
-use crate::cli;
 use crate::failure::{Outcome, report_left_out};
 use crate::terminal::{self, Bar, Page, Style, before_now, clip, count};
 
 /// So much of an id is shown at least; more where two begin alike.
 const ID_MIN: usize = 8;
-const TITLE_WIDTH: usize = 60;
 
-pub(crate) fn run(args: &cli::Ls) -> anyhow::Result<Outcome> {
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  antiphon ls
+  antiphon ls --project shop --since 2026-03-01 --sort cost
+  antiphon show latest      the first in the list
+  antiphon show 0f0e        by the first few characters of its id")]
+pub(crate) struct LsArgs {
+    /// Filter by agent; as in every filter, part of the name is enough
+    #[arg(long, value_name = "NAME")]
+    agent: Option<String>,
+    /// Filter by working folder
+    #[arg(long, value_name = "FOLDER")]
+    project: Option<String>,
+    /// Filter by recorded role
+    #[arg(long, value_name = "ROLE")]
+    role: Option<String>,
+    /// Filter by recorded issue
+    #[arg(long, value_name = "ISSUE")]
+    issue: Option<String>,
+    /// Filter by status
+    #[arg(long, value_name = "STATUS", value_parser = ["running", "completed", "failed", "timed-out", "cancelled", "interrupted"])]
+    status: Option<String>,
+    /// Filter by tool used
+    #[arg(long, value_name = "NAME")]
+    tool: Option<String>,
+    /// Filter by a file that was mentioned or touched; part of the path is enough
+    #[arg(long, value_name = "PATH")]
+    file: Option<String>,
+    /// Filter by minimum cost in dollars
+    #[arg(long, value_name = "USD")]
+    min_cost: Option<f64>,
+    /// Only sessions active on or after this day
+    #[arg(long, value_name = "DAY", value_parser = day_or_time)]
+    since: Option<Timestamp>,
+    /// Only sessions started before this day
+    #[arg(long, value_name = "DAY", value_parser = day_or_time)]
+    until: Option<Timestamp>,
+    /// Sort order
+    #[arg(long, value_enum, default_value_t = LsSort::Changed)]
+    sort: LsSort,
+    /// Maximum number of sessions
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    limit: usize,
+    /// Print one JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+/// In which order sessions are listed.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum LsSort {
+    /// Most recently changed first
+    Changed,
+    /// Most recently started first
+    Started,
+    /// Most expensive first
+    Cost,
+    /// Longest first
+    Events,
+}
+
+/// A day or a moment, as it is typed.
+fn day_or_time(text: &str) -> Result<Timestamp, String> {
+    antiphon_catalog::day_or_time(text, SystemClock.now())
+}
+
+pub(crate) fn run(args: &LsArgs) -> anyhow::Result<Outcome> {
     let store = Store::open_default(&Environment::of_process())?;
     let lower = |text: &Option<String>| text.as_ref().map(|text| text.to_lowercase());
     let query = SessionQuery {
@@ -34,10 +97,10 @@ pub(crate) fn run(args: &cli::Ls) -> anyhow::Result<Outcome> {
         until: args.until,
     };
     let sort = match args.sort {
-        cli::LsSort::Changed => SessionSort::Changed,
-        cli::LsSort::Started => SessionSort::Started,
-        cli::LsSort::Cost => SessionSort::Cost,
-        cli::LsSort::Events => SessionSort::Events,
+        LsSort::Changed => SessionSort::Changed,
+        LsSort::Started => SessionSort::Started,
+        LsSort::Cost => SessionSort::Cost,
+        LsSort::Events => SessionSort::Events,
     };
     let bar = Bar::new("sessions read");
     let List { sessions, left_out } =
@@ -46,7 +109,7 @@ pub(crate) fn run(args: &cli::Ls) -> anyhow::Result<Outcome> {
     let outcome = report_left_out(&left_out);
     let shown = sessions.get(..args.limit).unwrap_or(&sessions);
     if args.json {
-        terminal::json(&shown.iter().map(row).collect::<Vec<_>>())?;
+        terminal::json(&shown.iter().map(Listed::shown).collect::<Vec<_>>())?;
         return Ok(outcome);
     }
     let mut page = Page::new();
@@ -67,77 +130,6 @@ pub(crate) fn run(args: &cli::Ls) -> anyhow::Result<Outcome> {
     Ok(outcome)
 }
 
-#[derive(Debug, Serialize)]
-struct Row<'a> {
-    id: &'a str,
-    agent: Option<&'a str>,
-    title: Option<String>,
-    project: Option<&'a str>,
-    role: Option<&'a str>,
-    issue: Option<&'a str>,
-    run_id: Option<&'a str>,
-    started_at: Option<Timestamp>,
-    last_event_at: Option<Timestamp>,
-    changed_at: Timestamp,
-    status: Status,
-    status_rule: StatusRule,
-    ended: bool,
-    outcome: Option<&'a str>,
-    events: Option<u64>,
-    agents: Option<u64>,
-    calls: Option<u64>,
-    cost_usd: Option<Usd>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    basis: Option<Basis>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    declared_usd: Option<Usd>,
-    #[serde(skip_serializing_if = "Not::not")]
-    partial: bool,
-    format: &'a str,
-    /// `recorded` or `archived`.
-    origin: &'a str,
-    key: &'a str,
-    path: String,
-    /// Whether something of it is not what was written.
-    damaged: bool,
-}
-
-fn row(listed: &Listed) -> Row<'_> {
-    let session = &listed.session;
-    let Standing { status, rule } = session.standing();
-    Row {
-        id: &session.session_id,
-        agent: session.agent.as_deref(),
-        title: title(session),
-        project: session.project.as_deref(),
-        role: session.role.as_deref(),
-        issue: session.issue.as_deref(),
-        run_id: session.run_id.as_deref(),
-        started_at: session.started_at,
-        last_event_at: session.last_event_at,
-        changed_at: session.changed_at,
-        status,
-        status_rule: rule,
-        ended: session.ended,
-        outcome: session.outcome.as_deref(),
-        events: session.events,
-        agents: session.agents,
-        calls: session.calls,
-        cost_usd: listed.totals.cost().filter(|_| listed.totals.requests > 0),
-        basis: listed.totals.basis(),
-        declared_usd: listed.totals.declared(),
-        partial: listed.totals.is_partial(),
-        format: session.format,
-        origin: match session.origin {
-            Origin::Recorded => "recorded",
-            Origin::Archived => "archived",
-        },
-        key: session.key.as_str(),
-        path: session.path().display().to_string(),
-        damaged: listed.is_damaged,
-    }
-}
-
 fn print(page: &mut Page, shown: &[Listed], all: &[Listed]) -> anyhow::Result<()> {
     let now = SystemClock.now();
     let ids = short_ids(shown, all);
@@ -152,7 +144,7 @@ fn print(page: &mut Page, shown: &[Listed], all: &[Listed]) -> anyhow::Result<()
         if has_cost {
             page.plain(&format!("{:>9}  ", cost(totals)));
         }
-        page.plain(&title(session).unwrap_or_else(|| "(no title)".to_owned()));
+        page.plain(&session.short_title().unwrap_or_else(|| "(no title)".to_owned()));
         let status = session.standing().status;
         page.plain("  ").add(status_style(status), status.as_str());
         if *is_damaged {
@@ -166,12 +158,6 @@ fn print(page: &mut Page, shown: &[Listed], all: &[Listed]) -> anyhow::Result<()
 fn cost(totals: &Totals) -> String {
     let cost = totals.cost().filter(|_| totals.requests > 0);
     cost.map(|cost| format!("${cost:.2}")).unwrap_or_default()
-}
-
-/// What it is called, or how it began.
-fn title(session: &StoredSession) -> Option<String> {
-    let own = session.title.as_deref().or(session.prompt.as_deref());
-    own.map(|text| clip(text, TITLE_WIDTH)).filter(|title| !title.is_empty())
 }
 
 /// The program, and the role in which it ran.

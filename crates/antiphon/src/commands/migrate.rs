@@ -2,9 +2,11 @@
 //!
 //! There is no migration beside reading and writing: every generation is read, and one is written.
 
-use antiphon_documents::{PhaseDetail, Standard, WriteOptions};
+use std::path::PathBuf;
 
-use crate::cli;
+use antiphon_documents::{PhaseDetail, Standard, WriteOptions};
+use clap::Args;
+
 use crate::failure::{Outcome, UserError};
 use crate::opened::Opened;
 use crate::redaction::Redaction;
@@ -12,7 +14,19 @@ use crate::redaction::Redaction;
 /// What the registry calls documents.
 const DOCUMENTS: &str = "std-session";
 
-pub(crate) fn run(args: &cli::Migrate) -> anyhow::Result<Outcome> {
+#[derive(Debug, Args)]
+pub(crate) struct MigrateArgs {
+    /// The document
+    file: PathBuf,
+    /// Write a multi-agent document, even for one agent
+    #[arg(long)]
+    multi: bool,
+    /// A file that does not exist yet, or a folder (created if it ends in /)
+    #[arg(short, long, value_name = "PATH")]
+    output: Option<PathBuf>,
+}
+
+pub(crate) fn run(args: &MigrateArgs) -> anyhow::Result<Outcome> {
     let opened = Opened::read(&args.file)?;
     if opened.format != DOCUMENTS {
         let what = format!(
@@ -26,7 +40,7 @@ pub(crate) fn run(args: &cli::Migrate) -> anyhow::Result<Outcome> {
     let standard = args.multi.then_some(Standard::Std008);
     let options = WriteOptions { standard, phases: PhaseDetail::Advised };
     // What is migrated stays where it was: it is the same document, secrets and all.
-    let mut redaction = Redaction::unless(true);
+    let mut redaction = Redaction::off();
     super::document::export(&opened, options, args.output.as_deref(), &mut redaction)?;
     // What was odd about an old document is what it was migrated for.
     Ok(Outcome::Done)

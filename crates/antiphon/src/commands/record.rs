@@ -6,13 +6,83 @@ use std::time::Duration;
 
 use antiphon_library::{Config, Environment};
 use antiphon_recorder::{Ended, RecordError, Recorder, record};
+use clap::{Args, ValueEnum};
 
 use super::scribe;
-use crate::cli;
 use crate::failure::{Outcome, UserError};
 use crate::terminal::complain;
 
-pub(crate) fn run(args: &cli::Record) -> anyhow::Result<Outcome> {
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  antiphon record -- claude -p 'Fix the test' --output-format stream-json --verbose
+  antiphon record --role reviewer --issue 42 --logs-dir logs -- codex exec --json 'Review it'
+
+The command's output, input, signals and exit status pass through unchanged. Other commands
+find the session as `latest`.")]
+pub(crate) struct RecordArgs {
+    #[command(flatten)]
+    recording: Recording,
+    /// Stop the command after this time: 90, 90s, 10m, 2h
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    max_duration: Option<Duration>,
+    /// Wait until everything is written; otherwise the rest is written in the background
+    #[arg(long)]
+    wait: bool,
+    /// Use this configuration file instead of searching for antiphon.toml
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// The command and its arguments
+    #[arg(required = true, last = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
+
+/// What `record` hands on to the process that writes.
+#[derive(Debug, Clone, Default, PartialEq, Args)]
+pub(crate) struct Recording {
+    /// The agent's role: planner, implementor, reviewer or any other word
+    #[arg(long)]
+    pub(super) role: Option<String>,
+    /// The issue it works on
+    #[arg(long)]
+    pub(super) issue: Option<String>,
+    /// A specification it works on; may be repeated
+    #[arg(long, value_name = "PATH")]
+    pub(super) spec: Vec<String>,
+    /// The run it belongs to
+    #[arg(long, visible_alias = "run", value_name = "ID")]
+    pub(super) run_id: Option<String>,
+    /// The task it works on
+    #[arg(long, visible_alias = "task", value_name = "ID")]
+    pub(super) task_id: Option<String>,
+    /// Write a transcript into this folder
+    #[arg(long, value_name = "FOLDER")]
+    pub(super) logs_dir: Option<PathBuf>,
+    /// How much of tool inputs and outputs a transcript includes
+    #[arg(long, value_enum, default_value_t = ToolPolicy::Seed)]
+    pub(super) tools: ToolPolicy,
+    /// Append lifecycle events (requested, started, completed, failed) to this file
+    #[arg(long, value_name = "FILE")]
+    pub(super) events: Option<PathBuf>,
+    /// Do not redact secrets
+    #[arg(long)]
+    pub(super) no_redact: bool,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, ValueEnum)]
+pub(crate) enum ToolPolicy {
+    /// Tool names, and results as they were printed
+    #[default]
+    Seed,
+    /// Tool names only
+    Names,
+    /// One line per input and output
+    Summary,
+    /// Inputs and outputs in full
+    Full,
+}
+
+pub(crate) fn run(args: &RecordArgs) -> anyhow::Result<Outcome> {
     let environment = Environment::of_process();
     let config = Config::load(args.config.as_deref(), &environment);
     let config =

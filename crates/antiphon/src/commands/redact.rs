@@ -2,20 +2,35 @@
 
 use std::fs;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use antiphon_journal::Options;
 use antiphon_redact::Counts;
 use antiphon_sources::{LOG_FORMAT, read_text, redact_log};
 use anyhow::Context;
+use clap::Args;
 
-use crate::cli;
 use crate::failure::{Outcome, UserError};
 use crate::opened::find;
 use crate::redaction::redactor;
 use crate::terminal::{complain, lines};
 
-pub(crate) fn run(args: &cli::Redact) -> anyhow::Result<Outcome> {
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A log stays a log: each event is redacted, and the chain is re-sealed. Other text, JSON and JSON
+Lines files keep their format. The original file is not changed and still contains the secrets.
+
+Example:
+  antiphon redact run.jsonl -o clean.jsonl")]
+pub(crate) struct RedactArgs {
+    /// The session, or any text file
+    session: PathBuf,
+    /// Where to write the copy: a file that does not exist yet
+    #[arg(short, long, value_name = "PATH")]
+    output: PathBuf,
+}
+
+pub(crate) fn run(args: &RedactArgs) -> anyhow::Result<Outcome> {
     let from = &args.session;
     if !from.exists() {
         return Err(UserError::failed(format!("there is no file `{}`", from.display())).into());

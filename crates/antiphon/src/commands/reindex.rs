@@ -1,29 +1,26 @@
 //! `antiphon reindex`: the catalogue, made again from what is kept.
 
-use antiphon_library::{Environment, LeftOut, Refreshed, Store};
-use serde::Serialize;
+use antiphon_library::{Environment, Store};
+use clap::Args;
 
-use crate::cli;
 use crate::failure::{Outcome, report_left_out};
 use crate::terminal::{self, Bar, Page, count};
 
-#[derive(Debug, Serialize)]
-struct Told {
-    read: usize,
-    failed: usize,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    left_out: Vec<LeftOut>,
+#[derive(Debug, Args)]
+pub(crate) struct ReindexArgs {
+    /// Print one JSON document
+    #[arg(long)]
+    json: bool,
 }
 
-pub(crate) fn run(args: &cli::Reindex) -> anyhow::Result<Outcome> {
+pub(crate) fn run(args: &ReindexArgs) -> anyhow::Result<Outcome> {
     let store = Store::open_default(&Environment::of_process())?;
     let bar = Bar::new("sessions read");
     let done = store.reindex(&|done, of| bar.show(done, of))?;
     drop(bar);
     let outcome = report_left_out(&done.left_out);
     if args.json {
-        let Refreshed { read, failed, left_out, .. } = done;
-        terminal::json(&Told { read, failed, left_out })?;
+        terminal::json(&done)?;
     } else {
         let mut page = Page::new();
         page.plain(&format!("{} read", count(done.read, "session")));

@@ -2,12 +2,12 @@
 
 use antiphon_views::resume;
 
-use crate::cli;
+use crate::cli::SessionArgs;
 use crate::failure::Outcome;
 use crate::opened::Opened;
 use crate::terminal::{self, Page, Style, clip, count};
 
-pub(crate) fn run(args: &cli::Session) -> anyhow::Result<Outcome> {
+pub(crate) fn run(args: &SessionArgs) -> anyhow::Result<Outcome> {
     let opened = Opened::read(&args.session)?;
     let found = resume(&opened.reading(), &opened.id())?;
     if args.json {

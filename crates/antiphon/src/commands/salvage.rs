@@ -1,18 +1,28 @@
 //! `antiphon salvage`: a clean copy of a damaged log, or the readable lines of another session.
 
 use std::io::{BufWriter, Write};
+use std::path::PathBuf;
 
 use antiphon_journal::{Options, salvage};
 use antiphon_library::find_bundle;
 use antiphon_model::json;
 use antiphon_sources::Bundle;
+use clap::Args;
 
-use crate::cli;
 use crate::failure::{Outcome, UserError};
 use crate::opened::{find, locate, not_opened};
 use crate::terminal::{self, complain, count};
 
-pub(crate) fn run(args: &cli::Salvage) -> anyhow::Result<Outcome> {
+#[derive(Debug, Args)]
+pub(crate) struct SalvageArgs {
+    /// The damaged log, or another session (its readable lines are kept)
+    session: PathBuf,
+    /// Where to write the copy
+    #[arg(short, long, value_name = "PATH")]
+    output: PathBuf,
+}
+
+pub(crate) fn run(args: &SalvageArgs) -> anyhow::Result<Outcome> {
     let path = &locate(&args.session)?;
     if let Some(bundle) = find_bundle(path).map_err(|error| not_opened(path, error))? {
         return lines_of(args, &bundle);
@@ -35,7 +45,7 @@ pub(crate) fn run(args: &cli::Salvage) -> anyhow::Result<Outcome> {
 }
 
 /// The lines of another program's file that are whole, as they stand, unpacked.
-fn lines_of(args: &cli::Salvage, bundle: &Bundle) -> anyhow::Result<Outcome> {
+fn lines_of(args: &SalvageArgs, bundle: &Bundle) -> anyhow::Result<Outcome> {
     let format = bundle.format();
     let text = bundle.texts().next().filter(|_| bundle.is_stream());
     let Some(text) = text else {

@@ -1,38 +1,51 @@
 //! `antiphon scan`: where secrets are.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use antiphon_redact::{Counts, Redactor};
-use antiphon_sources::each_piece;
+use antiphon_library::{ScanReport, scan, with_causes};
 use anyhow::Context;
-use serde::Serialize;
+use clap::Args;
 
-use crate::cli;
 use crate::failure::{Outcome, UserError};
 use crate::redaction::redactor;
 use crate::terminal::{self, Page, Style, complain, count};
 
-pub(crate) fn run(args: &cli::Scan) -> anyhow::Result<Outcome> {
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A finding shows the place of a secret, the rule that found it and its first four characters. Exit
+code 1 means that secrets were found: rotate them, because anyone who read the file has them.
+
+Examples:
+  antiphon scan ~/.claude/projects          everything ever said to an agent
+  antiphon scan run.jsonl notes.md --json")]
+pub(crate) struct ScanArgs {
+    /// Files of any kind, or folders
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// Print one JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &ScanArgs) -> anyhow::Result<Outcome> {
     let mut files = Vec::new();
     for path in &args.paths {
         find_files(path, &mut files)?;
     }
-    let mut scanned =
-        Scanned { redactor: redactor(), found: Vec::new(), counts: Counts::default() };
-    let mut bad = 0;
-    for path in &files {
-        if let Err(error) = scanned.add(path) {
-            complain(&format!("{error:#}"));
-            bad += 1;
-        }
+    let report = scan(&files, &redactor());
+    for (path, error) in &report.failed {
+        complain(&format!("cannot read `{}`: {}", path.display(), with_causes(error)));
     }
-    scanned.print(args.json, files.len())?;
-    Ok(match (scanned.found.is_empty(), bad) {
+    if args.json {
+        terminal::json(&report)?;
+    } else {
+        print(&report)?;
+    }
+    Ok(match (report.findings.is_empty(), report.failed.is_empty()) {
         (false, _) => Outcome::No,
-        (true, 0) => Outcome::Done,
-        (true, _) => Outcome::BadInput,
+        (true, true) => Outcome::Done,
+        (true, false) => Outcome::BadInput,
     })
 }
 
@@ -63,72 +76,17 @@ fn find_files(path: &Path, found: &mut Vec<PathBuf>) -> anyhow::Result<()> {
     Ok(())
 }
 
-#[derive(Debug, Serialize)]
-struct Row {
-    file: String,
-    line: usize,
-    rule: &'static str,
-    /// How it begins.
-    excerpt: String,
-}
-
-#[derive(Debug, Serialize)]
-struct Report<'s> {
-    findings: &'s [Row],
-    counts: &'s BTreeMap<&'static str, u64>,
-    files: usize,
-}
-
-struct Scanned {
-    redactor: Redactor,
-    found: Vec<Row>,
-    counts: Counts,
-}
-
-impl Scanned {
-    fn add(&mut self, path: &Path) -> anyhow::Result<()> {
-        let Self { redactor, found, counts } = self;
-        let scanned = each_piece(path, |piece| {
-            let (mut line, mut at) = (piece.line, 0);
-            for finding in redactor.find_document(piece.text) {
-                if !(piece.from..piece.to).contains(&finding.range.start) {
-                    continue;
-                }
-                let passed = piece.text.get(at..finding.range.start).unwrap_or_default();
-                line += passed.bytes().filter(|&byte| byte == b'\n').count();
-                at = finding.range.start;
-                let secret = piece.text.get(finding.range).unwrap_or_default();
-                counts.add(finding.rule);
-                let (file, rule) = (path.display().to_string(), finding.rule);
-                found.push(Row { file, line, rule, excerpt: excerpt(secret) });
-            }
-        });
-        scanned.with_context(|| format!("cannot read `{}`", path.display()))
+fn print(report: &ScanReport) -> anyhow::Result<()> {
+    let mut page = Page::new();
+    for secret in &report.findings {
+        page.plain(&format!("{}:{}: ", secret.file, secret.line)).add(Style::Bad, secret.rule);
+        page.faint(&format!("  {}", secret.excerpt)).end()?;
     }
-
-    fn print(&self, as_json: bool, files: usize) -> anyhow::Result<()> {
-        if as_json {
-            let counts = self.counts.by_rule();
-            return terminal::json(&Report { findings: &self.found, counts, files });
-        }
-        let mut page = Page::new();
-        for row in &self.found {
-            page.plain(&format!("{}:{}: ", row.file, row.line)).add(Style::Bad, row.rule);
-            page.faint(&format!("  {}", row.excerpt)).end()?;
-        }
-        let secrets = count(self.found.len(), "secret");
-        page.add(Style::Head, &format!("{secrets} in {}", count(files, "file")));
-        if !self.counts.is_empty() {
-            page.plain(&format!(": {}", self.counts));
-        }
-        page.end()?;
-        page.finish()
+    let secrets = count(report.findings.len(), "secret");
+    page.add(Style::Head, &format!("{secrets} in {}", count(report.files, "file")));
+    if !report.counts.is_empty() {
+        page.plain(&format!(": {}", report.counts));
     }
-}
-
-/// The first characters: enough to know which it is, and too few to use. Of a short one fewer.
-fn excerpt(secret: &str) -> String {
-    const SHOWN: usize = 4;
-    let shown = SHOWN.min(secret.chars().count() / 4);
-    secret.chars().take(shown).chain(['…']).collect()
+    page.end()?;
+    page.finish()
 }

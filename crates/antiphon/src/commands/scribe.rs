@@ -8,13 +8,23 @@ use std::path::{Path, PathBuf};
 use antiphon_journal::{Level, Options};
 use antiphon_library::{Environment, Store};
 use antiphon_recorder::{Assignment, LogTarget, Policy, Sinks, Tell};
+use clap::Args;
 use clap::ValueEnum as _;
 
-use crate::cli;
+use crate::commands::record::Recording;
+use crate::commands::record::ToolPolicy;
 use crate::failure::Outcome;
 use crate::redaction::line_redactor;
 
-pub(crate) fn run(args: &cli::Scribe) -> anyhow::Result<Outcome> {
+#[derive(Debug, Args)]
+pub(crate) struct ScribeArgs {
+    #[command(flatten)]
+    recording: Recording,
+    #[arg(required = true, last = true)]
+    command: Vec<OsString>,
+}
+
+pub(crate) fn run(args: &ScribeArgs) -> anyhow::Result<Outcome> {
     let sinks = sinks(&args.recording, Environment::of_process());
     let command: Vec<String> =
         args.command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
@@ -23,7 +33,7 @@ pub(crate) fn run(args: &cli::Scribe) -> anyhow::Result<Outcome> {
 }
 
 /// The words with which this is started.
-pub(super) fn words(recording: &cli::Recording, command: &[OsString]) -> Vec<OsString> {
+pub(super) fn words(recording: &Recording, command: &[OsString]) -> Vec<OsString> {
     let mut words: Vec<OsString> = vec!["scribe".into()];
     let mut add = |name: &str, value: Option<OsString>| {
         if let Some(value) = value {
@@ -33,8 +43,8 @@ pub(super) fn words(recording: &cli::Recording, command: &[OsString]) -> Vec<OsS
             words.push(word);
         }
     };
-    let cli::Recording { role, issue, spec, run_id, task_id, .. } = recording;
-    let cli::Recording { logs_dir, tools, events, no_redact, .. } = recording;
+    let Recording { role, issue, spec, run_id, task_id, .. } = recording;
+    let Recording { logs_dir, tools, events, no_redact, .. } = recording;
     add("role", role.as_ref().map(Into::into));
     add("issue", issue.as_ref().map(Into::into));
     spec.iter().for_each(|spec| add("spec", Some(spec.into())));
@@ -51,7 +61,7 @@ pub(super) fn words(recording: &cli::Recording, command: &[OsString]) -> Vec<OsS
     words
 }
 
-pub(super) fn assignment(recording: &cli::Recording) -> Assignment {
+pub(super) fn assignment(recording: &Recording) -> Assignment {
     Assignment {
         role: recording.role.clone(),
         issue: recording.issue.clone(),
@@ -61,7 +71,7 @@ pub(super) fn assignment(recording: &cli::Recording) -> Assignment {
     }
 }
 
-pub(super) fn sinks(recording: &cli::Recording, environment: Environment) -> Sinks {
+pub(super) fn sinks(recording: &Recording, environment: Environment) -> Sinks {
     Sinks {
         logs_dir: recording.logs_dir.clone(),
         policy: policy(recording.tools),
@@ -72,12 +82,12 @@ pub(super) fn sinks(recording: &cli::Recording, environment: Environment) -> Sin
     }
 }
 
-pub(super) fn policy(tools: cli::ToolPolicy) -> Policy {
+pub(super) fn policy(tools: ToolPolicy) -> Policy {
     match tools {
-        cli::ToolPolicy::Seed => Policy::Seed,
-        cli::ToolPolicy::Names => Policy::Names,
-        cli::ToolPolicy::Summary => Policy::Summary,
-        cli::ToolPolicy::Full => Policy::Full,
+        ToolPolicy::Seed => Policy::Seed,
+        ToolPolicy::Names => Policy::Names,
+        ToolPolicy::Summary => Policy::Summary,
+        ToolPolicy::Full => Policy::Full,
     }
 }
 
@@ -158,18 +168,18 @@ mod tests {
 
     #[test]
     fn what_is_to_be_recorded_survives_the_way_into_another_process() {
-        let whole = cli::Recording {
+        let whole = Recording {
             role: Some("-x".to_owned()),
             issue: Some("7".to_owned()),
             spec: vec!["a b.md".to_owned(), "--spec".to_owned()],
             run_id: Some(String::new()),
             task_id: Some("t=1".to_owned()),
             logs_dir: Some("logs".into()),
-            tools: cli::ToolPolicy::Summary,
+            tools: ToolPolicy::Summary,
             events: Some("events.jsonl".into()),
             no_redact: true,
         };
-        for recording in [whole, cli::Recording::default()] {
+        for recording in [whole, Recording::default()] {
             let command = ["sh".into(), "-c".into(), "--".into()];
             let words = words(&recording, &command);
             let parsed = Cli::try_parse_from([vec!["antiphon".into()], words].concat()).unwrap();

@@ -3,17 +3,45 @@
 use antiphon_catalog::{Query, Sort};
 use antiphon_journal::{Clock as _, SystemClock};
 use antiphon_library::{Environment, Store, search};
+use clap::{Args, ValueEnum};
 
 use super::NOTHING_KEPT;
-use crate::cli;
 use crate::failure::{Outcome, UserError, report_left_out};
 use crate::terminal::{self, Bar, Page, Style, complain};
 
-pub(crate) fn run(args: &cli::Search) -> anyhow::Result<Outcome> {
+#[derive(Debug, Args)]
+#[command(after_help = "\
+All words must match; \"a phrase\" matches literally. Filters: tool:Bash file:src/x.rs agent:codex
+project:web role:user since:2026-03-01 until:2026-04-01 is:error. The newest matches come first.")]
+pub(crate) struct SearchArgs {
+    /// What to look for
+    #[arg(required = true)]
+    query: Vec<String>,
+    /// Maximum number of matches
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    limit: usize,
+    /// Sort order
+    #[arg(long, value_enum, default_value_t = SearchSort::Newest)]
+    sort: SearchSort,
+    /// Print one JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+/// In which order places are told.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum SearchSort {
+    /// Newest session first, and within a session the latest match
+    Newest,
+    /// Best match first; searches messages only, not tool calls
+    Relevance,
+}
+
+pub(crate) fn run(args: &SearchArgs) -> anyhow::Result<Outcome> {
     let query = Query::parse(&args.query.join(" "), SystemClock.now()).map_err(UserError::usage)?;
     let sort = match args.sort {
-        cli::SearchSort::Newest => Sort::Newest,
-        cli::SearchSort::Relevance => Sort::Relevance,
+        SearchSort::Newest => Sort::Newest,
+        SearchSort::Relevance => Sort::Relevance,
     };
     let store = Store::open_default(&Environment::of_process())?;
     let answer = {

@@ -1,19 +1,19 @@
 //! `antiphon show`: a session on one page.
 
 use antiphon_model::{Severity, Status, StatusRule};
-use antiphon_views::{Basis, Summary, summary};
+use antiphon_views::{CostBasis, SessionOverview, overview};
 
 use super::view::tree::print_nodes;
-use crate::cli;
+use crate::cli::SessionArgs;
 use crate::failure::{Outcome, outcome_of};
 use crate::opened::Opened;
 use crate::price_table;
 use crate::terminal::{self, Page, Style, count, duration};
 
-pub(crate) fn run(args: &cli::Session) -> anyhow::Result<Outcome> {
+pub(crate) fn run(args: &SessionArgs) -> anyhow::Result<Outcome> {
     let opened = Opened::read(&args.session)?;
     let prices = price_table::load(None)?;
-    let summary = summary(&opened.reading(), &opened.id(), opened.format, &prices);
+    let summary = overview(&opened.reading(), &opened.id(), opened.format, &prices);
     if args.json {
         terminal::json(&summary)?;
         return Ok(opened.outcome());
@@ -30,7 +30,7 @@ pub(crate) fn run(args: &cli::Session) -> anyhow::Result<Outcome> {
     Ok(outcome_of(opened.session.problems()))
 }
 
-fn header(page: &mut Page, summary: &Summary) -> anyhow::Result<()> {
+fn header(page: &mut Page, summary: &SessionOverview) -> anyhow::Result<()> {
     page.add(status_style(summary.status), summary.status.as_str());
     if let Some(why) = status_reason(summary.status_rule) {
         page.faint(&format!(" ({why})"));
@@ -68,7 +68,7 @@ fn header(page: &mut Page, summary: &Summary) -> anyhow::Result<()> {
             None => page.plain(" · unknown price"),
         };
         match (summary.basis, summary.declared_usd) {
-            (Some(Basis::Declared), _) => drop(page.faint(" as reported by the agent")),
+            (Some(CostBasis::Declared), _) => drop(page.faint(" as reported by the agent")),
             (Some(_), Some(declared)) if Some(declared) != summary.cost_usd => {
                 page.faint(&format!(" (the agent reports ${declared:.4})"));
             }
@@ -105,7 +105,7 @@ fn status_reason(rule: StatusRule) -> Option<&'static str> {
 }
 
 /// What state the record itself is in.
-fn condition(page: &mut Page, opened: &Opened, summary: &Summary) -> anyhow::Result<()> {
+fn condition(page: &mut Page, opened: &Opened, summary: &SessionOverview) -> anyhow::Result<()> {
     if summary.problems.is_empty() && summary.losses == 0 {
         page.add(Style::Good, "Nothing lost, nothing damaged.").end()?;
     }

@@ -2,99 +2,105 @@
 
 use std::path::{Path, PathBuf};
 
-use antiphon_library::{Environment, LeftOut, Store, open_all};
-use antiphon_views::{Group, Prices, SessionRequests, Stats, Totals};
-use serde::Serialize;
+use antiphon_library::{Environment, StatsReport, Store, stats_at, with_causes};
+use antiphon_views::{Group, Prices, Stats, Totals};
+use clap::{Args, ValueEnum};
 
 use super::NOTHING_KEPT;
-use crate::cli;
+use crate::cli::PriceArgs;
 use crate::cost_note::cost_note;
 use crate::failure::{Outcome, UserError, report_left_out};
 use crate::price_table;
 use crate::terminal::{self, Bar, Page, Style, complain, count};
 
-pub(crate) fn run(args: &cli::Stats) -> anyhow::Result<Outcome> {
+#[derive(Debug, Args)]
+pub(crate) struct StatsArgs {
+    /// Sessions, or folders of them; sub-agents' files are counted with their session. Default: all
+    /// kept sessions
+    #[arg(value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// What to group by
+    #[arg(long, value_enum, default_value_t = By::Model)]
+    by: By,
+    #[command(flatten)]
+    prices: PriceArgs,
+    /// Print CSV, for a spreadsheet
+    #[arg(long, conflicts_with = "json")]
+    csv: bool,
+    /// Print one JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum By {
+    Model,
+    /// The program that ran the session
+    Agent,
+    /// The kind of sub-agent
+    SubAgent,
+    Day,
+    /// The working folder
+    Project,
+    Session,
+}
+
+pub(crate) fn run(args: &StatsArgs) -> anyhow::Result<Outcome> {
     let group = match args.by {
-        cli::By::Model => Group::Model,
-        cli::By::Agent => Group::Agent,
-        cli::By::SubAgent => Group::SubAgent,
-        cli::By::Project => Group::Project,
-        cli::By::Day => Group::Day,
-        cli::By::Session => Group::Session,
+        By::Model => Group::Model,
+        By::Agent => Group::Agent,
+        By::SubAgent => Group::SubAgent,
+        By::Project => Group::Project,
+        By::Day => Group::Day,
+        By::Session => Group::Session,
     };
-    let counted = match args.paths.is_empty() {
+    let report = match args.paths.is_empty() {
         true => count_kept(group, args.prices.file.as_deref())?,
         false => count_at(&args.paths, group, &price_table::load(args.prices.file.as_deref())?)?,
     };
-    let Counted { stats, bad, others, left_out } = &counted;
+    let stats = &report.stats;
     if !args.paths.is_empty() && stats.sessions == 0 {
         complain("no sessions found");
     }
     if args.json {
-        let not_sessions = Some(*others).filter(|it| *it > 0);
-        terminal::json(&Shown { stats, not_sessions, left_out })?;
+        terminal::json(&report)?;
     } else if args.csv {
         csv(stats)?;
-        others_in_words(*others).iter().for_each(|text| complain(text));
+        others_in_words(&report).iter().for_each(|text| complain(text));
     } else {
-        print(stats, *others)?;
+        print(&report)?;
     }
-    Ok(match (bad, stats.sessions) {
+    Ok(match (report.failed.len() + report.problems, stats.sessions) {
         (1.., _) => Outcome::BadInput,
         (0, 0) if !args.paths.is_empty() => Outcome::No,
-        (0, _) => report_left_out(left_out),
+        (0, _) => report_left_out(&report.left_out),
     })
 }
 
 /// Counts all that is kept.
-fn count_kept(group: Group, prices: Option<&Path>) -> anyhow::Result<Counted> {
+fn count_kept(group: Group, prices: Option<&Path>) -> anyhow::Result<StatsReport> {
     let store = Store::open_default(&Environment::of_process())?;
     let bar = Bar::new("sessions read");
     let prices = price_table::own(prices)?;
-    let (stats, left_out) = store.stats(group, prices.as_ref(), &|done, of| bar.show(done, of))?;
+    let report = store.stats(group, prices.as_ref(), &|done, of| bar.show(done, of))?;
     drop(bar);
-    if stats.sessions == 0 && left_out.is_empty() {
+    if report.stats.sessions == 0 && report.left_out.is_empty() {
         complain(NOTHING_KEPT);
     }
-    Ok(Counted { stats, bad: 0, others: 0, left_out })
-}
-
-struct Counted {
-    stats: Stats,
-    /// How much was wrong with what was read.
-    bad: usize,
-    /// How many files below the folders are no sessions.
-    others: usize,
-    /// The kept sessions that could not be read, or are damaged.
-    left_out: Vec<LeftOut>,
+    Ok(report)
 }
 
 /// Counts the sessions at these paths and below them, each request once.
-fn count_at(paths: &[PathBuf], group: Group, prices: &Prices) -> anyhow::Result<Counted> {
+fn count_at(paths: &[PathBuf], group: Group, prices: &Prices) -> anyhow::Result<StatsReport> {
     if let Some(absent) = paths.iter().find(|path| !exists(path)) {
         let what = format!("there is no file `{}`", absent.display());
         return Err(UserError::failed(what).into());
     }
-    // Agents are called by what stands beside their usage.
-    let only_usage = match group {
-        Group::Agent | Group::SubAgent | Group::Project => false,
-        Group::Model | Group::Day | Group::Session => true,
-    };
-    let all = open_all(paths, only_usage, &|opened| {
-        let session = &opened.session;
-        let id = session.info().session_id.as_deref().unwrap_or(&opened.name);
-        (SessionRequests::read(session, id, group, prices), session.problems().len())
-    });
-    let mut failed = all.failed;
-    failed.sort_by(|a, b| a.0.cmp(&b.0));
-    let failures = failed.len();
-    for (path, error) in failed {
-        complain(&format!("{}: {:#}", path.display(), anyhow::Error::from(error)));
+    let report = stats_at(paths, group, prices);
+    for (path, error) in &report.failed {
+        complain(&format!("{}: {}", path.display(), with_causes(error)));
     }
-    let (sessions, problems): (Vec<_>, Vec<_>) = all.sessions.into_iter().unzip();
-    let bad = failures + problems.iter().sum::<usize>();
-    let stats = Stats::of(group, &sessions);
-    Ok(Counted { stats, bad, others: all.others, left_out: Vec::new() })
+    Ok(report)
 }
 
 /// A session of a database has a path that is no file's.
@@ -102,21 +108,12 @@ fn exists(path: &Path) -> bool {
     path.exists() || path.parent().is_some_and(Path::is_file)
 }
 
-/// What is printed as JSON.
-#[derive(Debug, Serialize)]
-struct Shown<'a> {
-    #[serde(flatten)]
-    stats: &'a Stats,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    not_sessions: Option<usize>,
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    left_out: &'a [LeftOut],
-}
-
 /// Says how many files are no sessions.
-fn others_in_words(others: usize) -> Option<String> {
-    let are = if others == 1 { "is not a session" } else { "are not sessions" };
-    (others > 0).then(|| format!("{} {are}", count(others, "file")))
+fn others_in_words(report: &StatsReport) -> Option<String> {
+    report.not_sessions.map(|others| {
+        let are = if others == 1 { "is not a session" } else { "are not sessions" };
+        format!("{} {are}", count(others, "file"))
+    })
 }
 
 fn csv(stats: &Stats) -> anyhow::Result<()> {
@@ -144,7 +141,8 @@ fn csv(stats: &Stats) -> anyhow::Result<()> {
     page.finish()
 }
 
-fn print(stats: &Stats, others: usize) -> anyhow::Result<()> {
+fn print(report: &StatsReport) -> anyhow::Result<()> {
+    let stats = &report.stats;
     let mut page = Page::new();
     let sessions = usize::try_from(stats.sessions).unwrap_or(usize::MAX);
     let picos = |totals: &Totals| totals.cost().unwrap_or_default().as_picos();
@@ -170,7 +168,7 @@ fn print(stats: &Stats, others: usize) -> anyhow::Result<()> {
         page.add(Style::Bad, "partial: ").plain(&format!("some tokens of {requests} are unknown"));
         page.end()?;
     }
-    if let Some(text) = others_in_words(others) {
+    if let Some(text) = others_in_words(report) {
         page.faint(&text).end()?;
     }
     page.finish()

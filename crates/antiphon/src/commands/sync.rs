@@ -3,17 +3,29 @@
 use std::time::Duration;
 
 use antiphon_formats::FORMATS;
-use antiphon_library::{Environment, Store, Synced, source_folders, with_causes};
-use serde::Serialize;
+use antiphon_library::{Environment, Store, SyncReport, Synced, source_folders, with_causes};
+use clap::Args;
 
-use crate::cli;
 use crate::failure::{Outcome, UserError, report_left_out};
 use crate::terminal::{self, Bar, Page, complain, count, product};
 
 /// How often a watching `sync` looks.
 const LOOK: Duration = Duration::from_secs(2);
 
-pub(crate) fn run(args: &cli::Sync) -> anyhow::Result<Outcome> {
+#[derive(Debug, Args)]
+pub(crate) struct SyncArgs {
+    /// Only this agent's sessions
+    #[arg(long, value_name = "AGENT")]
+    agent: Option<String>,
+    /// Keep running and copy new events as they arrive
+    #[arg(long)]
+    watch: bool,
+    /// Print one JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &SyncArgs) -> anyhow::Result<Outcome> {
     let environment = Environment::of_process();
     let store = Store::open_default(&environment)?;
     if let Some(agent) =
@@ -39,15 +51,7 @@ pub(crate) fn run(args: &cli::Sync) -> anyhow::Result<Outcome> {
         report_left_out(&left_out);
         report(&synced);
         if args.json {
-            let told = Told {
-                found: synced.found,
-                copied: synced.copied,
-                busy: synced.busy,
-                failed: synced.failed.len(),
-                unread: synced.unread,
-                orphaned: synced.orphans.len(),
-            };
-            terminal::json(&told)?;
+            terminal::json(&SyncReport::from(&synced))?;
         } else if !args.watch || synced.copied > 0 {
             let mut page = Page::live();
             let agents = source_folders(&environment);
@@ -96,23 +100,6 @@ fn report(synced: &Synced) {
     for session in &synced.forgotten {
         complain(&format!("Finished an interrupted deletion of session {session}."));
     }
-}
-
-#[derive(Debug, Serialize)]
-struct Told {
-    found: usize,
-    copied: usize,
-    busy: usize,
-    failed: usize,
-    unread: usize,
-    /// Files of sub-agents whose sessions are not there.
-    #[serde(skip_serializing_if = "is_none")]
-    orphaned: usize,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "it is called with a reference")]
-fn is_none(count: &usize) -> bool {
-    *count == 0
 }
 
 /// The agents whose sessions can be kept.

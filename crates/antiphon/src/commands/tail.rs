@@ -6,22 +6,47 @@
 mod foreign;
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use antiphon_journal::{Damage, Follower, Seal, Sink};
 use antiphon_model::{Bodies, BodyError, Event, EventKind, Line, Place, Session, Timestamp};
 use antiphon_sources::{Beside, Bundle};
 use antiphon_views::Reading;
+use clap::Args;
 
 use super::view::event_line;
-use crate::cli;
 use crate::failure::Outcome;
 use crate::terminal::{JsonLines, Page, complain};
 
 const INTERVAL: Duration = Duration::from_millis(50);
 
-pub(crate) fn run(args: &cli::Tail) -> anyhow::Result<Outcome> {
-    let args = &cli::Tail { session: crate::opened::locate(&args.session)?, ..args.clone() };
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+Examples:
+  antiphon tail latest                       the session running now
+  antiphon tail run.jsonl                    from the beginning, then follow
+  antiphon tail run.jsonl --since msg_120    only what came after
+  antiphon tail run.jsonl --json | jq .role  as JSON Lines")]
+pub(crate) struct TailArgs {
+    /// The session; it need not exist yet
+    session: PathBuf,
+    /// Begin after this message
+    #[arg(long, value_name = "ID")]
+    since: Option<String>,
+    /// Stop after showing the existing events
+    #[arg(long)]
+    once: bool,
+    /// Stop when the session ends
+    #[arg(long)]
+    until_end: bool,
+    /// Print the events as they are in the log, one per line
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &TailArgs) -> anyhow::Result<Outcome> {
+    let args = &TailArgs { session: crate::opened::locate(&args.session)?, ..args.clone() };
     if Bundle::members(&args.session, Beside::None)?.is_some() {
         return foreign::run(args);
     }

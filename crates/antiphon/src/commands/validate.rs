@@ -5,17 +5,36 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use antiphon_documents::{BYTES_MAX, Finding, Report, Rules, validate_bytes};
+use antiphon_documents::{BYTES_MAX, DocumentFinding, Rules, ValidatedFile, validate_bytes};
 use antiphon_journal::regular;
 use antiphon_model::Severity;
 use anyhow::Context;
-use serde::Serialize;
+use clap::Args;
 
-use crate::cli;
 use crate::failure::{Outcome, UserError};
 use crate::terminal::{self, Page, Style, count};
 
-pub(crate) fn run(args: &cli::Validate) -> anyhow::Result<Outcome> {
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The content decides which standard applies to a document. An error violates the standard; a
+warning is about something that the standard leaves open, or that cannot be determined.
+
+Examples:
+  antiphon validate data/sessions                    all documents below a folder
+  antiphon validate run-multi.json --strict          to the letter of the standard")]
+pub(crate) struct ValidateArgs {
+    /// Documents, or folders of them
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// Apply the standard to the letter
+    #[arg(long)]
+    strict: bool,
+    /// Print one JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &ValidateArgs) -> anyhow::Result<Outcome> {
     let mut files = Vec::new();
     for path in &args.paths {
         find_documents(path, &mut files)?;
@@ -26,9 +45,9 @@ pub(crate) fn run(args: &cli::Validate) -> anyhow::Result<Outcome> {
         let bytes = read(&path)?;
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let report = validate_bytes(&bytes, Some(&name), rules);
-        rows.push(Row { file: path.display().to_string(), report });
+        rows.push(ValidatedFile { file: path.display().to_string(), report });
     }
-    let passes = |row: &Row| row.report.valid;
+    let passes = |row: &ValidatedFile| row.report.valid;
     if args.json {
         terminal::json(&rows)?;
     } else {
@@ -42,13 +61,6 @@ pub(crate) fn run(args: &cli::Validate) -> anyhow::Result<Outcome> {
         page.finish()?;
     }
     Ok(if rows.iter().all(passes) { Outcome::Done } else { Outcome::No })
-}
-
-#[derive(Debug, Serialize)]
-struct Row {
-    file: String,
-    #[serde(flatten)]
-    report: Report,
 }
 
 /// The documents at a path: a file, or all `*.json` below a folder, in the order of their paths.
@@ -92,7 +104,7 @@ fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn print(page: &mut Page, row: &Row, passes: bool) -> anyhow::Result<()> {
+fn print(page: &mut Page, row: &ValidatedFile, passes: bool) -> anyhow::Result<()> {
     let (style, mark) = if passes { (Style::Good, "✓ ") } else { (Style::Bad, "✗ ") };
     page.add(style, mark).plain(&row.file);
     match row.report.format {
@@ -123,8 +135,8 @@ fn print(page: &mut Page, row: &Row, passes: bool) -> anyhow::Result<()> {
 }
 
 /// Findings that say the same of several places become one, with the number of the other places.
-fn alike(findings: &[Finding]) -> Vec<(&Finding, usize)> {
-    let mut rows: Vec<(&Finding, usize)> = Vec::new();
+fn alike(findings: &[DocumentFinding]) -> Vec<(&DocumentFinding, usize)> {
+    let mut rows: Vec<(&DocumentFinding, usize)> = Vec::new();
     let mut places = BTreeMap::new();
     for finding in findings {
         let place =
@@ -140,8 +152,8 @@ fn alike(findings: &[Finding]) -> Vec<(&Finding, usize)> {
 /// `34 documents: 20 valid, 14 not; 3 errors, 40 warnings`.
 fn print_summary(
     page: &mut Page,
-    rows: &[Row],
-    passes: impl Fn(&Row) -> bool,
+    rows: &[ValidatedFile],
+    passes: impl Fn(&ValidatedFile) -> bool,
 ) -> anyhow::Result<()> {
     let valid = rows.iter().filter(|row| passes(row)).count();
     let (errors, warnings) = rows.iter().fold((0, 0), |(errors, warnings), row| {

@@ -18,17 +18,71 @@ mod trace;
 mod transcript;
 pub(super) mod tree;
 
+use clap::{Args, Subcommand};
 use serde::Serialize;
 
-use crate::cli::{self, ViewKind};
+use crate::cli::SessionArgs;
 use crate::failure::Outcome;
 use crate::opened::Opened;
 use crate::terminal::{self, Page};
 
 pub(super) use timeline::event_line;
 
-pub(super) fn run(view: &ViewKind) -> anyhow::Result<Outcome> {
-    match view {
+#[derive(Debug, Args)]
+pub(crate) struct ViewArgs {
+    #[command(subcommand)]
+    view: ViewKind,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ViewKind {
+    /// Which agent created which, recorded or inferred (and by which rule)
+    Tree(SessionArgs),
+    /// One agent's messages, in order
+    Transcript(AgentArgs),
+    /// Who said what, and who heard it
+    Dialog(dialog::DialogArgs),
+    /// What one agent heard, did, received and said
+    Perspective(perspective::PerspectiveArgs),
+    /// What an agent had in its context at a step, and what had been dropped
+    Context(context::ContextArgs),
+    /// Every causal link in the session, with its kind and basis
+    Causality(SessionArgs),
+    /// The chain that led to a message
+    Trace(trace::TraceArgs),
+    /// Where an utterance went, in what form, and whether it was answered
+    Delivery(delivery::DeliveryArgs),
+    /// System notices, hook verdicts and blocked calls
+    Hooks(SessionArgs),
+    /// The messages between agents, as a sequence
+    Flow(flow::FlowArgs),
+    /// Events in order, with time, lane and duration
+    Timeline(timeline::TimelineArgs),
+    /// Tool calls, with category, status and duration
+    Calls(calls::CallsArgs),
+    /// The purpose of each group of calls, as annotated or derived
+    Phases(phases::PhasesArgs),
+    /// Which call used what another call had read or found
+    ContextLinks(SessionArgs),
+    /// Coordinator, agents, sub-agents and tool calls, with status, time, tokens and cost
+    Spans(spans::SpansArgs),
+    /// A run: its states, its sessions and their spans
+    Run(run::RunArgs),
+    /// What each agent used and cost, alone and with its sub-agents
+    Cost(cost::CostArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AgentArgs {
+    #[command(flatten)]
+    session: SessionArgs,
+    /// The agent, by name or id; optional if one agent created all the others
+    #[arg(long)]
+    agent: Option<String>,
+}
+
+pub(super) fn run(args: &ViewArgs) -> anyhow::Result<Outcome> {
+    match &args.view {
         ViewKind::Tree(args) => tree::run(args),
         ViewKind::Transcript(args) => transcript::run(args),
         ViewKind::Dialog(args) => dialog::run(args),
@@ -72,6 +126,6 @@ fn name_of(opened: &Opened, id: &str) -> String {
     agent.map_or_else(|| id.to_owned(), |ix| opened.session.agent_name(ix).to_owned())
 }
 
-fn open(args: &cli::Session) -> anyhow::Result<Opened> {
+fn open(args: &SessionArgs) -> anyhow::Result<Opened> {
     Opened::read(&args.session)
 }

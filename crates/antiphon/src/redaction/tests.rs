@@ -10,7 +10,7 @@ use antiphon_formats::whole;
 use antiphon_journal::{Level, Options};
 use antiphon_library::export_log;
 use antiphon_model::Timestamp;
-use antiphon_recorder::{Policy, Transcript};
+use antiphon_recorder::{Policy, Printed, Transcript};
 use antiphon_redact::{Counts, Redactor};
 use serde_json::json;
 
@@ -117,7 +117,7 @@ fn recorded(path: &Path) -> String {
             {"type": "tool_result", "tool_use_id": "c", "content": text},
         ]);
         let message = json!({"type": "assistant", "message": {"content": blocks}}).to_string();
-        let clean = redact(&message, true);
+        let clean = redact(&message, Printed::Json);
         let message = serde_json::from_str(&clean).unwrap();
         let at = Timestamp::from_millis(0);
         let form = Transcript { policy: Policy::Summary };
@@ -175,8 +175,10 @@ fn a_key_is_redacted_however_its_lines_are_cut_into_pieces() {
     ];
     for size in 1..=lines.len() {
         let mut redact = line_redactor();
-        let written: Vec<String> =
-            lines.chunks(size).map(|piece| redact(&piece.join("\n"), false).into_owned()).collect();
+        let written: Vec<String> = lines
+            .chunks(size)
+            .map(|piece| redact(&piece.join("\n"), Printed::Text).into_owned())
+            .collect();
         let written = written.join("\n");
         assert!(!written.contains("MIIE") && !written.contains("kqhk"), "{size}: {written}");
         assert!(!written.contains(&secret), "{size}: {written}");
@@ -189,9 +191,10 @@ fn a_key_is_redacted_however_its_lines_are_cut_into_pieces() {
 fn a_key_that_never_ends_does_not_swallow_all_that_follows() {
     let mut redact = line_redactor();
     let begun = format!("-----BEGIN PGP {KEY} BLOCK-----\nabc");
-    assert!(!redact(&begun, false).contains("abc"));
+    assert!(!redact(&begun, Printed::Text).contains("abc"));
     let line = "x".repeat(1000);
-    let clean = (0..200).map(|_| redact(&line, false).into_owned()).filter(|it| *it == line);
+    let clean =
+        (0..200).map(|_| redact(&line, Printed::Text).into_owned()).filter(|it| *it == line);
     assert!(clean.count() > 100);
 }
 
@@ -213,7 +216,7 @@ fn lines_that_are_redacted_together_keep_no_more_than_each_alone() {
             }
             tried += 1;
             let lines = format!("compiled it\n{text}\n{text}\n\nand ran its tests:\n");
-            let together = line_redactor()(&lines, false).into_owned();
+            let together = line_redactor()(&lines, Printed::Text).into_owned();
             assert_eq!(instance.leaked_in(&together), None, "{}: {together}", kind.name);
         }
     }

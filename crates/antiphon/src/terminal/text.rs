@@ -2,30 +2,6 @@
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// The words of a text on one line.
-pub(crate) fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-/// As much of a text as fits into `width` columns, on one line.
-pub(crate) fn clip(text: &str, width: usize) -> String {
-    let line = one_line(text);
-    if line.width() <= width {
-        return line;
-    }
-    let mut out = String::new();
-    let mut used = 1;
-    for c in line.chars() {
-        used += c.width().unwrap_or_default();
-        if used > width {
-            break;
-        }
-        out.push(c);
-    }
-    out.push('…');
-    out
-}
-
 /// Breaks a text into lines of at most `width` columns, at spaces where there are any. Lines of
 /// the text stay lines. Without a width nothing is broken.
 pub(crate) fn wrap(text: &str, width: Option<usize>) -> Vec<String> {
@@ -166,6 +142,5 @@ mod tests {
                 "2 days ago"
             ]
         );
-        assert_eq!(clip("a  long\ntext", 6), "a lon…");
     }
 }

@@ -13,7 +13,7 @@ mod programs;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use antiphon_documents::{Code, Report, Rules, Standard, WriteOptions, validate, write};
+use antiphon_documents::{Code, DocumentReport, Rules, Standard, WriteOptions, validate, write};
 use antiphon_views::Reading;
 use serde_json::Value;
 
@@ -40,12 +40,12 @@ const STRICTER: [Code; 11] = [
 
 const LATER: [&str; 4] = ["/updated_at", "/known_issues", "/location", "/rationale"];
 
-fn strictly(value: &Value) -> Report {
+fn strictly(value: &Value) -> DocumentReport {
     validate(&value.to_string(), None, Rules::Strict)
 }
 
 /// Errors that are ours alone.
-fn is_stricter(mutation: &Mutation, report: &Report) -> bool {
+fn is_stricter(mutation: &Mutation, report: &DocumentReport) -> bool {
     let mut errors = report.findings.iter().filter(|finding| finding.is_error());
     errors.all(|finding| {
         // Counts are whole numbers, which the interfaces cannot say.

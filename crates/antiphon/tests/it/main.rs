@@ -21,6 +21,7 @@ mod home;
 mod hooks;
 mod hostile_text;
 mod interchange;
+mod json;
 mod kept;
 mod letter;
 mod library;

@@ -237,7 +237,10 @@ fn a_timeline_is_filtered_by_any_field() {
     assert_eq!(ids("--kind agent_ended"), ["msg_030", "msg_035"]);
     assert_eq!(ids("--source Searcher1 --source Searcher2"), ["msg_029", "msg_034"]);
     assert_eq!(home.run("view timeline log.jsonl --source nobody").exit, 1);
-    assert_eq!(home.run("view timeline log.jsonl --kind never").out, "No matching events.\n");
+    assert_eq!(home.run("view timeline log.jsonl --kind gap").out, "No matching events.\n");
+    let unknown = home.run("view timeline log.jsonl --kind never");
+    assert_eq!(unknown.exit, 2, "{unknown}");
+    assert!(unknown.err.contains("[possible values: said, called, heard,"), "{unknown}");
 }
 
 /// The zero of a timeline is the session's beginning, whichever of its events are shown.

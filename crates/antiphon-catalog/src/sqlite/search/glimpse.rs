@@ -10,6 +10,7 @@ use antiphon_views::Reading;
 
 use super::super::EventAt;
 use super::{Candidate, Hit, Look, Query, blocks_of, entry};
+use crate::search::Matching;
 use crate::{Key, LineAt, Texts};
 
 /// A word that stands in more lines is no rare one.
@@ -87,7 +88,8 @@ pub(super) fn hits(
         }
         let before = hits.len();
         for (&entry, event) in entries.iter().zip(own) {
-            let Some(found) = entry::look(&reading, entry, look.query, look.words, true) else {
+            let Some(found) = entry::look(&reading, entry, look.query, look.words, Matching::All)
+            else {
                 continue;
             };
             if may_be_two(entry) {

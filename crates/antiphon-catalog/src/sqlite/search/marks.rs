@@ -3,6 +3,7 @@
 use aho_corasick::AhoCorasick;
 use antiphon_model::{Bodies, Entry, Place, Session};
 
+use crate::search::Matching;
 use crate::searched::{names, places};
 
 /// A word that stands in more places is in most entries anyway.
@@ -39,16 +40,16 @@ impl Marks {
         session: &Session,
         entry: Entry<'_>,
         words: &[String],
-        all: bool,
+        matching: Matching,
     ) -> bool {
         let places: Vec<Place> = places(entry).chain([entry.line()]).collect();
         let names = || names(session, entry).map(|(name, _)| name.to_lowercase());
-        let mut has = self.0.iter().zip(words).map(|(streams, word)| {
+        let has = self.0.iter().zip(words).map(|(streams, word)| {
             let Some(streams) = streams else { return true };
             places.iter().any(|place| is_within(streams, *place))
                 || names().any(|name| name.contains(word))
         });
-        if all { has.all(|it| it) } else { has.any(|it| it) }
+        matching.holds(has)
     }
 }
 

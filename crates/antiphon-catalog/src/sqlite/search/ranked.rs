@@ -5,15 +5,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use antiphon_views::Reading;
 
 use super::{Hit, Look, Sqlite, entry, in_parallel};
+use crate::search::Matching;
 use crate::{CatalogError, Key};
 
 impl Look<'_> {
     /// What was said, what fits best first.
-    pub(super) fn ranked(&self, catalog: &Sqlite, all: bool) -> Result<Vec<Hit>, CatalogError> {
+    pub(super) fn ranked(
+        &self,
+        catalog: &Sqlite,
+        matching: Matching,
+    ) -> Result<Vec<Hit>, CatalogError> {
         let wanted: BTreeSet<&Key> = self.sessions.iter().copied().collect();
         // Some may be of sessions, tools or times that are not asked for.
         let most = self.limit.saturating_mul(4).max(100);
-        let ranked = catalog.ranked(self.words, all, most)?;
+        let ranked = catalog.ranked(self.words, matching, most)?;
         let ranked: Vec<(&Key, &str)> = ranked
             .iter()
             .filter(|it| wanted.contains(&it.session))

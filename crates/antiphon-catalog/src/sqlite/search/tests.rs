@@ -69,7 +69,7 @@ fn no_session_that_has_a_word_is_passed_over() {
     let mut passed_over = 0;
     for (word, having) in &having {
         let query = Query { words: vec![word.clone()], ..Query::default() };
-        let candidates = look(&shelf, &query).candidates(&catalog, true).unwrap();
+        let candidates = look(&shelf, &query).candidates(&catalog, Matching::All).unwrap();
         passed_over += shelf.sessions.len() - candidates.len();
         for key in having {
             let place = format!("{word} in {key} of {}", shelf.sessions[*key].format.name);
@@ -97,11 +97,11 @@ fn a_glimpse_finds_what_reading_everything_finds() {
             let query = Query { words: vec![word.clone()], ..Query::default() };
             let look = look(&shelf, &query);
             let finders = [finder(&word)];
-            let candidates = look.candidates(&catalog, true).unwrap();
+            let candidates = look.candidates(&catalog, Matching::All).unwrap();
             let Some(candidate) = candidates.get(key) else { continue };
-            let whole = look.hits_in(key, &finders, true);
+            let whole = look.hits_in(key, &finders, Matching::All);
             asked += 1;
-            if let Seen::Lines(lines) = look.see(candidate, &finders, true) {
+            if let Seen::Lines(lines) = look.see(candidate, &finders, Matching::All) {
                 let Some(hits) = look.told(&catalog, key, lines).unwrap() else { continue };
                 glimpsed += 1;
                 let places = |hits: &[Hit]| hits.iter().map(place).collect::<Vec<_>>();

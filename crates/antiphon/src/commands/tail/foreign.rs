@@ -12,8 +12,7 @@ use antiphon_model::{Entry, Event, Problem, Reading};
 use antiphon_sources::{Live, News};
 
 use super::super::view::event_line;
-use super::INTERVAL;
-use crate::cli;
+use super::{INTERVAL, TailArgs};
 use crate::failure::{Outcome, outcome_of, report_problems};
 use crate::opened::Opened;
 use crate::terminal::{JsonLines, Page, complain};
@@ -21,7 +20,7 @@ use crate::terminal::{JsonLines, Page, complain};
 /// How long a message must stand as it is before it counts as whole.
 const QUIET: Duration = Duration::from_secs(1);
 
-pub(super) fn run(args: &cli::Tail) -> anyhow::Result<Outcome> {
+pub(super) fn run(args: &TailArgs) -> anyhow::Result<Outcome> {
     let mut shown = Shown {
         path: args.session.display().to_string(),
         json: args.json.then(JsonLines::default),

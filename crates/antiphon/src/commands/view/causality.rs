@@ -2,11 +2,11 @@
 
 use antiphon_views::{Causality, causality};
 
-use crate::cli;
+use crate::cli::SessionArgs;
 use crate::failure::Outcome;
 use crate::terminal::{Page, Style};
 
-pub(crate) fn run(args: &cli::Session) -> anyhow::Result<Outcome> {
+pub(crate) fn run(args: &SessionArgs) -> anyhow::Result<Outcome> {
     let opened = super::open(args)?;
     let links = causality(&opened.reading())?;
     super::present(&opened, args.json, &links, print)

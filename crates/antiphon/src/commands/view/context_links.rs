@@ -1,12 +1,12 @@
 //! `view context-links`.
 
-use antiphon_views::{ContextLink, context_links};
+use antiphon_views::{ContextLink, FactBasis, context_links};
 
-use crate::cli;
+use crate::cli::SessionArgs;
 use crate::failure::Outcome;
 use crate::terminal::{Page, Style};
 
-pub(crate) fn run(args: &cli::Session) -> anyhow::Result<Outcome> {
+pub(crate) fn run(args: &SessionArgs) -> anyhow::Result<Outcome> {
     let opened = super::open(args)?;
     let links = context_links(&opened.reading())?;
     super::present(&opened, args.json, &links, |page, links| {
@@ -21,8 +21,8 @@ fn print(page: &mut Page, link: &ContextLink) -> anyhow::Result<()> {
     page.add(Style::Call, &link.from_call).plain(" ──▶ ").add(Style::Call, &link.to_call);
     page.plain(&format!("  {}", link.source));
     let how = match link.basis {
-        "recorded" => link.basis.to_owned(),
-        basis => format!("{basis}: {}", link.rule),
+        FactBasis::Recorded => link.basis.as_str().to_owned(),
+        FactBasis::Inferred => format!("{}: {}", link.basis.as_str(), link.rule.as_str()),
     };
     page.faint(&format!("  {} ({how})", link.kind)).end()
 }

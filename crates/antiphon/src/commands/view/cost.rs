@@ -1,72 +1,45 @@
 //! `view cost`: what each agent used, and what that cost.
 
-use antiphon_views::{Basis, CostNode, CostTree, LedgerRow, Prices, Totals, cost, ledger};
-use serde::Serialize;
+use antiphon_library::{CostLedger, CountedRequest, cost_ledger};
+use antiphon_views::{CostBasis, CostNode, CostTree, Totals, cost};
+use clap::Args;
 
-use crate::cli;
+use crate::cli::{PriceArgs, SessionArgs};
 use crate::cost_note::cost_note;
 use crate::failure::Outcome;
-use crate::opened::Opened;
 use crate::price_table;
 use crate::terminal::{Page, Style};
 
-pub(crate) fn run(args: &cli::Cost) -> anyhow::Result<Outcome> {
+#[derive(Debug, Args)]
+pub(crate) struct CostArgs {
+    #[command(flatten)]
+    session: SessionArgs,
+    /// List every counted request with its file and line, and every skipped duplicate
+    #[arg(long)]
+    ledger: bool,
+    #[command(flatten)]
+    prices: PriceArgs,
+}
+
+pub(crate) fn run(args: &CostArgs) -> anyhow::Result<Outcome> {
     let opened = super::open(&args.session)?;
     let prices = price_table::load(args.prices.file.as_deref())?;
     if args.ledger {
-        let book = book(&opened, &prices);
+        let book = cost_ledger(&opened, &prices);
         return super::present(&opened, args.session.json, &book, print_book);
     }
     let tree = cost(&opened.session, &opened.id(), &prices);
     super::present(&opened, args.session.json, &tree, print)
 }
 
-/// Every request that was counted, and every record that was not.
-#[derive(Debug, Serialize)]
-struct Book {
-    counted: Vec<Counted>,
-    dropped: Vec<Dropped>,
-}
-
-#[derive(Debug, Serialize)]
-struct Counted {
-    file: String,
-    #[serde(flatten)]
-    row: LedgerRow,
-}
-
-#[derive(Debug, Serialize)]
-struct Dropped {
-    file: String,
-    line: u64,
-    message_id: String,
-    reason: &'static str,
-}
-
-fn book(opened: &Opened, prices: &Prices) -> Book {
-    let file = |stream: u32| {
-        let path = opened.files.get(stream as usize);
-        path.map(|path| path.display().to_string()).unwrap_or_default()
-    };
-    let counted = ledger(&opened.session, prices).into_iter();
-    let counted = counted.map(|row| Counted { file: file(row.stream), row });
-    let dropped = opened.duplicates.iter().map(|duplicate| Dropped {
-        file: file(duplicate.place.stream),
-        line: duplicate.line,
-        message_id: duplicate.message_id.clone(),
-        reason: duplicate.reason,
-    });
-    Book { counted: counted.collect(), dropped: dropped.collect() }
-}
-
-fn print_book(page: &mut Page, book: &Book) -> anyhow::Result<()> {
-    for Counted { file, row } in &book.counted {
+fn print_book(page: &mut Page, book: &CostLedger) -> anyhow::Result<()> {
+    for CountedRequest { file, row } in &book.counted {
         let cost = row.cost_usd.map_or_else(|| "unpriced".to_owned(), |cost| format!("${cost:.6}"));
         page.plain(&format!("{cost:>12}  "));
         page.add(Style::Name, row.name.as_deref().unwrap_or_default());
         page.plain(&format!("  {} in, {} out", row.usage.input, row.usage.output));
         page.faint(&format!("  {}", row.model.as_deref().unwrap_or("no model")));
-        if row.basis == Some(Basis::Declared) {
+        if row.basis == Some(CostBasis::Declared) {
             page.faint("  reported");
         } else if let Some(declared) = row.declared_usd.filter(|it| Some(*it) != row.cost_usd) {
             page.faint(&format!("  reported ${declared:.6}"));

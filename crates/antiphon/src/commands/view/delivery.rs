@@ -1,13 +1,26 @@
 //! `view delivery`.
 
-use antiphon_views::{Delivery, Form, delivery};
+use std::path::PathBuf;
 
-use crate::cli;
+use antiphon_views::{Delivery, DeliveryForm, delivery};
+use clap::Args;
+
 use crate::failure::{Outcome, UserError};
 use crate::opened::Opened;
 use crate::terminal::{Page, Style, clip, duration};
 
-pub(crate) fn run(args: &cli::Delivery) -> anyhow::Result<Outcome> {
+#[derive(Debug, Args)]
+pub(crate) struct DeliveryArgs {
+    /// The session
+    session: PathBuf,
+    /// The message; all messages if omitted
+    message: Option<String>,
+    /// Print one JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &DeliveryArgs) -> anyhow::Result<Outcome> {
     let opened = Opened::read(&args.session)?;
     let rows = delivery(&opened.reading(), args.message.as_deref())?;
     if let Some(message) = &args.message
@@ -39,12 +52,12 @@ fn print(page: &mut Page, opened: &Opened, rows: &[Delivery]) -> anyhow::Result<
             continue;
         };
         let form = match row.form {
-            Form::Verbatim => "word for word",
-            Form::Prefixed => "with a prefix",
-            Form::Included => "within a longer text",
-            Form::Changed => "reworded",
-            Form::Unknown => "the original is not in this log",
-            Form::Undelivered => "",
+            DeliveryForm::Verbatim => "word for word",
+            DeliveryForm::Prefixed => "with a prefix",
+            DeliveryForm::Included => "within a longer text",
+            DeliveryForm::Changed => "reworded",
+            DeliveryForm::Unknown => "the original is not in this log",
+            DeliveryForm::Undelivered => "",
         };
         page.plain("  → ")
             .add(Style::Name, &super::name_of(opened, to))

@@ -1,12 +1,25 @@
 //! `view dialog`.
 
 use antiphon_views::{DialogFilter, Utterance, dialog};
+use clap::Args;
 
-use crate::cli;
+use crate::cli::SessionArgs;
 use crate::failure::Outcome;
 use crate::terminal::{Page, Style};
 
-pub(crate) fn run(args: &cli::Dialog) -> anyhow::Result<Outcome> {
+#[derive(Debug, Args)]
+pub(crate) struct DialogArgs {
+    #[command(flatten)]
+    session: SessionArgs,
+    /// Only what this agent said; may be repeated
+    #[arg(long)]
+    agent: Vec<String>,
+    /// Only what this agent heard
+    #[arg(long, value_name = "AGENT")]
+    heard_by: Option<String>,
+}
+
+pub(crate) fn run(args: &DialogArgs) -> anyhow::Result<Outcome> {
     let opened = super::open(&args.session)?;
     let speakers = args.agent.iter().map(|name| opened.agent(name));
     let filter = DialogFilter {

@@ -1,12 +1,25 @@
 //! `view flow`.
 
 use antiphon_views::{Flow, FlowKind, flow, mermaid, svg};
+use clap::Args;
 
-use crate::cli;
+use crate::cli::SessionArgs;
 use crate::failure::Outcome;
 use crate::terminal::{self, Page, Style, clip};
 
-pub(crate) fn run(args: &cli::Flow) -> anyhow::Result<Outcome> {
+#[derive(Debug, Args)]
+pub(crate) struct FlowArgs {
+    #[command(flatten)]
+    session: SessionArgs,
+    /// Print a Mermaid sequence diagram
+    #[arg(long, conflicts_with_all = ["svg", "json"])]
+    mermaid: bool,
+    /// Print a self-contained SVG picture
+    #[arg(long, conflicts_with = "json")]
+    svg: bool,
+}
+
+pub(crate) fn run(args: &FlowArgs) -> anyhow::Result<Outcome> {
     let opened = super::open(&args.session)?;
     let reading = opened.reading();
     if args.svg {

@@ -1,12 +1,25 @@
 //! `view perspective`.
 
 use antiphon_views::{Perspective, PerspectiveKind, PerspectiveOptions, perspective};
+use clap::Args;
 
-use crate::cli;
+use crate::commands::view::AgentArgs;
 use crate::failure::Outcome;
 use crate::terminal::{Page, Style};
 
-pub(crate) fn run(args: &cli::Perspective) -> anyhow::Result<Outcome> {
+#[derive(Debug, Args)]
+pub(crate) struct PerspectiveArgs {
+    #[command(flatten)]
+    of: AgentArgs,
+    /// Up to this message
+    #[arg(long, value_name = "ID")]
+    at: Option<String>,
+    /// Include the agents that it created
+    #[arg(long)]
+    inner: bool,
+}
+
+pub(crate) fn run(args: &PerspectiveArgs) -> anyhow::Result<Outcome> {
     let opened = super::open(&args.of.session)?;
     let options = PerspectiveOptions {
         agent: opened.agent_or_root(args.of.agent.as_deref())?,

@@ -2,9 +2,10 @@
 
 use antiphon_model::CallIx;
 use antiphon_views::{CallIndex, CallRange, Phase, Reading, phases_of, phases_of_all};
+use clap::Args;
 use serde_json::Value;
 
-use crate::cli;
+use crate::cli::SessionArgs;
 use crate::failure::Outcome;
 use crate::opened::Opened;
 use crate::terminal::{Page, Style, clip, count};
@@ -12,7 +13,19 @@ use crate::terminal::{Page, Style, clip, count};
 /// More calls of one phase than this are counted, not shown; `view calls` shows all.
 const CALLS_SHOWN: usize = 12;
 
-pub(crate) fn run(args: &cli::Phases) -> anyhow::Result<Outcome> {
+#[derive(Debug, Args)]
+pub(crate) struct PhasesArgs {
+    #[command(flatten)]
+    session: SessionArgs,
+    /// Only this agent's calls, by name or id
+    #[arg(long, conflicts_with = "all")]
+    agent: Option<String>,
+    /// The calls of every agent (the default)
+    #[arg(long, hide = true)]
+    all: bool,
+}
+
+pub(crate) fn run(args: &PhasesArgs) -> anyhow::Result<Outcome> {
     let opened = super::open(&args.session)?;
     let rows = rows(&opened, args)?;
     super::present(&opened, args.session.json, &rows, |page, rows| {
@@ -25,7 +38,7 @@ pub(crate) fn run(args: &cli::Phases) -> anyhow::Result<Outcome> {
     })
 }
 
-fn rows(opened: &Opened, args: &cli::Phases) -> anyhow::Result<Vec<Phase>> {
+fn rows(opened: &Opened, args: &PhasesArgs) -> anyhow::Result<Vec<Phase>> {
     let reading = opened.reading();
     Ok(match &args.agent {
         Some(agent) => phases_of(&reading, opened.agent(agent)?)?,

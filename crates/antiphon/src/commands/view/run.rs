@@ -4,17 +4,33 @@ use std::path::{Path, PathBuf};
 
 use antiphon_library::{Environment, Store};
 use antiphon_views::{
-    Prices, Reading, RunPart, RunSpan, RunStatus, Span, SpanNode, run as run_of, span_tree,
+    Prices, Reading, Run, RunPart, RunStatus, SpanNode, run as run_of, span_tree,
 };
-use serde::Serialize;
+use clap::Args;
 
 use super::spans::{line, nodes};
-use crate::cli;
+use crate::cli::PriceArgs;
 use crate::failure::{Outcome, UserError};
 use crate::price_table;
 use crate::terminal::{self, Page, Style, complain, count, duration};
 
-pub(crate) fn run(args: &cli::Run) -> anyhow::Result<Outcome> {
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    /// The id of a run, or a log that belongs to one
+    run: String,
+    /// Logs or folders of logs to search, instead of the kept sessions
+    paths: Vec<PathBuf>,
+    /// Nest spans, with totals
+    #[arg(long)]
+    tree: bool,
+    #[command(flatten)]
+    prices: PriceArgs,
+    /// Print one JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Outcome> {
     let prices = price_table::load(args.prices.file.as_deref())?;
     let named = Path::new(&args.run);
     let (paths, run_id) = match (args.paths.as_slice(), named.exists()) {
@@ -38,29 +54,22 @@ pub(crate) fn run(args: &cli::Run) -> anyhow::Result<Outcome> {
         None => only_run(&parts, named)?,
     };
     let found = run_of(&run_id, &parts);
-    let (run, spans) = found.ok_or_else(|| {
+    let run = found.ok_or_else(|| {
         UserError::not_found(format!("no session belongs to run `{run_id}`")).hint(
             "`antiphon record --run-id ID` records one; list logs after the id to search them",
         )
     })?;
     if args.json {
         match args.tree {
-            true => terminal::json(&Shown { run: &run, spans: span_tree(&spans) })?,
-            false => terminal::json(&Shown { run: &run, spans })?,
+            true => terminal::json(&run.into_tree())?,
+            false => terminal::json(&run)?,
         }
         return Ok(outcome);
     }
     let mut page = Page::new();
-    print(&mut page, &run, &spans, args.tree)?;
+    print(&mut page, &run, args.tree)?;
     page.finish()?;
     Ok(outcome)
-}
-
-#[derive(Serialize)]
-struct Shown<'r, T> {
-    #[serde(flatten)]
-    run: &'r RunSpan,
-    spans: Vec<T>,
 }
 
 /// The sessions of a run that are kept.
@@ -111,7 +120,7 @@ fn only_run(parts: &[RunPart], path: &Path) -> anyhow::Result<String> {
     }
 }
 
-fn print(page: &mut Page, run: &RunSpan, spans: &[Span], as_tree: bool) -> anyhow::Result<()> {
+fn print(page: &mut Page, Run { run, spans }: &Run, as_tree: bool) -> anyhow::Result<()> {
     page.add(Style::Head, run.title.as_deref().unwrap_or(&run.run_id));
     page.faint(&format!("  {}", run.run_id)).end()?;
     let style = match run.status {

@@ -1,13 +1,25 @@
 //! `view spans`.
 
 use antiphon_views::{Span, SpanKind, SpanNode, SpanStatus, span_tree, spans};
+use clap::Args;
 
-use crate::cli;
+use crate::cli::{PriceArgs, SessionArgs};
 use crate::failure::Outcome;
 use crate::price_table;
 use crate::terminal::{Page, Style, duration};
 
-pub(crate) fn run(args: &cli::Spans) -> anyhow::Result<Outcome> {
+#[derive(Debug, Args)]
+pub(crate) struct SpansArgs {
+    #[command(flatten)]
+    session: SessionArgs,
+    /// Nest spans, with totals
+    #[arg(long)]
+    tree: bool,
+    #[command(flatten)]
+    prices: PriceArgs,
+}
+
+pub(crate) fn run(args: &SpansArgs) -> anyhow::Result<Outcome> {
     let opened = super::open(&args.session)?;
     let prices = price_table::load(args.prices.file.as_deref())?;
     let spans = spans(&opened.reading(), &opened.id(), &prices)?;

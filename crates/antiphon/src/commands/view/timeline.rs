@@ -3,9 +3,13 @@
 use std::collections::BTreeMap;
 
 use antiphon_model::{Entry, EntryKind, Role, Session, Timestamp};
-use antiphon_views::{Reading, TimelineFilter, TimelineRow, timeline, timeline_lanes};
+use antiphon_views::{
+    Reading, TimelineFilter, TimelineKind, TimelineRow, timeline, timeline_lanes,
+};
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 
-use crate::cli;
+use crate::cli::SessionArgs;
 use crate::failure::Outcome;
 use crate::opened::Opened;
 use crate::terminal::{self, Page, Style, ago, clip, duration};
@@ -13,7 +17,34 @@ use crate::terminal::{self, Page, Style, ago, clip, duration};
 /// More lanes than this are not drawn side by side; the name is then all there is.
 const LANES_MAX: usize = 16;
 
-pub(crate) fn run(args: &cli::Timeline) -> anyhow::Result<Outcome> {
+#[derive(Debug, Args)]
+pub(crate) struct TimelineArgs {
+    #[command(flatten)]
+    session: SessionArgs,
+    /// Only this agent's events, by name or id (every filter may be repeated)
+    #[arg(long)]
+    agent: Vec<String>,
+    /// Only messages with this role
+    #[arg(long, value_parser = ["user", "assistant", "tool", "system"])]
+    role: Vec<String>,
+    /// Only messages from this source: an agent's name or id, `external` or `system`
+    #[arg(long)]
+    source: Vec<String>,
+    /// Only events of this kind
+    #[arg(long, value_parser = timeline_kinds())]
+    kind: Vec<TimelineKind>,
+    /// Only calls of this tool, and their results
+    #[arg(long)]
+    tool: Vec<String>,
+}
+
+/// The kinds of events, by their names.
+fn timeline_kinds() -> impl TypedValueParser<Value = TimelineKind> {
+    let known = PossibleValuesParser::new(TimelineKind::ALL.map(TimelineKind::as_str));
+    known.try_map(|word| TimelineKind::from_word(&word).ok_or("unknown kind"))
+}
+
+pub(crate) fn run(args: &TimelineArgs) -> anyhow::Result<Outcome> {
     let opened = super::open(&args.session)?;
     let filter = filter(&opened, args)?;
     let rows = timeline(opened.reading(), &filter);
@@ -33,7 +64,7 @@ pub(crate) fn run(args: &cli::Timeline) -> anyhow::Result<Outcome> {
     Ok(opened.outcome())
 }
 
-fn filter(opened: &Opened, args: &cli::Timeline) -> anyhow::Result<TimelineFilter> {
+fn filter(opened: &Opened, args: &TimelineArgs) -> anyhow::Result<TimelineFilter> {
     let agents = args.agent.iter().map(|agent| opened.agent(agent));
     let source = |source: &String| match source.as_str() {
         "external" | "system" => Ok(source.clone()),
@@ -107,23 +138,28 @@ impl<'s> Chart<'s> {
 }
 
 fn mark(row: &TimelineRow) -> (&'static str, Style) {
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the others have no mark of their own")]
     match row.kind {
-        "called" => ("◆", Style::Call),
-        "said" => ("●", Style::Head),
-        "received" if row.is_error => ("✗", Style::Bad),
-        "received" => ("◇", Style::Call),
-        "heard" => ("○", Style::Plain),
-        "agent_created" => ("┬", Style::Faint),
-        "agent_ended" => ("┴", Style::Faint),
+        TimelineKind::Called => ("◆", Style::Call),
+        TimelineKind::Said => ("●", Style::Head),
+        TimelineKind::Received if row.is_error => ("✗", Style::Bad),
+        TimelineKind::Received => ("◇", Style::Call),
+        TimelineKind::Heard => ("○", Style::Plain),
+        TimelineKind::AgentCreated => ("┬", Style::Faint),
+        TimelineKind::AgentEnded => ("┴", Style::Faint),
         _ => ("·", Style::Faint),
     }
 }
 
-fn what(kind: &str, text: &str) -> String {
+fn what(kind: TimelineKind, text: &str) -> String {
+    use TimelineKind::{Called, Heard, Received, Said};
+
+    let word = || kind.as_str().replace('_', " ");
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the others are called by their name")]
     match kind {
-        "said" | "called" | "heard" | "received" => text.to_owned(),
-        kind if text.is_empty() => kind.replace('_', " "),
-        kind => format!("{}: {text}", kind.replace('_', " ")),
+        Said | Called | Heard | Received => text.to_owned(),
+        _ if text.is_empty() => word(),
+        _ => format!("{}: {text}", word()),
     }
 }
 

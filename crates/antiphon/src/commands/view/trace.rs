@@ -1,13 +1,29 @@
 //! `view trace`.
 
-use antiphon_views::{TraceStep, trace, trace_forward};
+use std::path::PathBuf;
 
-use crate::cli;
+use antiphon_views::{TraceStep, trace, trace_forward};
+use clap::Args;
+
 use crate::failure::Outcome;
 use crate::opened::Opened;
 use crate::terminal::{Page, Style};
 
-pub(crate) fn run(args: &cli::Trace) -> anyhow::Result<Outcome> {
+#[derive(Debug, Args)]
+pub(crate) struct TraceArgs {
+    /// The session
+    session: PathBuf,
+    /// The message
+    message: String,
+    /// Show what it led to, instead of what led to it
+    #[arg(long)]
+    forward: bool,
+    /// Print one JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &TraceArgs) -> anyhow::Result<Outcome> {
     let opened = Opened::read(&args.session)?;
     let message = opened.event(&args.message)?;
     let steps = match args.forward {
@@ -32,7 +48,7 @@ fn print(page: &mut Page, steps: &[TraceStep], forward: bool) -> anyhow::Result<
         }
         page.plain(&step.message_id).plain("  ");
         page.add(Style::Name, step.name.as_deref().unwrap_or_default());
-        page.faint(&format!(" {} ", step.kind));
+        page.faint(&format!(" {} ", step.kind.as_str()));
         page.block(Style::Plain, &step.text, 4)?;
     }
     Ok(())

@@ -2,20 +2,17 @@
 
 use antiphon_model::Role;
 use antiphon_views::transcript;
-use serde_json::value::RawValue;
 
-use crate::cli;
+use crate::commands::view::AgentArgs;
 use crate::failure::Outcome;
 use crate::terminal::{Page, Style, ago};
 
-pub(crate) fn run(args: &cli::OfAgent) -> anyhow::Result<Outcome> {
+pub(crate) fn run(args: &AgentArgs) -> anyhow::Result<Outcome> {
     let opened = super::open(&args.session)?;
     let agent = opened.agent_or_root(args.agent.as_deref())?;
     let reading = opened.reading();
     let entries = transcript(&reading, agent)?;
-    // The lines as they stand in the log: unknown fields, numbers and all.
-    let lines = entries.iter().map(|(_, line)| RawValue::from_string(line.trim().to_owned()));
-    let lines = lines.collect::<Result<Vec<_>, _>>()?;
+    let lines: Vec<_> = entries.iter().map(|(_, line)| line).collect();
     let first = opened.session.time_span().map(|(first, _)| first);
     super::present(&opened, args.session.json, &lines, |page, _| {
         for (entry, _) in &entries {

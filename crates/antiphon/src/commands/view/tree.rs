@@ -1,12 +1,12 @@
 //! `view tree`.
 
-use antiphon_views::{TreeNode, tree};
+use antiphon_views::{FactBasis, TreeNode, tree};
 
-use crate::cli;
+use crate::cli::SessionArgs;
 use crate::failure::Outcome;
 use crate::terminal::{Page, Style, count};
 
-pub(crate) fn run(args: &cli::Session) -> anyhow::Result<Outcome> {
+pub(crate) fn run(args: &SessionArgs) -> anyhow::Result<Outcome> {
     let opened = super::open(args)?;
     let tree = tree(&opened.session, &opened.id());
     super::present(&opened, args.json, &tree, |page, tree| print_nodes(page, &tree.agents))
@@ -46,7 +46,7 @@ fn line(page: &mut Page, node: &TreeNode) -> anyhow::Result<()> {
         page.faint(&format!("  {model}"));
     }
     match (node.basis, node.rule) {
-        (Some("inferred"), Some(rule)) => {
+        (Some(FactBasis::Inferred), Some(rule)) => {
             page.faint(&format!("  (parent inferred: {}", rule.as_str()));
             if let Some(candidates) = node.candidates {
                 page.faint(&format!(", the oldest of {candidates} candidates"));
