@@ -23,6 +23,7 @@ pub(crate) use usage::usage;
 
 pub(crate) const FORMAT: Format = Format {
     name: "claude-code",
+    product: "Claude Code",
     what: "Claude Code transcripts, with sub-agents",
     versions: "2.0 to 2.1",
     detect,

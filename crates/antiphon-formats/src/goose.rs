@@ -12,6 +12,7 @@ use crate::{Format, Kept, Layout, Lines, Sink, Stream, spread};
 
 pub(crate) const FORMAT: Format = Format {
     name: "goose",
+    product: "Goose",
     what: "Goose sessions, from files or its database",
     versions: "1.x, from public readers",
     detect,

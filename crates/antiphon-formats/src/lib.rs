@@ -97,6 +97,8 @@ pub struct Lines {
 pub struct Format {
     /// One name per format.
     pub name: &'static str,
+    /// What its makers call the program that writes it; empty, where it is no one program's.
+    pub product: &'static str,
     pub what: &'static str,
     /// The versions of the program whose files were seen.
     pub versions: &'static str,
@@ -166,6 +168,7 @@ pub fn find(name: &str) -> Option<&'static Format> {
 /// What holds for most: a session is one file, a stream of lines, and lies wherever it was put.
 const ONE_FILE: Format = Format {
     name: "",
+    product: "",
     what: "",
     versions: "",
     detect: |_| false,

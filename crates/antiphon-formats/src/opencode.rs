@@ -16,6 +16,7 @@ use crate::{Format, Kept, Layout, Lines, Sink, Stream, spread};
 
 pub(crate) const FORMAT: Format = Format {
     name: "opencode",
+    product: "OpenCode",
     what: "OpenCode sessions, exported or from its folders or database, with sub-agents",
     versions: "0.3 to 1.3",
     detect,

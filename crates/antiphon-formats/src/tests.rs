@@ -167,3 +167,10 @@ fn nothing_is_ours_that_is_not() {
         assert!(crate::detect(line).is_none(), "{line}");
     }
 }
+
+#[test]
+fn an_agent_that_keeps_sessions_has_its_makers_name() {
+    for format in FORMATS.iter().filter(|format| format.layout.kept.is_some()) {
+        assert!(!format.product.is_empty(), "{format:?}");
+    }
+}
