@@ -1,5 +1,7 @@
 //! Where a format's files lie: which of them make a session, and where its agent keeps sessions.
 
+use crate::Hooks;
+
 /// Which files make a session, and where its agent keeps sessions.
 pub struct Layout {
     /// How the names of files begin that may belong to a session and lie beside its main file;
@@ -30,6 +32,8 @@ pub struct Layout {
     /// A file in the agent's folder, and the member of it that says after how many days without a
     /// change a session is deleted.
     pub days_setting: Option<(&'static str, &'static str)>,
+    /// How the agent tells what it does while it does it; nothing, if that is not known.
+    pub hooks: Option<Hooks>,
     /// The databases in which it keeps them, below the agent's folder.
     pub databases: &'static [&'static str],
     /// The names of files that it keeps in the folders it works in, each a session.
@@ -54,6 +58,7 @@ impl Layout {
         made_by: None,
         kept: None,
         days_setting: None,
+        hooks: None,
         databases: &[],
         in_projects: &[],
     };

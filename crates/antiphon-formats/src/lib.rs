@@ -26,6 +26,7 @@ mod gemini;
 mod gemini_stream;
 mod goose;
 mod head;
+mod hooks;
 mod iflow;
 mod inspect;
 mod kimi;
@@ -52,6 +53,7 @@ mod write;
 use antiphon_model::{Event, Place, Problem};
 
 pub use head::{Head, detect};
+pub use hooks::{HookInput, HookValue, Hooks};
 pub use layout::{Kept, Layout, Lead};
 pub use write::{Piece, Take, WriteError, Writer, whole};
 
@@ -163,6 +165,11 @@ pub const FORMATS: &[Format] = &[
 /// The format with this name.
 pub fn find(name: &str) -> Option<&'static Format> {
     FORMATS.iter().find(|format| format.name == name)
+}
+
+/// The formats of the agents whose hooks are known, with those.
+pub fn hooked() -> impl Iterator<Item = (&'static Format, &'static Hooks)> {
+    FORMATS.iter().filter_map(|format| Some((format, format.layout.hooks.as_ref()?)))
 }
 
 /// What holds for most: a session is one file, a stream of lines, and lies wherever it was put.

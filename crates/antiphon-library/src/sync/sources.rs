@@ -80,15 +80,7 @@ fn in_projects(format: &'static Format, environment: &Environment) -> Vec<Source
 }
 
 fn folders(format: &Format, kept: &Kept, environment: &Environment) -> Vec<SourceFolder> {
-    let own = match kept.variable {
-        "CLAUDE_CONFIG_DIR" => environment.claude_config_dir.clone(),
-        "XDG_DATA_HOME" => environment.xdg_data_home.clone(),
-        other => std::env::var_os(other).map(PathBuf::from),
-    };
-    let own = own.filter(|path| !path.as_os_str().is_empty());
-    let in_home = |home: &PathBuf| kept.folders.iter().map(|it| home.join(it)).collect();
-    let homes = own.map(|own| vec![own]).or_else(|| environment.home.as_ref().map(in_home));
-    let homes: Vec<PathBuf> = homes.unwrap_or_default();
+    let homes = environment.agent_folders(kept);
     let below = |names: &[&str]| -> Vec<PathBuf> {
         homes.iter().flat_map(|home| names.iter().map(|name| home.join(name))).collect()
     };

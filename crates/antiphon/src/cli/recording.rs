@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use antiphon_formats::{Format, Hooks};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgGroup, Args, ValueEnum};
 
 #[derive(Debug, Args)]
@@ -91,8 +93,8 @@ Examples:
   antiphon install claude-code --remove")]
 pub(crate) struct Install {
     /// The agent
-    #[arg(value_enum)]
-    pub(crate) agent: HookedAgent,
+    #[arg(value_parser = hooked_agent())]
+    pub(crate) agent: Hooked,
     /// Remove the hooks
     #[arg(long)]
     pub(crate) remove: bool,
@@ -101,14 +103,20 @@ pub(crate) struct Install {
     pub(crate) yes: bool,
 }
 
-/// The agents whose hooks are known.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum HookedAgent {
-    ClaudeCode,
+/// An agent whose hooks are known.
+pub(crate) type Hooked = (&'static Format, &'static Hooks);
+
+fn hooked_agent() -> impl TypedValueParser<Value = Hooked> {
+    let names = antiphon_formats::hooked().map(|(format, _)| format.name);
+    let find = |name: String| antiphon_formats::hooked().find(|(format, _)| format.name == name);
+    PossibleValuesParser::new(names).try_map(move |name| find(name).ok_or("no such agent"))
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Hook {
+    /// Whose hook it is, if it is another's than the first one's. Whatever it is, nothing fails
+    #[arg(hide = true)]
+    pub(crate) agent: Option<std::ffi::OsString>,
     /// Copy what a hook had no time for
     #[arg(long, value_name = "KEY", hide = true)]
     pub(crate) catch_up: Option<String>,

@@ -9,13 +9,12 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use antiphon_catalog::Key;
+use antiphon_formats::HookInput;
 use antiphon_library::{Copied, Environment, Source, Store};
 use antiphon_model::json;
 
 use crate::cli;
 use crate::failure::Outcome;
-
-const AGENT: &str = "claude-code";
 
 /// For copying; the agent waits 50 ms at most, and starting a process takes some of it.
 const BUDGET: Duration = Duration::from_millis(25);
@@ -33,10 +32,19 @@ pub(crate) fn run(args: &cli::Hook) -> Outcome {
     // Nobody reads it, and the agent would show it.
     std::panic::set_hook(Box::new(|_| {}));
     let _ = std::panic::catch_unwind(|| match args.catch_up.as_deref() {
-        None => hook(),
-        Some(key) => catch_up(key),
+        None => hook(&hooked(args)?),
+        Some(key) => catch_up(key, &hooked(args)?),
     });
     Outcome::Done
+}
+
+/// Whose hook it is: the agent's that is named, or of the one whose hooks name none.
+fn hooked(args: &cli::Hook) -> Option<cli::Hooked> {
+    let is_it = |(format, hooks): &cli::Hooked| match &args.agent {
+        Some(name) => name == format.name,
+        None => !hooks.is_named,
+    };
+    antiphon_formats::hooked().find(is_it)
 }
 
 /// What the hook's JSON says, as far as it matters here.
@@ -48,17 +56,18 @@ struct Call {
 }
 
 impl Call {
-    fn read(bytes: &[u8]) -> Option<Self> {
+    fn read(bytes: &[u8], names: &HookInput) -> Option<Self> {
         let text = String::from_utf8_lossy(bytes);
         let mut call = Self::default();
         // Input that was cut has been told up to there, which is enough.
         let _ = json::members(text.trim_ascii(), |name, value| {
             let text = || json::text(value).map(std::borrow::Cow::into_owned).unwrap_or_default();
-            match name {
-                "session_id" => call.session_id = text(),
-                "transcript_path" => call.transcript_path = PathBuf::from(text()),
-                "hook_event_name" => call.event = text(),
-                _ => {}
+            if name == names.session {
+                call.session_id = text();
+            } else if name == names.file {
+                call.transcript_path = PathBuf::from(text());
+            } else if name == names.event {
+                call.event = text();
             }
         });
         let is_whole = !call.session_id.is_empty()
@@ -69,20 +78,20 @@ impl Call {
 }
 
 /// `None` where there was nothing to do or nothing could be done; that is all the same.
-fn hook() -> Option<()> {
+fn hook((format, hooks): &cli::Hooked) -> Option<()> {
     let deadline = Instant::now().checked_add(BUDGET);
-    let call = read()?;
-    let source = Source::new(AGENT, call.session_id, call.transcript_path);
+    let call = read(&hooks.input)?;
+    let source = Source::new(format.name, call.session_id, call.transcript_path);
     let store = Store::open_default(&Environment::of_process()).ok()?;
     let copied = store.archive(&source, deadline).ok()?;
-    if copied == Copied::Unfinished || call.event == "SessionEnd" {
-        let key = Key::of(AGENT, &source.session_id);
-        leave_to_another(&store, &key);
+    if copied == Copied::Unfinished || call.event == hooks.end {
+        let key = Key::of(format.name, &source.session_id);
+        leave_to_another(&store, &key, hooks.is_named.then_some(format.name));
     }
     Some(())
 }
 
-fn read() -> Option<Call> {
+fn read(names: &HookInput) -> Option<Call> {
     let mut input = io::stdin().lock();
     if input.is_terminal() {
         return None;
@@ -91,15 +100,15 @@ fn read() -> Option<Call> {
     Read::by_ref(&mut input).take(INPUT_BYTES_MAX).read_to_end(&mut bytes).ok()?;
     // An agent that could not write all of it would complain.
     let _ = io::copy(&mut input, &mut io::sink());
-    let begins = bytes.get(..BEGINNING_BYTES).and_then(Call::read);
-    begins.or_else(|| Call::read(&bytes))
+    let begins = bytes.get(..BEGINNING_BYTES).and_then(|bytes| Call::read(bytes, names));
+    begins.or_else(|| Call::read(&bytes, names))
 }
 
 /// Starts a process that copies the rest. It belongs to no terminal and to no group of the
 /// agent's, so that it outlives both.
-fn leave_to_another(store: &Store, key: &Key) -> Option<()> {
+fn leave_to_another(store: &Store, key: &Key, agent: Option<&str>) -> Option<()> {
     let mut command = Command::new(std::env::current_exe().ok()?);
-    command.args(["hook", "--catch-up", key.as_str()]);
+    command.args(["hook", "--catch-up", key.as_str()]).args(agent);
     command.env("ANTIPHON_HOME", store.root()).current_dir(store.root());
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     #[cfg(unix)]
@@ -107,11 +116,11 @@ fn leave_to_another(store: &Store, key: &Key) -> Option<()> {
     command.spawn().ok().map(drop)
 }
 
-fn catch_up(key: &str) -> Option<()> {
+fn catch_up(key: &str, (format, _): &cli::Hooked) -> Option<()> {
     let key = Key::parse(key)?;
     let store = Store::open_default(&Environment::of_process()).ok()?;
-    store.catch_up(AGENT, &key).ok()?;
+    store.catch_up(format.name, &key).ok()?;
     // After its last hook an agent may have a line to write.
     std::thread::sleep(AFTERMATH);
-    store.catch_up(AGENT, &key).ok().map(drop)
+    store.catch_up(format.name, &key).ok().map(drop)
 }
