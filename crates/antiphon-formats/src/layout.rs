@@ -1,6 +1,6 @@
 //! Where a format's files lie: which of them make a session, and where its agent keeps sessions.
 
-use crate::Hooks;
+use crate::{DatabaseLayout, Hooks};
 
 /// Which files make a session, and where its agent keeps sessions.
 pub struct Layout {
@@ -34,8 +34,8 @@ pub struct Layout {
     pub days_setting: Option<(&'static str, &'static str)>,
     /// How the agent tells what it does while it does it; nothing, if that is not known.
     pub hooks: Option<Hooks>,
-    /// The databases in which it keeps them, below the agent's folder.
-    pub databases: &'static [&'static str],
+    /// How it keeps them in a database; nothing, if it does not.
+    pub database: Option<DatabaseLayout>,
     /// The names of files that it keeps in the folders it works in, each a session.
     pub in_projects: &'static [&'static str],
 }
@@ -59,7 +59,7 @@ impl Layout {
         kept: None,
         days_setting: None,
         hooks: None,
-        databases: &[],
+        database: None,
         in_projects: &[],
     };
 }

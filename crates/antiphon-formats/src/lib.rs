@@ -20,6 +20,7 @@ mod codex_exec;
 mod codex_tui;
 mod copilot;
 mod cursor;
+mod database;
 mod droid;
 mod droid_stream;
 mod gemini;
@@ -52,6 +53,7 @@ mod write;
 
 use antiphon_model::{Event, Place, Problem};
 
+pub use database::{Cell, DatabaseLayout, QueryError, ReadDocument, Record, SessionRow, Tables};
 pub use head::{Head, detect};
 pub use hooks::{HookInput, HookValue, Hooks};
 pub use layout::{Kept, Layout, Lead};

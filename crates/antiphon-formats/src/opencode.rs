@@ -5,6 +5,7 @@
 //! The tokens of a message are the sum of its steps. A child session is a document or a file of its
 //! own, which names its parent; the call that made it names it.
 
+mod database;
 mod family;
 mod gather;
 mod layout;
@@ -36,7 +37,7 @@ pub(crate) const FORMAT: Format = Format {
             fallback: None,
             deletes_after_days: None,
         }),
-        databases: &["opencode/opencode.db"],
+        database: Some(database::DATABASE),
         ..Layout::ONE_FILE
     },
     ..crate::ONE_FILE

@@ -19,7 +19,7 @@ pub struct Environment {
     pub antiphon_config: Option<PathBuf>,
     pub xdg_data_home: Option<PathBuf>,
     pub xdg_config_home: Option<PathBuf>,
-    /// By name: the others that name an agent's folder ([`Kept::variable`]), as far as they are set.
+    /// By name: the others that name an agent's folder ([`Kept::variable`]), if they are set.
     pub agents: BTreeMap<&'static str, PathBuf>,
     pub home: Option<PathBuf>,
     /// The folder in which the program was started.

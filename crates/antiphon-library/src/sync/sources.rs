@@ -87,7 +87,8 @@ fn folders(format: &Format, kept: &Kept, environment: &Environment) -> Vec<Sourc
     let folders = below(kept.below).into_iter().filter(|path| path.is_dir());
     // What should be a database and is none is told when it is opened; an empty one is one to come.
     let is_begun = |path: &PathBuf| path.metadata().is_ok_and(|it| it.is_file() && it.len() > 0);
-    let databases = below(format.layout.databases).into_iter().filter(is_begun);
+    let databases = format.layout.database.as_ref().map(|it| below(it.files));
+    let databases = databases.into_iter().flatten().filter(is_begun);
     let set = homes.iter().find_map(|home| days_set(home, format));
     let deletes_after_days = kept.deletes_after_days.map(|days| set.unwrap_or(days));
     let there = folders.chain(databases);
