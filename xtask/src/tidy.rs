@@ -3,6 +3,7 @@
 //! Each rule is a function of files in memory, so that it is tested without a disk; only [`tree`]
 //! reads anything. A finding names its place and says what to do instead.
 
+mod agents;
 mod docs;
 mod header;
 mod home;
@@ -60,6 +61,7 @@ pub(crate) fn run(root: &Path) -> crate::Outcome {
         }
     }
     docs::check(&files, &mut findings);
+    agents::check(&files, &mut findings);
 
     findings.sort();
     for finding in &findings {

@@ -17,6 +17,7 @@ use crate::{Format, Kept, Layout, Sink, Stream};
 
 pub(crate) const FORMAT: Format = Format {
     name: "aider",
+    product: "Aider",
     what: "Aider chat histories",
     versions: "0.86, from the program's source code",
     detect,

@@ -15,6 +15,7 @@ use crate::{Format, Kept, Layout, Lines, Sink, Stream, anthropic, spread};
 
 pub(crate) const FORMAT: Format = Format {
     name: "amp",
+    product: "Amp",
     what: "Amp threads",
     versions: "2025 and 2026, from public readers",
     detect,

@@ -17,12 +17,13 @@ use std::collections::BTreeSet;
 
 use crate::line::Object;
 use crate::merge::merge;
-use crate::{Format, Kept, Layout, Sink, Stream};
+use crate::{Format, HookInput, HookValue, Hooks, Kept, Layout, Sink, Stream};
 
 pub(crate) use usage::usage;
 
 pub(crate) const FORMAT: Format = Format {
     name: "claude-code",
+    product: "Claude Code",
     what: "Claude Code transcripts, with sub-agents",
     versions: "2.0 to 2.1",
     detect,
@@ -42,10 +43,38 @@ pub(crate) const FORMAT: Format = Format {
             fallback: None,
             deletes_after_days: Some(30),
         }),
-        days_setting: Some(("settings.json", "cleanupPeriodDays")),
+        days_setting: Some((SETTINGS, "cleanupPeriodDays")),
+        hooks: Some(HOOKS),
         ..Layout::ONE_FILE
     },
     ..crate::ONE_FILE
+};
+
+const SETTINGS: &str = "settings.json";
+
+const HOOKS: Hooks = Hooks {
+    settings: SETTINGS,
+    required: &[],
+    member: "hooks",
+    group: Some("hooks"),
+    hook: &[
+        ("type", HookValue::Text("command")),
+        ("command", HookValue::Command),
+        // In seconds. It is never reached; without one the agent waits a minute.
+        ("timeout", HookValue::Number(5)),
+    ],
+    events: &[
+        "SessionStart",
+        "UserPromptSubmit",
+        "PostToolUse",
+        "Stop",
+        "SubagentStop",
+        "PreCompact",
+        "SessionEnd",
+    ],
+    end: "SessionEnd",
+    input: HookInput { session: "session_id", file: "transcript_path", event: "hook_event_name" },
+    is_named: false,
 };
 
 /// What the program is called in a session's facts.

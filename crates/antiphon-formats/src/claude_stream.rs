@@ -23,6 +23,7 @@ use tally::Tally;
 
 pub(crate) const FORMAT: Format = Format {
     name: "claude-stream",
+    product: "Claude Code",
     what: "output of `claude --output-format stream-json`",
     versions: "2.0 to 2.1, from its published types",
     detect,

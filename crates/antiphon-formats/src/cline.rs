@@ -20,6 +20,7 @@ use crate::{Format, Kept, Layout, Lines, Sink, Stream, spread};
 
 pub(crate) const FORMAT: Format = Format {
     name: "cline",
+    product: "Cline",
     what: "Cline, Roo Code and Kilo Code tasks",
     versions: "Cline 3, Roo Code 3 and Kilo Code 4, from public files and source code",
     detect,

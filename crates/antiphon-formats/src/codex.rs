@@ -30,6 +30,7 @@ pub(crate) use tokens::{Count, Tokens};
 
 pub(crate) const FORMAT: Format = Format {
     name: "codex",
+    product: "Codex",
     what: "Codex rollouts, with spawned threads",
     versions: "0.50 to 0.146",
     detect,

@@ -17,6 +17,7 @@ use crate::{Format, Sink, Stream};
 
 pub(crate) const FORMAT: Format = Format {
     name: "codex-exec",
+    product: "Codex",
     what: "output of `codex exec --json`",
     versions: "0.50 to 0.146, from the program's source code",
     detect,

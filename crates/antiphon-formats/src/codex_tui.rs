@@ -15,6 +15,7 @@ use crate::{Format, Sink, Stream};
 
 pub(crate) const FORMAT: Format = Format {
     name: "codex-tui",
+    product: "Codex",
     what: "the event log of the Codex terminal interface",
     versions: "August 2025; calls and tokens not observed",
     detect,

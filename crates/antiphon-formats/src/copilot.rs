@@ -25,6 +25,7 @@ const EVENTS: &str = "/events.jsonl";
 
 pub(crate) const FORMAT: Format = Format {
     name: "copilot",
+    product: "GitHub Copilot CLI",
     what: "GitHub Copilot CLI sessions",
     versions: "0.0.420 to 1.0.77",
     detect,

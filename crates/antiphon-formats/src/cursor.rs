@@ -18,6 +18,7 @@ use crate::{Format, Kept, Layout, Sink, Stream, anthropic};
 
 pub(crate) const FORMAT: Format = Format {
     name: "cursor",
+    product: "Cursor",
     what: "Cursor agent transcripts, with sub-agents",
     versions: "early 2026 as JSON Lines; as text, from public readers",
     detect,

@@ -20,6 +20,7 @@ use crate::{Format, Kept, Layout, Lines, Sink, Stream, anthropic, spread};
 
 pub(crate) const FORMAT: Format = Format {
     name: "droid",
+    product: "Droid",
     what: "Factory Droid sessions",
     versions: "session file version 2",
     detect,

@@ -14,6 +14,7 @@ use crate::{Format, Sink, Stream};
 
 pub(crate) const FORMAT: Format = Format {
     name: "droid-stream",
+    product: "Droid",
     what: "output of `droid exec --output-format stream-json`",
     versions: "0.81, from public samples",
     detect,

@@ -17,6 +17,7 @@ pub(crate) use message::output;
 
 pub(crate) const FORMAT: Format = Format {
     name: "gemini",
+    product: "Gemini CLI",
     what: "Gemini CLI chats, with sub-agents",
     versions: "0.1 to 0.61",
     detect,

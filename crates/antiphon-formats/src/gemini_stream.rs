@@ -14,6 +14,7 @@ use crate::{Format, Sink, Stream};
 
 pub(crate) const FORMAT: Format = Format {
     name: "gemini-stream",
+    product: "Gemini CLI",
     what: "output of `gemini --output-format stream-json`",
     versions: "0.61, from the program's source code",
     detect,

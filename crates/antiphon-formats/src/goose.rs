@@ -5,6 +5,7 @@
 //! a message's own, so the totals go to the last answer. Input includes what went through a cache.
 //! A message has requests for tools and their responses among its blocks.
 
+mod database;
 mod tell;
 
 use crate::line::{Object, each_record};
@@ -12,6 +13,7 @@ use crate::{Format, Kept, Layout, Lines, Sink, Stream, spread};
 
 pub(crate) const FORMAT: Format = Format {
     name: "goose",
+    product: "Goose",
     what: "Goose sessions, from files or its database",
     versions: "1.x, from public readers",
     detect,
@@ -26,7 +28,7 @@ pub(crate) const FORMAT: Format = Format {
             fallback: None,
             deletes_after_days: None,
         }),
-        databases: &["goose/sessions/sessions.db"],
+        database: Some(database::DATABASE),
         ..Layout::ONE_FILE
     },
     ..crate::ONE_FILE

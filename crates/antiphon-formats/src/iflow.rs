@@ -14,6 +14,7 @@ use crate::{Format, Kept, Layout, Sink, Stream, anthropic};
 
 pub(crate) const FORMAT: Format = Format {
     name: "iflow",
+    product: "iFlow",
     what: "iFlow CLI sessions",
     versions: "January 2026",
     detect: |head| head.iter().any(|line| is_ours(line)),

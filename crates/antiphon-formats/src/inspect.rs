@@ -20,6 +20,7 @@ use crate::{Format, Lines, spans};
 
 pub(crate) const FORMAT: Format = Format {
     name: "inspect",
+    product: "Inspect AI",
     what: "Inspect AI evaluation logs (`.eval`, `.json`)",
     versions: "log versions 2 and 3",
     detect,

@@ -18,6 +18,7 @@ use crate::{Format, Kept, Layout, Lines, Sink, Stream, spread};
 
 pub(crate) const FORMAT: Format = Format {
     name: "kimi",
+    product: "Kimi Code",
     what: "Kimi Code and Kimi CLI sessions, with sub-agents",
     versions: "wire file version 1.4; older ones from the program's source code",
     detect,

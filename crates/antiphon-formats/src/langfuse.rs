@@ -16,6 +16,7 @@ use crate::{Format, Lines, spans};
 
 pub(crate) const FORMAT: Format = Format {
     name: "langfuse",
+    product: "Langfuse",
     what: "Langfuse traces (exports and ingestion batches)",
     versions: "exports from 2025 to 2026; ingestion events",
     detect,

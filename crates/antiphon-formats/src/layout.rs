@@ -1,5 +1,7 @@
 //! Where a format's files lie: which of them make a session, and where its agent keeps sessions.
 
+use crate::{DatabaseLayout, Hooks};
+
 /// Which files make a session, and where its agent keeps sessions.
 pub struct Layout {
     /// How the names of files begin that may belong to a session and lie beside its main file;
@@ -30,8 +32,10 @@ pub struct Layout {
     /// A file in the agent's folder, and the member of it that says after how many days without a
     /// change a session is deleted.
     pub days_setting: Option<(&'static str, &'static str)>,
-    /// The databases in which it keeps them, below the agent's folder.
-    pub databases: &'static [&'static str],
+    /// How the agent tells what it does while it does it; nothing, if that is not known.
+    pub hooks: Option<Hooks>,
+    /// How it keeps them in a database; nothing, if it does not.
+    pub database: Option<DatabaseLayout>,
     /// The names of files that it keeps in the folders it works in, each a session.
     pub in_projects: &'static [&'static str],
 }
@@ -54,7 +58,8 @@ impl Layout {
         made_by: None,
         kept: None,
         days_setting: None,
-        databases: &[],
+        hooks: None,
+        database: None,
         in_projects: &[],
     };
 }

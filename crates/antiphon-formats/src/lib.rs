@@ -20,12 +20,14 @@ mod codex_exec;
 mod codex_tui;
 mod copilot;
 mod cursor;
+mod database;
 mod droid;
 mod droid_stream;
 mod gemini;
 mod gemini_stream;
 mod goose;
 mod head;
+mod hooks;
 mod iflow;
 mod inspect;
 mod kimi;
@@ -51,7 +53,9 @@ mod write;
 
 use antiphon_model::{Event, Place, Problem};
 
+pub use database::{Cell, DatabaseLayout, QueryError, ReadDocument, Record, SessionRow, Tables};
 pub use head::{Head, detect};
+pub use hooks::{HookInput, HookValue, Hooks};
 pub use layout::{Kept, Layout, Lead};
 pub use write::{Piece, Take, WriteError, Writer, whole};
 
@@ -97,6 +101,8 @@ pub struct Lines {
 pub struct Format {
     /// One name per format.
     pub name: &'static str,
+    /// What its makers call the program that writes it; empty, where it is no one program's.
+    pub product: &'static str,
     pub what: &'static str,
     /// The versions of the program whose files were seen.
     pub versions: &'static str,
@@ -163,9 +169,15 @@ pub fn find(name: &str) -> Option<&'static Format> {
     FORMATS.iter().find(|format| format.name == name)
 }
 
+/// The formats of the agents whose hooks are known, with those.
+pub fn hooked() -> impl Iterator<Item = (&'static Format, &'static Hooks)> {
+    FORMATS.iter().filter_map(|format| Some((format, format.layout.hooks.as_ref()?)))
+}
+
 /// What holds for most: a session is one file, a stream of lines, and lies wherever it was put.
 const ONE_FILE: Format = Format {
     name: "",
+    product: "",
     what: "",
     versions: "",
     detect: |_| false,

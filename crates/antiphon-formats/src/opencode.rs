@@ -5,6 +5,7 @@
 //! The tokens of a message are the sum of its steps. A child session is a document or a file of its
 //! own, which names its parent; the call that made it names it.
 
+mod database;
 mod family;
 mod gather;
 mod layout;
@@ -16,6 +17,7 @@ use crate::{Format, Kept, Layout, Lines, Sink, Stream, spread};
 
 pub(crate) const FORMAT: Format = Format {
     name: "opencode",
+    product: "OpenCode",
     what: "OpenCode sessions, exported or from its folders or database, with sub-agents",
     versions: "0.3 to 1.3",
     detect,
@@ -35,7 +37,7 @@ pub(crate) const FORMAT: Format = Format {
             fallback: None,
             deletes_after_days: None,
         }),
-        databases: &["opencode/opencode.db"],
+        database: Some(database::DATABASE),
         ..Layout::ONE_FILE
     },
     ..crate::ONE_FILE

@@ -17,6 +17,7 @@ use crate::{Format, Sink, Stream};
 
 pub(crate) const FORMAT: Format = Format {
     name: "opencode-run",
+    product: "OpenCode",
     what: "output of `opencode run --format json`",
     versions: "1.2, from the program's source code",
     detect,

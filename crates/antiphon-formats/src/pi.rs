@@ -19,6 +19,7 @@ use crate::{Format, Layout, Sink, Stream};
 
 pub(crate) const FORMAT: Format = Format {
     name: "pi",
+    product: "Pi",
     what: "Pi sessions",
     versions: "session file versions 1 to 3",
     detect,

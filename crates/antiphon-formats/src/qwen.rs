@@ -14,6 +14,7 @@ use crate::{Format, Layout, Sink, Stream, spread};
 
 pub(crate) const FORMAT: Format = Format {
     name: "qwen",
+    product: "Qwen Code",
     what: "Qwen Code chats, with sub-agents",
     versions: "0.18 to 0.21",
     detect,

@@ -16,6 +16,7 @@ use crate::{Format, Lines, Sink, Stream, chat, spread};
 
 pub(crate) const FORMAT: Format = Format {
     name: "swe-agent",
+    product: "SWE-agent",
     what: "SWE-agent and mini-swe-agent trajectories",
     versions: "0.4 to 1.1, mini 1.1",
     detect,

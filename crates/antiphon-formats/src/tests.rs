@@ -5,7 +5,7 @@ pub(crate) mod fixture;
 use std::collections::BTreeSet;
 
 use crate::tests::fixture::{Fixture, Kind, all, read};
-use crate::{FORMATS, Stream};
+use crate::{FORMATS, Stream, hooked};
 
 #[test]
 fn every_line_is_accounted_for() {
@@ -165,5 +165,24 @@ fn nothing_is_ours_that_is_not() {
     ];
     for line in others {
         assert!(crate::detect(line).is_none(), "{line}");
+    }
+}
+
+#[test]
+fn an_agent_that_keeps_sessions_or_has_hooks_has_its_makers_name() {
+    for format in FORMATS {
+        let is_agents = format.layout.kept.is_some() || format.layout.hooks.is_some();
+        assert!(!is_agents || !format.product.is_empty(), "{format:?}");
+    }
+}
+
+#[test]
+fn hooks_can_be_set_and_understood() {
+    let unnamed: Vec<_> = hooked().filter(|(_, hooks)| !hooks.is_named).collect();
+    assert_eq!(unnamed.len(), 1, "a hook that names no agent is of one: {unnamed:?}");
+    for (format, hooks) in hooked() {
+        assert!(format.layout.kept.is_some(), "{format:?}: the settings lie in its folder");
+        assert!(!hooks.command().is_empty(), "{format:?}");
+        assert!(hooks.events.contains(&hooks.end), "{format:?}");
     }
 }

@@ -39,7 +39,7 @@ pub use formats::{FormatSupport, formats};
 pub use ledger::{CostLedger, CountedRequest, DroppedRecord, cost_ledger};
 pub use list::{List, Listed};
 pub use listed::ListedSession;
-pub use machine::{Recent, SourceReport, Trouble, recent, source_reports, troubles};
+pub use machine::{Recent, SourceReport, Trouble, recent, source_reports};
 pub use opened::{
     damages_of, export_log, find_bundle, native_files, open, open_all, open_usage, open_with,
 };

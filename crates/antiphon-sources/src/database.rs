@@ -2,21 +2,21 @@
 //!
 //! Nothing is written where a database lies: one that its agent has open is read beside it, one
 //! that nobody has open is read as a file that does not change, and all else from a copy
-//! ([`source`]).
+//! ([`source`]). What the tables mean is the formats' affair.
 //! `opencode.db/ses_1` names a session of `opencode.db`.
 
-mod goose;
-mod opencode;
-mod row;
 mod source;
+mod tables;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
+use antiphon_formats::{DatabaseLayout, FORMATS, Format, QueryError, SessionRow};
 use thiserror::Error;
 
 use crate::bundle::Member;
+use crate::memory::PLAIN_BYTES_MAX;
 use crate::regular;
 use source::Connected;
 
@@ -25,7 +25,7 @@ const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 #[derive(Debug, Error)]
 pub enum DatabaseError {
     #[error("cannot read the database `{path}`")]
-    Read { path: PathBuf, source: rusqlite::Error },
+    Read { path: PathBuf, source: QueryError },
     #[error("cannot copy the database `{path}`")]
     Copy { path: PathBuf, source: std::io::Error },
     #[error("`{path}` is a database that contains no sessions of a known agent")]
@@ -42,33 +42,16 @@ pub enum DatabaseError {
     Changed { path: PathBuf },
 }
 
-/// Whose sessions a database holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    OpenCode,
-    Goose,
-}
-
-/// A session of a database, before anything was read that was said in it.
-#[derive(Debug, Clone)]
-pub struct Row {
-    pub id: String,
-    parent: Option<String>,
-    title: Option<String>,
-    /// When it last changed; later ones are greater.
-    updated: String,
-    /// What is another one when the session has changed.
-    stamp: String,
-}
-
 /// An open database.
 #[derive(Debug)]
 pub struct Database {
     path: PathBuf,
-    kind: Kind,
+    /// Whose sessions these are, and how they are kept.
+    format: &'static Format,
+    layout: &'static DatabaseLayout,
     connected: Connected,
     /// Every session, the newest first.
-    rows: Vec<Row>,
+    rows: Vec<SessionRow>,
 }
 
 /// The database that a path names or leads into, and then the session.
@@ -89,21 +72,14 @@ fn is_database(path: &Path) -> bool {
 impl Database {
     pub fn open(path: &Path) -> Result<Self, DatabaseError> {
         let connected = source::connect(path)?;
-        let failed = |source| DatabaseError::Read { path: path.to_owned(), source };
-        let (kind, mut rows) = {
-            let connection = &connected.connection;
-            if row::has(connection, "session", "id") && row::has(connection, "message", "data") {
-                (Kind::OpenCode, opencode::rows(connection).map_err(failed)?)
-            } else if row::has(connection, "sessions", "id")
-                && row::has(connection, "messages", "content_json")
-            {
-                (Kind::Goose, goose::rows(connection).map_err(failed)?)
-            } else {
-                return Err(DatabaseError::Unknown { path: path.to_owned() });
-            }
+        let mut layouts = FORMATS.iter().filter_map(|it| Some((it, it.layout.database.as_ref()?)));
+        let Some((format, layout)) = layouts.find(|(_, layout)| layout.is_of(&connected)) else {
+            return Err(DatabaseError::Unknown { path: path.to_owned() });
         };
+        let failed = |source| DatabaseError::Read { path: path.to_owned(), source };
+        let mut rows = (layout.rows)(&connected).map_err(failed)?;
         rows.sort_by(|a, b| b.updated.cmp(&a.updated).then_with(|| a.id.cmp(&b.id)));
-        Ok(Self { path: path.to_owned(), kind, connected, rows })
+        Ok(Self { path: path.to_owned(), format, layout, connected, rows })
     }
 
     /// Opens it anew: somebody has begun to write into it.
@@ -114,14 +90,11 @@ impl Database {
 
     /// The agent whose sessions these are: the name of its format.
     pub fn agent(&self) -> &'static str {
-        match self.kind {
-            Kind::OpenCode => "opencode",
-            Kind::Goose => "goose",
-        }
+        self.format.name
     }
 
     /// The sessions that no other here has made, the newest first.
-    pub fn sessions(&self) -> impl Iterator<Item = &Row> {
+    pub fn sessions(&self) -> impl Iterator<Item = &SessionRow> {
         let ids: BTreeSet<&str> = self.rows.iter().map(|row| row.id.as_str()).collect();
         self.rows.iter().filter(move |row| {
             row.parent.as_deref().is_none_or(|parent| !ids.contains(parent) || parent == row.id)
@@ -136,7 +109,7 @@ impl Database {
     }
 
     /// The session of that id, or the newest.
-    pub(crate) fn find(&self, id: Option<&str>) -> Result<&Row, DatabaseError> {
+    pub(crate) fn find(&self, id: Option<&str>) -> Result<&SessionRow, DatabaseError> {
         let Some(newest) = self.sessions().next().or(self.rows.first()) else {
             return Err(DatabaseError::Empty { path: self.path.clone() });
         };
@@ -156,7 +129,7 @@ impl Database {
             return None;
         }
         let shown = self.path.display();
-        let title = |row: &Row| match &row.title {
+        let title = |row: &SessionRow| match &row.title {
             Some(title) if !title.is_empty() => format!("{} ({title})", row.id),
             _ => row.id.clone(),
         };
@@ -171,17 +144,14 @@ impl Database {
 
     /// The session and those that it made, as files; each lies below the database, by its id.
     pub fn members(&self, id: &str) -> Result<Vec<Member>, DatabaseError> {
-        let failed = |source| DatabaseError::Read { path: self.path.clone(), source };
+        let failed = |source: QueryError| DatabaseError::Read { path: self.path.clone(), source };
         let family: Vec<&str> = self.family(id).iter().map(|row| row.id.as_str()).collect();
-        let connection = &self.connected.connection;
         // One look at all of it, whatever is written meanwhile.
-        let look = connection.unchecked_transaction().map_err(failed)?;
+        let look = self.connected.connection.unchecked_transaction();
+        let look = look.map_err(|source| failed(source.into()))?;
         let mut members: Vec<Member> = Vec::new();
         for member in family {
-            let text = match self.kind {
-                Kind::OpenCode => opencode::document(connection, member),
-                Kind::Goose => goose::document(connection, member),
-            };
+            let text = (self.layout.document)(&self.connected, member, PLAIN_BYTES_MAX);
             let text = text.map_err(failed)?;
             let text = text.ok_or_else(|| DatabaseError::TooLong { path: self.path.clone() })?;
             let name = match members.first() {
@@ -198,20 +168,21 @@ impl Database {
     }
 
     /// A session, and all that were made from it.
-    fn family(&self, id: &str) -> Vec<&Row> {
-        let mut children: BTreeMap<&str, Vec<&Row>> = BTreeMap::new();
+    fn family(&self, id: &str) -> Vec<&SessionRow> {
+        let mut children: BTreeMap<&str, Vec<&SessionRow>> = BTreeMap::new();
         for row in self.rows.iter().rev() {
             if let Some(parent) = &row.parent {
                 children.entry(parent).or_default().push(row);
             }
         }
-        let mut family: Vec<&Row> = self.rows.iter().filter(|row| row.id == id).take(1).collect();
+        let mut family: Vec<&SessionRow> =
+            self.rows.iter().filter(|row| row.id == id).take(1).collect();
         let mut seen: BTreeSet<&str> = BTreeSet::from([id]);
         let mut at = 0;
         while let Some(row) = family.get(at) {
             at += 1;
             let made = children.get(row.id.as_str()).into_iter().flatten();
-            let made: Vec<&Row> = made.copied().filter(|row| seen.insert(&row.id)).collect();
+            let made: Vec<&SessionRow> = made.copied().filter(|row| seen.insert(&row.id)).collect();
             family.extend(made);
         }
         family

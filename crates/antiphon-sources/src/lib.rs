@@ -21,7 +21,7 @@ pub use all::{All, open_all};
 pub use bundle::{
     Beside, Bundle, Member, Near, Nearby, format_of, is_outdated, list, relative, tree,
 };
-pub use database::{Database, DatabaseError, Row};
+pub use database::{Database, DatabaseError};
 pub use export::{Exported, Redacting, copy_log, export_bundle};
 pub use file::{PACKED, Piece, each_piece, head, read_bytes, read_bytes_of, read_text};
 pub use live::{Each, Live, News};

@@ -3,6 +3,8 @@
 //! A rule that forbids a word must not forbid writing about it. Delimiters count as code, so a
 //! line's shape stays visible; what stands between them does not.
 
+use std::ops::Range;
+
 /// What a byte of a Rust file belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Part {
@@ -44,21 +46,19 @@ pub(super) fn parts(text: &[u8]) -> Vec<Part> {
     parts
 }
 
-/// Blanks the items behind `#[cfg(test)]`. Takes code whose comments and literals are blank.
-pub(super) fn without_tests(code: &str) -> String {
-    let mut kept = String::with_capacity(code.len());
-    let mut rest = code;
-    while let Some(at) =
-        ["#[cfg(test)]", "#[cfg(all(test,"].iter().filter_map(|a| rest.find(a)).min()
+/// Where the items behind `#[cfg(test)]` stand. Takes code whose comments and literals are blank.
+pub(super) fn test_items(code: &str) -> Vec<Range<usize>> {
+    let mut items = Vec::new();
+    let mut from = 0;
+    while let Some(rest) = code.get(from..)
+        && let Some(at) =
+            ["#[cfg(test)]", "#[cfg(all(test,"].iter().filter_map(|a| rest.find(a)).min()
     {
-        let (before, item) = rest.split_at(at);
-        let (item, after) = item.split_at(item_length(item));
-        kept.push_str(before);
-        kept.extend(item.bytes().map(|byte| if byte == b'\n' { '\n' } else { ' ' }));
-        rest = after;
+        let start = from + at;
+        from = start + item_length(rest.get(at..).unwrap_or_default());
+        items.push(start..from);
     }
-    kept.push_str(rest);
-    kept
+    items
 }
 
 /// The length of an item with its attributes: up to a `;` outside brackets, or its last `}`.

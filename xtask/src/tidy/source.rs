@@ -60,7 +60,26 @@ impl Source {
 
     /// [`Self::code`] without what is compiled for tests alone.
     pub(super) fn product_code(&self) -> String {
-        if self.is_test() { String::new() } else { lexer::without_tests(&self.code()) }
+        self.without_tests(self.code())
+    }
+
+    /// The contents of literals, without those that are compiled for tests alone; places stay.
+    pub(super) fn product_literals(&self) -> String {
+        self.without_tests(self.only(Part::Literal))
+    }
+
+    /// Blanks what is compiled for tests alone, in a text whose places are those of this file.
+    fn without_tests(&self, text: String) -> String {
+        if self.is_test() {
+            return String::new();
+        }
+        let mut bytes = text.into_bytes();
+        for item in lexer::test_items(&self.code()) {
+            let item = bytes.get_mut(item).into_iter().flatten();
+            item.filter(|byte| **byte != b'\n').for_each(|byte| *byte = b' ');
+        }
+        // An item begins and ends with a character of its own, so none is cut.
+        String::from_utf8_lossy(&bytes).into_owned()
     }
 
     /// The comments: all else is blanked, places stay.

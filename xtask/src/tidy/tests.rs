@@ -152,6 +152,66 @@ fn paths_of_one_machine_are_found() {
     check(home::check, "docs/format.md", &format!("crates/{}/x", "home"), &[]);
 }
 
+/// The places outside the formats that name an agent; two are known, and one format is nobody's.
+fn named(others: &[(&str, &str)]) -> Vec<String> {
+    let format = |name: &str, layout: &str| {
+        let path = format!("crates/antiphon-formats/src/{name}.rs");
+        Source::new(path, format!("const FORMAT: X = X {{ name: \"{name}\", {layout} }};\n"))
+    };
+    let mut files = vec![
+        format("demo-code", "kept: Some(Kept { variable: \"DEMO_HOME\" })"),
+        format("pi", "kept: Some(KEPT)"),
+        format("trace", "kept: None"),
+    ];
+    files.extend(others.iter().map(|(path, text)| Source::new(*path, *text)));
+    let mut found = Vec::new();
+    agents::check(&files, &mut found);
+    found.iter().map(|finding| format!("{}:{}", finding.path, finding.line)).collect()
+}
+
+#[test]
+fn only_the_formats_name_an_agent() {
+    let is_named = |text: &str| !named(&[(VIEW, text)]).is_empty();
+    for text in ["\"demo-code\"", "\"~/.demo/x\"", "\"DEMO_HOME\"", "r\"Demo Code\"", "\"pi\""] {
+        assert!(is_named(text), "{text}");
+    }
+    assert!(is_named("\"aDemo\"") && is_named("\"demoCode\""));
+    for text in ["\"trace\"", "\"democracy\"", "\"API pipe\"", "// \"demo\"", "struct Demo;"] {
+        assert!(!is_named(text), "{text}");
+    }
+    let text = "fn f() {}\nconst A: &str =\n    \"demo\";\n";
+    assert_eq!(named(&[(VIEW, text), (JOURNAL, "")]), [format!("{VIEW}:3")]);
+}
+
+#[test]
+fn tests_examples_of_the_help_and_xtask_may_name_agents() {
+    let text = "const A: &str = \"demo\";\n";
+    for path in [
+        "crates/antiphon-views/src/tree/tests.rs",
+        "crates/antiphon-views/tests/it/main.rs",
+        "crates/antiphon-views/benches/tree.rs",
+        "crates/antiphon/src/cli/log.rs",
+        "xtask/src/tidy.rs",
+        "docs/demo.md",
+    ] {
+        assert_eq!(named(&[(path, text)]), [""; 0], "{path}");
+    }
+    let unit = format!("#[cfg(test)]\nmod tests {{\n    {text}}}\n{text}");
+    assert_eq!(named(&[(VIEW, &unit)]), [format!("{VIEW}:5")]);
+    let modules = [
+        (
+            "crates/antiphon-views/src/lib.rs",
+            "#[cfg(test)]\nmod a;\n#[cfg(test)]\npub mod b;\nmod c;",
+        ),
+        ("crates/antiphon-views/src/c.rs", "#[cfg(test)]\nmod d;\n"),
+        ("crates/antiphon-views/src/a.rs", text),
+        ("crates/antiphon-views/src/b/below.rs", text),
+        ("crates/antiphon-views/src/c/d.rs", text),
+        ("crates/antiphon-views/src/c/e.rs", text),
+    ];
+    assert_eq!(named(&modules), ["crates/antiphon-views/src/c/e.rs:1"]);
+}
+
 #[test]
 fn documents_that_are_missing_are_named() {
     let paths = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"];

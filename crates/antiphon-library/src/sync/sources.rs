@@ -80,22 +80,15 @@ fn in_projects(format: &'static Format, environment: &Environment) -> Vec<Source
 }
 
 fn folders(format: &Format, kept: &Kept, environment: &Environment) -> Vec<SourceFolder> {
-    let own = match kept.variable {
-        "CLAUDE_CONFIG_DIR" => environment.claude_config_dir.clone(),
-        "XDG_DATA_HOME" => environment.xdg_data_home.clone(),
-        other => std::env::var_os(other).map(PathBuf::from),
-    };
-    let own = own.filter(|path| !path.as_os_str().is_empty());
-    let in_home = |home: &PathBuf| kept.folders.iter().map(|it| home.join(it)).collect();
-    let homes = own.map(|own| vec![own]).or_else(|| environment.home.as_ref().map(in_home));
-    let homes: Vec<PathBuf> = homes.unwrap_or_default();
+    let homes = environment.agent_folders(kept);
     let below = |names: &[&str]| -> Vec<PathBuf> {
         homes.iter().flat_map(|home| names.iter().map(|name| home.join(name))).collect()
     };
     let folders = below(kept.below).into_iter().filter(|path| path.is_dir());
     // What should be a database and is none is told when it is opened; an empty one is one to come.
     let is_begun = |path: &PathBuf| path.metadata().is_ok_and(|it| it.is_file() && it.len() > 0);
-    let databases = below(format.layout.databases).into_iter().filter(is_begun);
+    let databases = format.layout.database.as_ref().map(|it| below(it.files));
+    let databases = databases.into_iter().flatten().filter(is_begun);
     let set = homes.iter().find_map(|home| days_set(home, format));
     let deletes_after_days = kept.deletes_after_days.map(|days| set.unwrap_or(days));
     let there = folders.chain(databases);

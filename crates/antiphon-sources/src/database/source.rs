@@ -40,7 +40,10 @@ impl Connected {
 }
 
 pub(super) fn connect(path: &Path) -> Result<Connected, DatabaseError> {
-    let failed = |source| DatabaseError::Read { path: path.to_owned(), source };
+    let failed = |source: rusqlite::Error| {
+        let source = source.into();
+        DatabaseError::Read { path: path.to_owned(), source }
+    };
     let read_only = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let known = stamp(path);
     let has = |ending: &str| fs::metadata(beside(path, ending)).is_ok_and(|it| it.len() > 0);

@@ -11,16 +11,19 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
+use antiphon_formats::{Format, Hooks};
 use antiphon_journal::regular;
 use antiphon_journal::{Clock, SystemClock};
 use antiphon_library::{Environment, Store};
 use anyhow::Context;
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use similar::{ChangeTag, TextDiff};
 
 use crate::failure::{Outcome, UserError};
 use crate::terminal::{self, Page, Style};
 use remembered::Remembered;
+use settings::{NotSettings, Settings};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -32,8 +35,8 @@ Examples:
   antiphon install claude-code --remove")]
 pub(crate) struct InstallArgs {
     /// The agent
-    #[arg(value_enum)]
-    agent: HookedAgent,
+    #[arg(value_parser = hooked_agent())]
+    agent: Hooked,
     /// Remove the hooks
     #[arg(long)]
     remove: bool,
@@ -42,27 +45,31 @@ pub(crate) struct InstallArgs {
     yes: bool,
 }
 
-/// The agents whose hooks are known.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(crate) enum HookedAgent {
-    ClaudeCode,
+/// An agent whose hooks are known.
+pub(crate) type Hooked = (&'static Format, &'static Hooks);
+
+fn hooked_agent() -> impl TypedValueParser<Value = Hooked> {
+    let names = antiphon_formats::hooked().map(|(format, _)| format.name);
+    let find = |name: String| antiphon_formats::hooked().find(|(format, _)| format.name == name);
+    PossibleValuesParser::new(names).try_map(move |name| find(name).ok_or("no such agent"))
 }
 
 pub(crate) fn run(args: &InstallArgs) -> anyhow::Result<Outcome> {
-    let HookedAgent::ClaudeCode = args.agent;
     let environment = Environment::of_process();
-    let path = settings_path(&environment)?;
+    let (agent, hooks) = args.agent;
+    let path = settings_path(agent, hooks, &environment)?;
     remove_half_written(&path);
-    let before = read(&path)?;
+    let before = read(&path, agent)?;
     let text = before.as_deref().unwrap_or_default();
     let store = Store::open_default(&environment)?;
     let remembered = Remembered::read(&store, &path);
-    let own = settings::Own::of(remembered.as_ref().and_then(|it| it.before.as_deref()));
+    let known = remembered.as_ref().and_then(|it| it.before.as_deref());
+    let settings = Settings::new(agent, hooks, known);
     let change = match args.remove {
-        true => without_ours(before.as_deref(), remembered.as_ref(), &own),
-        false => settings::with_hooks(text, &hook_command()?, &own).map(Some),
+        true => without_ours(before.as_deref(), remembered.as_ref(), &settings),
+        false => settings.with_hooks(text, &settings.command(&program()?)).map(Some),
     };
-    let change = change.map_err(|error| not_settings(&path, &error))?;
+    let change = change.map_err(|error| not_settings(&path, agent, &error))?;
     if change == before || change.as_deref() == Some(text) {
         let said = if args.remove { "has no Antiphon hooks" } else { "already has the hooks" };
         terminal::lines(&format!("`{}` {said}; nothing to change.", path.display()))?;
@@ -73,7 +80,7 @@ pub(crate) fn run(args: &InstallArgs) -> anyhow::Result<Outcome> {
         terminal::lines("Nothing changed.")?;
         return Ok(Outcome::No);
     }
-    if read(&path)? != before {
+    if read(&path, agent)? != before {
         let what = format!("`{}` was changed in the meantime", path.display());
         return Err(UserError::failed(what).hint("run the command again").into());
     }
@@ -85,8 +92,8 @@ pub(crate) fn run(args: &InstallArgs) -> anyhow::Result<Outcome> {
     };
     let backup = before.is_some().then(|| back_up(&path)).transpose()?;
     if !args.remove {
-        let was = without_ours(before.as_deref(), remembered.as_ref(), &own);
-        let was = was.map_err(|error| not_settings(&path, &error))?;
+        let was = without_ours(before.as_deref(), remembered.as_ref(), &settings);
+        let was = was.map_err(|error| not_settings(&path, agent, &error))?;
         Remembered::write(&store, &path, was, &after)
             .with_context(|| format!("cannot write to `{}`", store.root().display()))?;
     }
@@ -102,15 +109,15 @@ pub(crate) fn run(args: &InstallArgs) -> anyhow::Result<Outcome> {
 fn without_ours(
     now: Option<&str>,
     remembered: Option<&Remembered>,
-    own: &settings::Own,
-) -> Result<Option<String>, settings::NotSettings> {
+    settings: &Settings,
+) -> Result<Option<String>, NotSettings> {
     let Some(text) = now else { return Ok(None) };
-    let without = settings::without_hooks(text, own)?;
+    let without = settings.without_hooks(text)?;
     if without == text {
         return Ok(Some(without));
     }
     if let Some(Remembered { before, after, .. }) = remembered {
-        if settings::without_hooks(after, own)? == without {
+        if settings.without_hooks(after)? == without {
             return Ok(before.clone());
         }
         if before.is_none() && without.trim() == "{}" {
@@ -120,13 +127,17 @@ fn without_ours(
     Ok(Some(without))
 }
 
-/// Where Claude Code's own settings are; where a link leads, if it is one.
-fn settings_path(environment: &Environment) -> anyhow::Result<PathBuf> {
-    let of_home = || environment.home.as_ref().map(|home| home.join(".claude"));
-    let folder = environment.claude_config_dir.clone().or_else(of_home);
+/// Where the agent's own settings are; where a link leads, if it is one.
+fn settings_path(
+    agent: &Format,
+    hooks: &Hooks,
+    environment: &Environment,
+) -> anyhow::Result<PathBuf> {
+    let folders = agent.layout.kept.as_ref().map(|kept| environment.agent_folders(kept));
+    let folder = folders.into_iter().flatten().next();
     let folder =
         folder.ok_or_else(|| UserError::failed("cannot find the home folder: $HOME is not set"))?;
-    let path = folder.join("settings.json");
+    let path = folder.join(hooks.settings);
     if path.is_symlink() {
         let shown = path.display().to_string();
         return path.canonicalize().with_context(|| format!("`{shown}` is a broken link"));
@@ -135,26 +146,26 @@ fn settings_path(environment: &Environment) -> anyhow::Result<PathBuf> {
 }
 
 /// `None` where there is no file.
-fn read(path: &Path) -> anyhow::Result<Option<String>> {
+fn read(path: &Path, agent: &Format) -> anyhow::Result<Option<String>> {
     match regular::read(path).map(String::from_utf8) {
         Ok(Ok(text)) => Ok(Some(text)),
-        Ok(Err(_)) => Err(not_settings(path, &settings::NotSettings::text())),
+        Ok(Err(_)) => Err(not_settings(path, agent, &NotSettings::text())),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error).with_context(|| format!("cannot read `{}`", path.display())),
     }
 }
 
-fn not_settings(path: &Path, error: &settings::NotSettings) -> anyhow::Error {
+fn not_settings(path: &Path, agent: &Format, error: &NotSettings) -> anyhow::Error {
     UserError::failed(format!("`{}` was not changed: {error}", path.display()))
-        .hint("fix it by hand first; Claude Code cannot read it either")
+        .hint(format!("fix it by hand first; {} cannot read it either", agent.product))
         .into()
 }
 
 /// This program, however it was called.
-fn hook_command() -> anyhow::Result<String> {
+fn program() -> anyhow::Result<String> {
     let program = std::env::current_exe()?;
     let program = program.to_str().context("the path of this program is not valid UTF-8")?;
-    Ok(settings::hook_command(program))
+    Ok(program.to_owned())
 }
 
 /// What is changed, as a difference of lines.
@@ -279,7 +290,11 @@ fn report(
     }
     page.end()?;
     if !args.remove {
-        page.plain("From the next prompt on, Claude Code's sessions are copied to ");
+        let (agent, _) = args.agent;
+        page.plain(&format!(
+            "From the next prompt on, {}'s sessions are copied to ",
+            agent.product
+        ));
         page.plain(&format!("`{}`; list them with `antiphon ls`.", store.root().display()))
             .end()?;
     }

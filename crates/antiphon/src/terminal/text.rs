@@ -86,19 +86,9 @@ pub(crate) fn before_now(millis: i64) -> String {
 }
 
 /// What an agent's makers call it: `Claude Code` for `claude-code`.
-pub(crate) fn product(agent: &str) -> String {
-    match agent {
-        "opencode" => return "OpenCode".to_owned(),
-        "iflow" => return "iFlow".to_owned(),
-        "swe-agent" => return "SWE-agent".to_owned(),
-        _ => {}
-    }
-    let capitalised = agent.split('-').map(|word| {
-        let mut letters = word.chars();
-        let first = letters.next().map(|first| first.to_ascii_uppercase());
-        first.into_iter().chain(letters).collect::<String>()
-    });
-    capitalised.collect::<Vec<_>>().join(" ")
+pub(crate) fn product(agent: &str) -> &str {
+    let product = antiphon_formats::find(agent).map(|format| format.product);
+    product.filter(|product| !product.is_empty()).unwrap_or(agent)
 }
 
 #[cfg(test)]
@@ -107,8 +97,8 @@ mod tests {
 
     #[test]
     fn agents_by_the_names_of_their_makers() {
-        let names = ["claude-code", "codex", "opencode"].map(product);
-        assert_eq!(names, ["Claude Code", "Codex", "OpenCode"]);
+        let names = ["claude-code", "codex", "opencode", "otlp", "nobody"].map(product);
+        assert_eq!(names, ["Claude Code", "Codex", "OpenCode", "otlp", "nobody"]);
     }
 
     #[test]

@@ -1,28 +1,16 @@
-//! Claude Code's settings with our hooks and without, changed as text.
+//! An agent's settings with our hooks and without, changed as text.
 //!
 //! Everything that is not ours stays byte for byte: order, spaces, unknown keys. So the text is
 //! looked at through slices of itself, and a change is a piece put in or taken out between them.
+//! How hooks stand in them, the agent's layout says.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::ops::Range;
 
+use antiphon_formats::{Format, HookValue, Hooks};
 use antiphon_model::json;
-use serde::Serialize;
-
-/// After each of these a session may have grown.
-const EVENTS: [&str; 7] = [
-    "SessionStart",
-    "UserPromptSubmit",
-    "PostToolUse",
-    "Stop",
-    "SubagentStop",
-    "PreCompact",
-    "SessionEnd",
-];
-
-/// In seconds. It is never reached; without one an agent waits a minute.
-const TIMEOUT: u32 = 5;
+use serde::ser::{Serialize, SerializeMap as _, Serializer};
 
 /// Why a text is left alone.
 #[derive(Debug)]
@@ -40,36 +28,156 @@ impl fmt::Display for NotSettings {
     }
 }
 
-/// What the hook runs, as a shell reads it.
-pub(super) fn hook_command(program: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || "/._-+".contains(c);
-    match program.chars().all(is_plain) {
-        true => format!("{program} hook"),
-        false => format!("'{}' hook", program.replace('\'', "'\\''")),
-    }
-}
-
-/// Whether a command is one that [`hook_command`] makes, wherever the program lies.
-fn is_ours(command: &str) -> bool {
-    let Some(program) = command.strip_suffix(" hook") else { return false };
-    let quoted = program.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\''));
-    let plain = quoted.map_or_else(|| program.to_owned(), |inner| inner.replace("'\\''", "'"));
-    let name = plain.rsplit(['/', '\\']).next().unwrap_or_default();
-    plain != name && matches!(name, "antiphon" | "antiphon.exe") && hook_command(&plain) == command
+/// The settings of one agent.
+#[derive(Debug)]
+pub(super) struct Settings {
+    hooks: &'static Hooks,
+    /// What our hooks run, after the name of the program.
+    arguments: String,
+    own: Own,
 }
 
 /// What stays in the settings when our hooks go, even if it is then empty: it was there before.
 #[derive(Debug, Default)]
-pub(super) struct Own {
+struct Own {
     hooks: bool,
     events: BTreeSet<String>,
 }
 
+impl Settings {
+    /// By what was there before our hooks came, if that is known.
+    pub(super) fn new(agent: &Format, hooks: &'static Hooks, before: Option<&str>) -> Self {
+        let arguments = match hooks.is_named {
+            true => format!("hook {}", agent.name),
+            false => "hook".to_owned(),
+        };
+        Self { hooks, arguments, own: Own::of(before, hooks.member) }
+    }
+
+    /// What the hook runs, as a shell reads it.
+    pub(super) fn command(&self, program: &str) -> String {
+        let is_plain = |c: char| c.is_alphanumeric() || "/._-+".contains(c);
+        match program.chars().all(is_plain) {
+            true => format!("{program} {}", self.arguments),
+            false => format!("'{}' {}", program.replace('\'', "'\\''"), self.arguments),
+        }
+    }
+
+    /// Whether a command is one that [`Self::command`] makes, wherever the program lies.
+    fn is_ours(&self, command: &str) -> bool {
+        let program = command.strip_suffix(&self.arguments).and_then(|it| it.strip_suffix(' '));
+        let Some(program) = program else { return false };
+        let quoted = program.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\''));
+        let plain = quoted.map_or_else(|| program.to_owned(), |inner| inner.replace("'\\''", "'"));
+        let name = plain.rsplit(['/', '\\']).next().unwrap_or_default();
+        let is_program = plain != name && matches!(name, "antiphon" | "antiphon.exe");
+        is_program && self.command(&plain) == command
+    }
+
+    /// The text with one hook for each event that runs `command`, and none of ours besides.
+    pub(super) fn with_hooks(&self, text: &str, command: &str) -> Result<String, NotSettings> {
+        let Hooks { member, events, required, .. } = self.hooks;
+        let text = if text.trim().is_empty() { "{}\n" } else { text };
+        let mut ours: Vec<(String, String)> =
+            self.found(text)?.into_iter().map(Hook::name).collect();
+        ours.sort_unstable();
+        let mut wanted: Vec<(String, String)> =
+            events.iter().map(|&event| (event.to_owned(), command.to_owned())).collect();
+        wanted.sort_unstable();
+        if ours == wanted {
+            return Ok(text.to_owned());
+        }
+        let mut text = self.without_hooks(text)?;
+        let style = Style::of(&text);
+        for (name, value) in *required {
+            if json::member(body(&text), name).is_none() {
+                let value = style.write(&Written(*value, command));
+                text = appended(&text, body(&text), 0, &style, |_| format!("\"{name}\": {value}"));
+            }
+        }
+        if json::member(body(&text), member).is_none() {
+            text = appended(&text, body(&text), 0, &style, |_| format!("\"{member}\": {{}}"));
+        }
+        for event in *events {
+            let hooks = json::member(body(&text), member).unwrap_or_default();
+            if json::member(hooks, event).is_none() {
+                text = appended(&text, hooks, 1, &style, |_| format!("\"{event}\": []"));
+            }
+            let hooks = json::member(body(&text), member).unwrap_or_default();
+            let list = json::member(hooks, event).unwrap_or_default();
+            let new = New { hooks: self.hooks, command };
+            text = appended(&text, list, 2, &style, |style| match self.hooks.group {
+                Some(group) => style.write(&BTreeMap::from([(group, [&new])])),
+                None => style.write(&new),
+            });
+        }
+        Ok(text)
+    }
+
+    /// The text without our hooks, and without what held nothing else and is not the user's own.
+    pub(super) fn without_hooks(&self, text: &str) -> Result<String, NotSettings> {
+        let mut text = text.to_owned();
+        if text.trim().is_empty() {
+            return Ok(text);
+        }
+        while let Some(hook) = self.found(&text)?.first() {
+            let range = hook.range.clone();
+            text.replace_range(range, "");
+        }
+        Ok(text)
+    }
+
+    /// Our hooks, in order.
+    fn found(&self, text: &str) -> Result<Vec<Hook>, NotSettings> {
+        let Self { hooks: Hooks { member, .. }, own, .. } = self;
+        let body = body(text);
+        json::check(body).map_err(|error| {
+            NotSettings(format!("{}:{}: {}", error.line, error.column, error.reason))
+        })?;
+        let root =
+            Container::object(body).ok_or_else(|| NotSettings("it is not a JSON object".into()))?;
+        let Some((at, hooks)) = root.last(member) else { return Ok(Vec::new()) };
+        let hooks = Container::object(hooks)
+            .ok_or_else(|| NotSettings(format!("`{member}` is not a JSON object")))?;
+        let mut ours = Vec::new();
+        for (event_at, (event, list)) in hooks.items.iter().enumerate() {
+            let wrong = || NotSettings(format!("the `{event}` hooks are not a list"));
+            let list = Container::array(list).ok_or_else(wrong)?;
+            for (item_at, (_, item)) in list.items.iter().enumerate() {
+                let Some(group) = self.group(item) else { continue };
+                for (entry_at, (_, entry)) in group.items.iter().enumerate() {
+                    let command = json::member(entry, self.hooks.command()).and_then(json::text);
+                    let Some(command) = command.filter(|it| self.is_ours(it)) else { continue };
+                    // With the last that a thing holds, the thing goes.
+                    let (container, index) = match (group.items.as_slice(), list.items.as_slice()) {
+                        ([_], [_]) if own.events.contains(event) => (&list, item_at),
+                        ([_], [_]) if hooks.items.len() == 1 && !own.hooks => (&root, at),
+                        ([_], [_]) => (&hooks, event_at),
+                        ([_], _) => (&list, item_at),
+                        _ => (&group, entry_at),
+                    };
+                    let range = container.range_of(text, index);
+                    ours.push(Hook { event: event.clone(), command: command.into_owned(), range });
+                }
+            }
+        }
+        Ok(ours)
+    }
+
+    /// The hooks that an item of an event's list holds. Where there are no groups, it is one.
+    fn group<'t>(&self, item: &'t str) -> Option<Container<'t>> {
+        match self.hooks.group {
+            Some(group) => json::member(item, group).and_then(Container::array),
+            None => Some(Container { raw: item, items: vec![(String::new(), item)] }),
+        }
+    }
+}
+
 impl Own {
     /// What was there in settings without our hooks.
-    pub(super) fn of(before: Option<&str>) -> Self {
+    fn of(before: Option<&str>, member: &str) -> Self {
         let root = before.and_then(|text| Container::object(body(text)));
-        let hooks = root.as_ref().and_then(|root| root.last("hooks"));
+        let hooks = root.as_ref().and_then(|root| root.last(member));
         let Some(hooks) = hooks.and_then(|(_, hooks)| Container::object(hooks)) else {
             return Self::default();
         };
@@ -78,61 +186,32 @@ impl Own {
     }
 }
 
-/// The text with one hook for each event that runs `command`, and none of ours besides.
-pub(super) fn with_hooks(text: &str, command: &str, own: &Own) -> Result<String, NotSettings> {
-    let text = if text.trim().is_empty() { "{}\n" } else { text };
-    let mut ours: Vec<(String, String)> = found(text, own)?.into_iter().map(Hook::name).collect();
-    ours.sort_unstable();
-    let mut wanted = EVENTS.map(|event| (event.to_owned(), command.to_owned()));
-    wanted.sort_unstable();
-    if ours == wanted {
-        return Ok(text.to_owned());
-    }
-    let mut text = without_hooks(text, own)?;
-    let style = Style::of(&text);
-    if json::member(body(&text), "hooks").is_none() {
-        text = appended(&text, body(&text), 0, &style, |_| "\"hooks\": {}".to_owned());
-    }
-    for event in EVENTS {
-        let hooks = json::member(body(&text), "hooks").unwrap_or_default();
-        if json::member(hooks, event).is_none() {
-            text = appended(&text, hooks, 1, &style, |_| format!("\"{event}\": []"));
-        }
-        let hooks = json::member(body(&text), "hooks").unwrap_or_default();
-        let groups = json::member(hooks, event).unwrap_or_default();
-        text = appended(&text, groups, 2, &style, |style| style.write(&Group::of(command)));
-    }
-    Ok(text)
-}
-
-/// The text without our hooks, and without what held nothing else and is not the user's own.
-pub(super) fn without_hooks(text: &str, own: &Own) -> Result<String, NotSettings> {
-    let mut text = text.to_owned();
-    if text.trim().is_empty() {
-        return Ok(text);
-    }
-    while let Some(hook) = found(&text, own)?.first() {
-        let range = hook.range.clone();
-        text.replace_range(range, "");
-    }
-    Ok(text)
-}
-
-#[derive(Serialize)]
-struct Group<'a> {
-    hooks: [Entry<'a>; 1],
-}
-
-#[derive(Serialize)]
-struct Entry<'a> {
-    r#type: &'a str,
+/// A hook as it is written.
+struct New<'a> {
+    hooks: &'a Hooks,
     command: &'a str,
-    timeout: u32,
 }
 
-impl<'a> Group<'a> {
-    fn of(command: &'a str) -> Self {
-        Self { hooks: [Entry { r#type: "command", command, timeout: TIMEOUT }] }
+impl Serialize for New<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.hooks.hook.len()))?;
+        for (name, value) in self.hooks.hook {
+            map.serialize_entry(name, &Written(*value, self.command))?;
+        }
+        map.end()
+    }
+}
+
+/// A value as it is written, where this is the command.
+struct Written<'a>(HookValue, &'a str);
+
+impl Serialize for Written<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            HookValue::Command => serializer.serialize_str(self.1),
+            HookValue::Text(text) => serializer.serialize_str(text),
+            HookValue::Number(number) => serializer.serialize_u32(number),
+        }
     }
 }
 
@@ -147,43 +226,6 @@ impl Hook {
     fn name(self) -> (String, String) {
         (self.event, self.command)
     }
-}
-
-/// Our hooks, in order.
-fn found(text: &str, own: &Own) -> Result<Vec<Hook>, NotSettings> {
-    let body = body(text);
-    json::check(body).map_err(|error| {
-        NotSettings(format!("{}:{}: {}", error.line, error.column, error.reason))
-    })?;
-    let root =
-        Container::object(body).ok_or_else(|| NotSettings("it is not a JSON object".into()))?;
-    let Some((at, hooks)) = root.last("hooks") else { return Ok(Vec::new()) };
-    let hooks = Container::object(hooks)
-        .ok_or_else(|| NotSettings("`hooks` is not a JSON object".into()))?;
-    let mut ours = Vec::new();
-    for (event_at, (event, groups)) in hooks.items.iter().enumerate() {
-        let wrong = || NotSettings(format!("the `{event}` hooks are not a list"));
-        let groups = Container::array(groups).ok_or_else(wrong)?;
-        for (group_at, (_, group)) in groups.items.iter().enumerate() {
-            let entries = json::member(group, "hooks").and_then(Container::array);
-            let Some(entries) = entries else { continue };
-            for (entry_at, (_, entry)) in entries.items.iter().enumerate() {
-                let command = json::member(entry, "command").and_then(json::text);
-                let Some(command) = command.filter(|command| is_ours(command)) else { continue };
-                // With the last that a thing holds, the thing goes.
-                let (container, index) = match (entries.items.as_slice(), groups.items.as_slice()) {
-                    ([_], [_]) if own.events.contains(event) => (&groups, group_at),
-                    ([_], [_]) if hooks.items.len() == 1 && !own.hooks => (&root, at),
-                    ([_], [_]) => (&hooks, event_at),
-                    ([_], _) => (&groups, group_at),
-                    _ => (&entries, entry_at),
-                };
-                let range = container.range_of(text, index);
-                ours.push(Hook { event: event.clone(), command: command.into_owned(), range });
-            }
-        }
-    }
-    Ok(ours)
 }
 
 /// An object or a list, as it stands in the text.
