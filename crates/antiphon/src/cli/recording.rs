@@ -114,7 +114,7 @@ fn hooked_agent() -> impl TypedValueParser<Value = Hooked> {
 
 #[derive(Debug, Args)]
 pub(crate) struct Hook {
-    /// Whose hook it is, if it is another's than the first one's. Whatever it is, nothing fails
+    /// The agent whose hook this is; the hooks of Claude Code do not name it
     #[arg(hide = true)]
     pub(crate) agent: Option<std::ffi::OsString>,
     /// Copy what a hook had no time for

@@ -32,8 +32,8 @@ pub(crate) fn run(args: &cli::Hook) -> Outcome {
     // Nobody reads it, and the agent would show it.
     std::panic::set_hook(Box::new(|_| {}));
     let _ = std::panic::catch_unwind(|| match args.catch_up.as_deref() {
-        None => hook(&hooked(args)?),
-        Some(key) => catch_up(key, &hooked(args)?),
+        None => hook(args),
+        Some(key) => catch_up(key, args),
     });
     Outcome::Done
 }
@@ -78,9 +78,12 @@ impl Call {
 }
 
 /// `None` where there was nothing to do or nothing could be done; that is all the same.
-fn hook((format, hooks): &cli::Hooked) -> Option<()> {
+fn hook(args: &cli::Hook) -> Option<()> {
     let deadline = Instant::now().checked_add(BUDGET);
-    let call = read(&hooks.input)?;
+    let bytes = read()?;
+    let (format, hooks) = hooked(args)?;
+    let begins = bytes.get(..BEGINNING_BYTES).and_then(|bytes| Call::read(bytes, &hooks.input));
+    let call = begins.or_else(|| Call::read(&bytes, &hooks.input))?;
     let source = Source::new(format.name, call.session_id, call.transcript_path);
     let store = Store::open_default(&Environment::of_process()).ok()?;
     let copied = store.archive(&source, deadline).ok()?;
@@ -91,7 +94,8 @@ fn hook((format, hooks): &cli::Hooked) -> Option<()> {
     Some(())
 }
 
-fn read(names: &HookInput) -> Option<Call> {
+/// What the agent tells, whoever it is.
+fn read() -> Option<Vec<u8>> {
     let mut input = io::stdin().lock();
     if input.is_terminal() {
         return None;
@@ -100,8 +104,7 @@ fn read(names: &HookInput) -> Option<Call> {
     Read::by_ref(&mut input).take(INPUT_BYTES_MAX).read_to_end(&mut bytes).ok()?;
     // An agent that could not write all of it would complain.
     let _ = io::copy(&mut input, &mut io::sink());
-    let begins = bytes.get(..BEGINNING_BYTES).and_then(|bytes| Call::read(bytes, names));
-    begins.or_else(|| Call::read(&bytes, names))
+    Some(bytes)
 }
 
 /// Starts a process that copies the rest. It belongs to no terminal and to no group of the
@@ -116,7 +119,8 @@ fn leave_to_another(store: &Store, key: &Key, agent: Option<&str>) -> Option<()>
     command.spawn().ok().map(drop)
 }
 
-fn catch_up(key: &str, (format, _): &cli::Hooked) -> Option<()> {
+fn catch_up(key: &str, args: &cli::Hook) -> Option<()> {
+    let (format, _) = hooked(args)?;
     let key = Key::parse(key)?;
     let store = Store::open_default(&Environment::of_process()).ok()?;
     store.catch_up(format.name, &key).ok()?;

@@ -280,8 +280,10 @@ fn nothing_that_it_is_given_makes_it_say_a_word() {
 fn a_hook_may_name_its_agent() {
     let home = Home::new();
     home.write(&transcript(), &line(1));
+    let long = input(&home, "Stop") + &" ".repeat(1 << 20);
     for other in ["nobody", "codex", "''"] {
-        let done = home.run_with(&format!("hook {other}"), input(&home, "Stop").as_bytes());
+        // All of it is read: an agent that could not write it would complain.
+        let done = home.run_with(&format!("hook {other}"), long.as_bytes());
         assert!(is_silent(&done), "{done}");
         assert!(!home.path("store/archive").exists(), "{other} has no hooks");
     }
