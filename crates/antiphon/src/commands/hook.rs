@@ -31,7 +31,7 @@ const AFTERMATH: Duration = Duration::from_secs(1);
 
 #[derive(Debug, Args)]
 pub(crate) struct HookArgs {
-    /// Whose hook it is, if it is another's than the first one's. Whatever it is, nothing fails
+    /// The agent whose hook this is; the hooks of Claude Code do not name it
     #[arg(hide = true)]
     agent: Option<std::ffi::OsString>,
     /// Copy what a hook had no time for
