@@ -33,6 +33,7 @@ mod copying;
 mod generation;
 mod layout;
 pub(crate) mod pack;
+mod seekable;
 mod sizes;
 mod state;
 mod sums;

@@ -10,9 +10,9 @@ use antiphon_sources::PACKED;
 use super::bytes::{self, Bytes, Folder, Settled};
 use super::generation::{generation_name, generations};
 use super::layout::{folder_of, main_file};
-use super::pack;
 use super::state::{FileCopy, Found, STATE_FILE, State};
 use super::sums::Sums;
+use super::{pack, seekable};
 
 /// A file of the store that is not what was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -132,7 +132,7 @@ pub(super) fn damage(bytes: &dyn Bytes, name: &str, copy: &FileCopy) -> Option<(
 
 /// What is wrong with the table of a packed file.
 fn table_damage(bytes: &dyn Bytes, name: &str, is_ours: bool) -> Option<String> {
-    let right = bytes::read(bytes, name).and_then(|packed| pack::right_table(&packed));
+    let right = bytes::read(bytes, name).and_then(|packed| seekable::right_table(&packed));
     match right {
         Ok(Some(true)) => None,
         Ok(None) if !is_ours => None,
