@@ -13,6 +13,7 @@ use std::sync::mpsc::{Receiver, sync_channel};
 
 use antiphon_catalog::{Catalog, CatalogError, Change, Key, Row, Sqlite};
 
+use crate::archive::Packs;
 use crate::damaged::{LeftOut, with_causes};
 use crate::stored::{CATALOG_FILE, Place, by_key, sessions_of};
 use crate::{Store, StoredSession, indexed};
@@ -137,7 +138,9 @@ impl Catalogue<'_> {
     pub fn left_out(&self) -> Vec<LeftOut> {
         let mut all = self.store.damaged();
         all.extend(self.failed.clone());
-        all.into_values().collect()
+        let packs = Packs::of(self.store.root()).damages(false).into_iter();
+        let packs = packs.map(|(path, what)| LeftOut { session: path.display().to_string(), what });
+        all.into_values().chain(packs).collect()
     }
 
     /// Refreshes it, or makes it again; if it is damaged or cannot be written, in another way.

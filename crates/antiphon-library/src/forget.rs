@@ -19,7 +19,7 @@ use antiphon_formats::FORMATS;
 use antiphon_sources::{Error, list, relative};
 
 use crate::Store;
-use crate::archive::replace;
+use crate::archive::{PACKS, Packs, replace};
 use crate::store::{FORGOTTEN, make_folders};
 
 /// The ending of what is still to be done.
@@ -82,7 +82,11 @@ impl Store {
             let mark = pending.with_file_name(key.as_str());
             write_settled(&mark, "").map_err(|error| cannot_write(&mark, error))?;
         }
-        for folder in lines.filter(|line| is_session_folder(line)) {
+        let folders: Vec<&str> = lines.filter(|line| is_session_folder(line)).collect();
+        let keys = folders.iter().filter_map(|folder| Key::of_folder(Path::new(folder)));
+        let packs = self.root().join(PACKS);
+        Packs::remove(self.root(), &keys.collect()).map_err(|error| cannot_write(&packs, error))?;
+        for folder in folders {
             let folder = self.root().join(folder);
             if let Some(key) = Key::of_folder(&folder) {
                 self.unmark(&key);

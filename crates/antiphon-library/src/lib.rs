@@ -20,7 +20,7 @@ mod stored;
 mod sync;
 mod texts;
 
-pub use annotations::annotations_of;
+pub use annotations::{annotations_of, annotations_to_write};
 pub use archive::{Copied, Damage, Source};
 pub use catalogue::{Catalogue, Progress, Refreshed};
 pub use collector::{CollectorError, CompleteSpan, SpanCollector, StartRun, StartSpan};
@@ -29,7 +29,9 @@ pub use damaged::{LeftOut, with_causes};
 pub use environment::Environment;
 pub use list::{List, Listed};
 pub use machine::{Recent, SourceReport, Trouble, recent, source_reports, troubles};
-pub use opened::{damages_of, export_log, find_bundle, native_files, open, open_all, open_usage};
+pub use opened::{
+    damages_of, export_log, find_bundle, native, native_files, open, open_all, open_usage, stamp,
+};
 pub use recording::SessionFolder;
 pub use search::{Answer, Hit, search};
 pub use store::{Store, StoreError};

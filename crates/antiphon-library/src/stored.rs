@@ -7,15 +7,17 @@ mod digest;
 mod find;
 mod part;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use antiphon_catalog::{Catalog as _, Key, Origin, Row, Sqlite, Stamp, Subject};
+use antiphon_formats::READERS;
 use antiphon_model::Timestamp;
 use antiphon_sources::list;
 
 use crate::Store;
+use crate::archive::{Copies, Packs};
 
 pub use digest::StoredSession;
 pub(crate) use digest::{title_of_file, title_of_log};
@@ -23,6 +25,9 @@ pub use find::Found;
 
 /// The name of the catalogue's file in the store.
 pub(crate) const CATALOG_FILE: &str = "catalog.sqlite";
+
+/// The version of this program, which reads sessions in its own way.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// A session's place in the store, before anything of it was read.
 #[derive(Debug, Clone)]
@@ -39,6 +44,14 @@ pub(crate) struct Place {
 }
 
 impl Place {
+    /// Of a session that was packed then; the number is another one when its files are.
+    pub(crate) fn packed(folder: PathBuf, key: Key, agent: &str, millis: u64, hash: u64) -> Self {
+        let changed_at = Timestamp::from_millis(i64::try_from(millis).unwrap_or(i64::MAX));
+        let stamp = Stamp::new(format!("{VERSION}.{READERS} packed {millis} {hash:x}"));
+        let agent = Some(agent.to_owned());
+        Self { key, origin: Origin::Archived, folder, changed_at, stamp, agent }
+    }
+
     /// What is said of it before it is read, in the catalogue's words.
     pub(crate) fn subject<'a>(&'a self, format: &'a str) -> Subject<'a> {
         let Self { key, origin, stamp, agent, .. } = self;
@@ -54,7 +67,7 @@ impl Place {
 fn main_file(origin: Origin, folder: &Path) -> PathBuf {
     match origin {
         Origin::Recorded => folder.to_owned(),
-        Origin::Archived => crate::archive::main_file(folder).unwrap_or_else(|| folder.to_owned()),
+        Origin::Archived => Copies::at(folder).main_file().unwrap_or_else(|| folder.to_owned()),
     }
 }
 
@@ -98,10 +111,25 @@ impl Store {
     /// The sessions' places, in the same order.
     pub(crate) fn places(&self) -> Vec<Place> {
         let recorded = list(&self.root().join("sessions")).into_iter().filter_map(recorded);
-        let agents = list(&self.root().join("archive"));
-        let archived =
-            agents.iter().flat_map(|agent| list(agent)).filter_map(|folder| archived(&folder));
-        let mut places: Vec<Place> = recorded.chain(archived).collect();
+        let archive = self.root().join("archive");
+        let packs = Packs::of(self.root());
+        let (mut places, mut own): (Vec<Place>, BTreeSet<Key>) =
+            (recorded.collect(), BTreeSet::new());
+        for folder in list(&archive).iter().flat_map(|agent| list(agent)) {
+            let Some(key) = Key::of_folder(&folder) else { continue };
+            if packs.has(&key) {
+                // Where it is taken out just now, the pack counts.
+                if Copies::at(&folder).packed().is_some() {
+                    continue;
+                }
+                own.insert(key);
+            }
+            places.extend(archived(&folder));
+        }
+        for it in packs.sessions().filter(|it| !own.contains(&it.key)) {
+            let folder = archive.join(it.agent).join(it.key.as_str());
+            places.push(Place::packed(folder, it.key, it.agent, it.time, it.hash));
+        }
         places.sort_by(|a, b| b.changed_at.cmp(&a.changed_at).then_with(|| a.key.cmp(&b.key)));
         places
     }
@@ -164,7 +192,7 @@ pub(crate) fn archived(folder: &Path) -> Option<Place> {
     let agent = folder.parent()?.file_name()?.to_str()?.to_owned();
     // A session whose record is lost is still one.
     let (changed_at, stamp) = state(&folder.join(crate::archive::STATE_FILE))
-        .or_else(|| state(folder).filter(|_| crate::archive::has_lost_its_record(folder)))?;
+        .or_else(|| state(folder).filter(|_| Copies::at(folder).have_lost_their_record()))?;
     let folder = folder.to_owned();
     Some(Place { key, origin: Origin::Archived, folder, changed_at, stamp, agent: Some(agent) })
 }
@@ -175,8 +203,7 @@ fn state(file: &Path) -> Option<(Timestamp, Stamp)> {
     let since = metadata.modified().ok()?.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     let changed_at = Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX));
     let name = file.file_name().unwrap_or_default().to_string_lossy();
-    let (version, nanos, len) = (env!("CARGO_PKG_VERSION"), since.as_nanos(), metadata.len());
-    let stamp = format!("{version}.{} {name} {len} {nanos}", antiphon_formats::READERS);
+    let stamp = format!("{VERSION}.{READERS} {name} {} {}", metadata.len(), since.as_nanos());
     Some((changed_at, Stamp::new(stamp)))
 }
 

@@ -7,7 +7,7 @@ use antiphon_catalog::{Block, Key, Origin, Text, Texts};
 use antiphon_formats::FORMATS;
 use antiphon_sources::{Bundle, Opened, open_foreign};
 
-use crate::archive::{Depth, Folder, damages, newest_copy, pack};
+use crate::archive::{Copies, Depth, Folder, damages, pack};
 use crate::damaged::{LeftOut, damage_of, with_causes};
 use crate::opened::open_files;
 use crate::{Store, StoredSession};
@@ -86,11 +86,14 @@ impl Texts for KeptTexts<'_> {
 
     fn blocks(&self, key: &Key, file: &str, numbers: &[u32]) -> Option<Vec<Block>> {
         let session = self.get(key)?;
-        let folder = match session.origin {
-            Origin::Recorded => session.folder.clone(),
-            Origin::Archived => newest_copy(&session.folder),
-        };
-        pack::blocks(&Folder::new(folder), file, numbers).ok()
+        match session.origin {
+            Origin::Recorded => pack::blocks(&Folder::new(&session.folder), file, numbers).ok(),
+            Origin::Archived => {
+                let copies = Copies::at(&session.folder);
+                let name = format!("{}/{file}", copies.newest()?);
+                pack::blocks(copies.bytes(), &name, numbers).ok()
+            }
+        }
     }
 
     fn stands_alone(&self, key: &Key) -> bool {

@@ -31,6 +31,17 @@ pub(super) enum Step {
     Rewritten,
 }
 
+/// What becomes of a copy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// More is added to it soon.
+    Growing,
+    /// It is compressed.
+    Compressed,
+    /// It is compressed with those of other sessions.
+    Together,
+}
+
 /// How much before the end of a copy must be the same in the source.
 const COMPARED_BYTES: usize = 4 << 10;
 /// How much is copied between two looks at the clock.
@@ -47,7 +58,7 @@ pub(super) struct Job<'a> {
     /// The folder that the file must lie in.
     pub(super) within: &'a Path,
     pub(super) deadline: Option<Instant>,
-    pub(super) packs: bool,
+    pub(super) form: Form,
     /// Whether the copy may be damaged, so that all of it is compared.
     pub(super) is_doubted: bool,
     /// What it was when it was last written.
@@ -143,7 +154,7 @@ impl Job<'_> {
             if length == 0 {
                 return Ok(Step::Done);
             }
-            if self.packs && length <= NEW_BYTES_MAX {
+            if self.form != Form::Growing && length <= NEW_BYTES_MAX {
                 return self.new_lines(source, length);
             }
         }
@@ -235,11 +246,11 @@ impl Job<'_> {
         Ok(true)
     }
 
-    /// Packs a copy at once, of which nothing was there.
+    /// Takes all at once of a file of which nothing was there.
     fn new_lines(&mut self, source: File, length: u64) -> io::Result<Step> {
         let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or_default());
         source.take(length).read_to_end(&mut bytes)?;
-        if !pack::pack_new(self.bytes, self.name, &bytes)? {
+        if self.form == Form::Together || !pack::pack_new(self.bytes, self.name, &bytes)? {
             self.replace(self.name, &bytes)?;
         }
         self.now(Sums::of(&bytes));

@@ -16,6 +16,9 @@ use super::sums::{Summing, Sums};
 
 /// What a smaller file would save is not worth the work.
 const WORTH_BYTES: u64 = 4 << 10;
+/// How a zip begins.
+const ZIP_MAGIC: [u8; 4] = *b"PK\x03\x04";
+
 /// The name of a file's packed form.
 pub(crate) fn packed(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
@@ -136,6 +139,11 @@ pub(super) fn unpack(bytes: &dyn Bytes, name: &str) -> io::Result<()> {
     io::copy(&mut decoder, &mut out)?;
     out.put(Settled::First)?;
     bytes.remove(&from)
+}
+
+/// Whether bytes are packed, in whatever way.
+pub(super) fn is_compressed(bytes: &[u8]) -> bool {
+    bytes.starts_with(&seekable::ZSTD_MAGIC) || bytes.starts_with(&ZIP_MAGIC)
 }
 
 /// The last block of a packed file; all, if it was not packed here.

@@ -10,7 +10,6 @@ use std::time::Duration;
 
 use antiphon_journal::{Damage, Follower, Seal, Sink};
 use antiphon_model::{Bodies, BodyError, Event, EventKind, Line, Place, Session, Timestamp};
-use antiphon_sources::Bundle;
 use antiphon_views::Reading;
 
 use super::view::event_line;
@@ -22,7 +21,7 @@ const INTERVAL: Duration = Duration::from_millis(50);
 
 pub(crate) fn run(args: &cli::Tail) -> anyhow::Result<Outcome> {
     let args = &cli::Tail { session: crate::opened::locate(&args.session)?, ..args.clone() };
-    if let Some(stamp) = Bundle::stamp(&args.session)? {
+    if let Some(stamp) = antiphon_library::stamp(&args.session)? {
         return foreign::run(args, stamp);
     }
     if args.once {

@@ -43,7 +43,7 @@ pub(super) fn run(args: &cli::Tail, mut stamp: Stamp) -> anyhow::Result<Outcome>
             std::thread::sleep(begun.elapsed() * 3);
         }
         std::thread::sleep(INTERVAL);
-        let now = Bundle::stamp(&args.session)?.unwrap_or_default();
+        let now = antiphon_library::stamp(&args.session)?.unwrap_or_default();
         is_new = now != stamp;
         if is_new {
             stamp = now;
