@@ -21,11 +21,20 @@ const ROUNDS: u64 = 60;
 
 /// Numbers that look random, the same for the same seed.
 #[derive(Debug)]
-struct Dice(u64);
+pub(crate) struct Dice(u64);
 
 impl Dice {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed.max(1))
+    }
+
+    /// Any number of eight hex digits.
+    pub(crate) fn hex(&mut self) -> usize {
+        self.roll(1 << 32)
+    }
+
     /// A number below `sides`; none is 0.
-    fn roll(&mut self, sides: usize) -> usize {
+    pub(crate) fn roll(&mut self, sides: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
@@ -60,7 +69,7 @@ pub(crate) fn run(root: &Path) -> Outcome {
     let (rounds, seed) = (number("ROUNDS", ROUNDS), number("SEED", 0x5eed));
     let binary = std::env::var_os("BINARY").map(Into::into);
     let binary = binary.unwrap_or_else(|| root.join("target/release/antiphon"));
-    let mut dice = Dice(seed.max(1));
+    let mut dice = Dice::new(seed);
     let mut machine = Machine::new(&binary, &mut dice)?;
     let begun = Instant::now();
     machine.antiphon(&["sync"])?;
@@ -141,9 +150,10 @@ fn kill_forget(machine: &mut Machine, dice: &mut Dice) -> Result<u64, Box<dyn Er
     let listed = machine.antiphon(&["ls", "--json", "--limit", "1000"])?;
     let is_back = String::from_utf8_lossy(&listed.stdout).contains(&id);
     // Every line of a session has its id.
-    let is_left = machine.holds(&id)?;
+    let left = machine.holder(&id)?;
+    let is_left = left.is_some();
     if !is_forgotten || is_back || is_left {
-        println!("  {id}: forgotten {is_forgotten}, back {is_back}, bytes left {is_left}");
+        println!("  {id}: forgotten {is_forgotten}, back {is_back}, bytes left in {left:?}");
     }
     machine.replace(&id, dice)?;
     Ok(u64::from(!is_forgotten || is_back || is_left))

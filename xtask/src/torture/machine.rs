@@ -129,20 +129,20 @@ impl Machine {
         Ok(files.into_iter().nth(at).ok_or("nothing is kept")?)
     }
 
-    /// Whether any file of the store holds a text, compressed or not.
-    pub(super) fn holds(&self, text: &str) -> Done<bool> {
+    /// The first file of the store that holds a text, compressed or not.
+    pub(super) fn holder(&self, text: &str) -> Done<Option<PathBuf>> {
         for file in files(&self.store()) {
-            let raw = fs::read(file)?;
+            let raw = fs::read(&file)?;
             // What can be decompressed of it, be it whole or not.
             let mut all = Vec::new();
             if let Ok(mut decoder) = zstd::stream::read::Decoder::new(&*raw) {
                 let _ = decoder.read_to_end(&mut all);
             }
             if [raw, all].iter().any(|it| memchr::memmem::find(it, text.as_bytes()).is_some()) {
-                return Ok(true);
+                return Ok(Some(file));
             }
         }
-        Ok(false)
+        Ok(None)
     }
 
     fn command(&self, words: &[&str]) -> Command {
