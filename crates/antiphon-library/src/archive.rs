@@ -54,7 +54,7 @@ use antiphon_sources::{Database, Error, Near, list};
 
 use crate::Store;
 use crate::store::make_folders;
-pub(crate) use bytes::{Folder, replace};
+pub(crate) use bytes::{Folder, is_half_written, replace};
 pub use check::Damage;
 pub(crate) use check::{Depth, damages, is_damage, problems_of, restore_record};
 pub(crate) use copies::Copies;

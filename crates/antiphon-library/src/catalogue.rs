@@ -5,7 +5,7 @@
 //! made again; one that cannot be written, be the disk full or not ours, is made in memory, for
 //! this once. A session that cannot be read is named by every answer ([`Catalogue::left_out`]).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -33,7 +33,7 @@ pub struct Catalogue<'p> {
     is_in_memory: bool,
     progress: Progress<'p>,
     /// What was there when it was last brought into step, if nothing had changed.
-    current: Option<(Vec<Place>, BTreeMap<Key, Row>)>,
+    current: Option<(Vec<Place>, HashMap<Key, Row>)>,
     /// The sessions that could not be read.
     failed: BTreeMap<Key, LeftOut>,
 }
@@ -217,7 +217,8 @@ impl Catalogue<'_> {
         let stale: Vec<Place> = places.iter().filter(|it| !is_known(it)).cloned().collect();
         let mut known = known;
         places.iter().for_each(|place| drop(known.remove(&place.key)));
-        let gone: Vec<Change> = known.into_keys().map(Change::Remove).collect();
+        let gone: BTreeSet<Key> = known.into_keys().collect();
+        let gone: Vec<Change> = gone.into_iter().map(Change::Remove).collect();
         let removed = gone.len();
         self.catalog.write(&gone)?;
         if stale.is_empty() {

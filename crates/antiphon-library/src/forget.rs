@@ -19,7 +19,7 @@ use antiphon_formats::FORMATS;
 use antiphon_sources::{Error, list, relative};
 
 use crate::Store;
-use crate::archive::{PACKS, Packs, replace};
+use crate::archive::{PACKS, Packs, is_half_written, replace};
 use crate::store::{FORGOTTEN, make_folders};
 
 /// The ending of what is still to be done.
@@ -51,6 +51,7 @@ impl Store {
         let keys = keys.iter().map(|key| format!("{key}\n"));
         let text =
             format!("{}\n{}", session_id.replace('\n', " "), below.chain(keys).collect::<String>());
+        remove_drafts(&pending).map_err(|error| cannot_write(&pending, error))?;
         write_settled(&pending, &text).map_err(|error| cannot_write(&pending, error))?;
         self.finish(&pending)?;
         self.drop_from_catalogue();
@@ -100,6 +101,17 @@ impl Store {
         absent_is_fine(fs::remove_file(pending)).map_err(|error| cannot_write(pending, error))?;
         Ok(Some(session_id))
     }
+}
+
+/// Removes what was left by one that was killed while it wrote a file: the session's id is in it.
+fn remove_drafts(file: &Path) -> io::Result<()> {
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    let is_draft = |path: &PathBuf| {
+        let other = path.file_name().unwrap_or_default().to_string_lossy();
+        other.starts_with(&*name) && is_half_written(&other)
+    };
+    let drafts = list(file.parent().unwrap_or(Path::new(""))).into_iter().filter(is_draft);
+    drafts.map(fs::remove_file).try_for_each(absent_is_fine)
 }
 
 /// Whether this is what the folder of a session is called, and nothing else in the world.

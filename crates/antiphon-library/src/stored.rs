@@ -7,7 +7,7 @@ mod digest;
 mod find;
 mod part;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -73,7 +73,7 @@ fn main_file(origin: Origin, folder: &Path) -> PathBuf {
 
 impl Store {
     /// What the catalogue knows, if there is one that can be read. Nothing is made or written.
-    pub(crate) fn known_rows(&self) -> BTreeMap<Key, Row> {
+    pub(crate) fn known_rows(&self) -> HashMap<Key, Row> {
         let file = self.catalog_file();
         let rows = file.is_file().then(|| Sqlite::open(&file).and_then(|it| it.rows()));
         let rows = rows.and_then(Result::ok).unwrap_or_default();
@@ -135,13 +135,17 @@ impl Store {
     }
 }
 
-pub(crate) fn by_key(rows: Vec<Row>) -> BTreeMap<Key, Row> {
+/// Nobody asks for their order.
+pub(crate) fn by_key(rows: Vec<Row>) -> HashMap<Key, Row> {
     rows.into_iter().map(|row| (row.key.clone(), row)).collect()
 }
 
 /// The sessions at these places, with what is known of some. One that another holds is that one's.
-pub(crate) fn sessions_of(places: Vec<Place>, known: BTreeMap<Key, Row>) -> Vec<StoredSession> {
-    let mut sessions = merged(listed(places, known).filter(|session| !session.is_part));
+pub(crate) fn sessions_of(places: Vec<Place>, known: HashMap<Key, Row>) -> Vec<StoredSession> {
+    let is_recorded = places.iter().any(|place| place.origin == Origin::Recorded);
+    let sessions = listed(places, known).filter(|session| !session.is_part);
+    // Without a recording there is none to be merged.
+    let mut sessions = if is_recorded { merged(sessions) } else { sessions.collect() };
     newest_first(&mut sessions);
     sessions
 }
@@ -151,10 +155,7 @@ fn newest_first(sessions: &mut [StoredSession]) {
     sessions.sort_by(|a, b| times(b).cmp(&times(a)).then_with(|| a.key.cmp(&b.key)));
 }
 
-fn listed(
-    places: Vec<Place>,
-    mut known: BTreeMap<Key, Row>,
-) -> impl Iterator<Item = StoredSession> {
+fn listed(places: Vec<Place>, mut known: HashMap<Key, Row>) -> impl Iterator<Item = StoredSession> {
     places.into_iter().filter_map(move |place| match known.remove(&place.key) {
         Some(row) if row.stamp == place.stamp => StoredSession::of_row(&place, row),
         _ => StoredSession::read(&place),

@@ -1,7 +1,7 @@
 //! The texts of what is kept, for the catalogue; and what is found damaged while they are read.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Mutex, PoisonError};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use antiphon_catalog::{Block, Key, Origin, Text, Texts};
 use antiphon_formats::FORMATS;
@@ -16,25 +16,27 @@ use crate::{Store, StoredSession};
 #[derive(Debug)]
 pub(crate) struct KeptTexts<'a> {
     store: &'a Store,
-    sessions: BTreeMap<&'a Key, &'a StoredSession>,
+    all: &'a [StoredSession],
+    /// By their keys, once somebody asks for one.
+    sessions: OnceLock<HashMap<&'a Key, &'a StoredSession>>,
     /// The sessions that turned out to be damaged.
     damaged: Mutex<BTreeMap<Key, LeftOut>>,
 }
 
 impl<'a> KeptTexts<'a> {
     pub(crate) fn new(store: &'a Store, sessions: &'a [StoredSession]) -> Self {
-        let sessions = sessions.iter().map(|session| (&session.key, session)).collect();
-        Self { store, sessions, damaged: Mutex::default() }
+        Self { store, all: sessions, sessions: OnceLock::new(), damaged: Mutex::default() }
     }
 
     /// A session, by its key.
     pub(crate) fn get(&self, key: &Key) -> Option<&'a StoredSession> {
-        self.sessions.get(key).copied()
+        let by_key = || self.all.iter().map(|session| (&session.key, session)).collect();
+        self.sessions.get_or_init(by_key).get(key).copied()
     }
 
     /// Checks those copies of some sessions that have no checksum of their own.
     pub(crate) fn check(&self, ids: &BTreeSet<&str>) {
-        let told = self.sessions.values().filter(|it| ids.contains(&*it.session_id));
+        let told = self.all.iter().filter(|it| ids.contains(&*it.session_id));
         for session in told.filter(|it| it.origin == Origin::Archived) {
             if let Some(damage) = damages(&session.folder, Depth::Unpacked).first() {
                 self.note(session, format!("`{}`: {}", damage.path.display(), damage.what));

@@ -44,7 +44,7 @@ pub(crate) struct Packs {
     bytes: Folder,
     packs: Vec<Arc<Pack>>,
     /// By their keys: the pack, and the session's place in its list.
-    sessions: Vec<(u128, usize, usize)>,
+    sessions: Arc<Vec<(u128, usize, usize)>>,
     /// When the folder last changed; nothing, if it may have changed since without another time.
     changed: Option<u128>,
 }
@@ -95,6 +95,12 @@ impl Packs {
         let mut names: Vec<String> = bytes.list("");
         names.retain(|name| pack::number_of(name).is_some());
         names.sort_by_key(|name| pack::number_of(name));
+        // What is known is known, though the time of the folder does not say so yet.
+        let is_same = |it: &&Self| it.packs.iter().map(|pack| &pack.name).eq(&names);
+        if let Some(Self { packs, sessions, .. }) = known.filter(is_same) {
+            let (packs, sessions) = (packs.clone(), Arc::clone(sessions));
+            return Self { folder, bytes, packs, sessions, changed: is_settled.then_some(changed) };
+        }
         let open = |name: String| {
             let known = known.and_then(|it| it.packs.iter().find(|pack| pack.name == name));
             match known {
@@ -112,7 +118,8 @@ impl Packs {
         // Of a session that is in several the last counts.
         sessions.sort_unstable_by(|a, b| (a.0, b.1, b.2).cmp(&(b.0, a.1, a.2)));
         sessions.dedup_by_key(|(key, _, _)| *key);
-        Self { folder, bytes, packs, sessions, changed: is_settled.then_some(changed) }
+        let (sessions, changed) = (Arc::new(sessions), is_settled.then_some(changed));
+        Self { folder, bytes, packs, sessions, changed }
     }
 
     fn place(&self, key: &Key) -> Option<(&Arc<Pack>, &Listed)> {

@@ -143,6 +143,10 @@ fn of_a_forgotten_session_no_byte_remains_though_it_was_packed_with_others() {
     // As one that was killed while it wrote a pack would leave it.
     let half = at.join("store/packs/000002.zst.4711.new");
     fs::copy(&packs(at)[0], &half).unwrap();
+    // And one that was killed while it wrote down what was to be forgotten.
+    fs::create_dir(at.join("store/forgotten")).unwrap();
+    let key = antiphon_catalog::Key::of("", &id(9));
+    fs::write(at.join(format!("store/forgotten/{key}.pending.4711.new")), id(9)).unwrap();
     let before = fs::read(&packs(at)[0]).unwrap();
     let forgotten = antiphon(at, &["forget", &id(9), "--yes"]);
     assert_eq!(forgotten.exit, 0, "{forgotten}");

@@ -20,7 +20,7 @@ use super::{PACKS, Packs};
 use crate::store::{make_folders, write_version};
 
 /// A pack that is longer is not written again for the sake of a few more sessions.
-const FULL_BYTES: u64 = 2 << 20;
+const FULL_BYTES: u64 = 1 << 20;
 /// A pack that is shorter is written again whenever something comes.
 const SHORT_BYTES: u64 = 64 << 10;
 /// What files of sessions are compressed to, at most, as far as was seen.
