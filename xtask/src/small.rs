@@ -24,8 +24,8 @@ pub(crate) fn run(root: &Path) -> Outcome {
     let folder = std::env::temp_dir().join(format!("antiphon-small-{}", std::process::id()));
     let raw = make(root, &folder.join("home"), count.unwrap_or(SESSIONS))?;
     let other = std::env::var_os("OTHER").map(PathBuf::from);
-    let binaries = other.into_iter().chain([root.join("target/release/antiphon")]);
-    let measured = binaries.map(|binary| measure(&folder, binary, raw)).collect::<Result<(), _>>();
+    let mut binaries = other.into_iter().chain([root.join("target/release/antiphon")]);
+    let measured = binaries.try_for_each(|binary| measure(&folder, binary, raw));
     fs::remove_dir_all(&folder)?;
     measured?;
     Ok(ExitCode::SUCCESS)

@@ -2,9 +2,10 @@
 //! store as a power cut does, and flips bits in them.
 //!
 //! After each of these the next `sync` runs, and every byte of every source must come out of
-//! `export --as native`; of a session that was forgotten no byte may remain in the store, compressed
-//! or not. Most sessions are small, and lie in packs. Where a flipped bit is met before that, the answer must be right or name
-//! the damage. `ROUNDS=n` for more rounds, `SEED=n` for others, `BINARY=path` for another binary.
+//! `export --as native`; of a session that was forgotten no byte may remain in the store,
+//! compressed or not. Most sessions are small, and lie in packs. Where a flipped bit is met before
+//! that, the answer must be right or name the damage. `ROUNDS=n` for more rounds, `SEED=n` for
+//! others, `BINARY=path` for another binary.
 
 mod machine;
 
