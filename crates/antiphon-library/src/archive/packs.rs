@@ -17,6 +17,7 @@ mod left;
 mod pack;
 mod session;
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -105,8 +106,12 @@ impl Packs {
             let known = known.and_then(|it| it.packs.iter().find(|pack| pack.name == name));
             match known {
                 Some(pack) => Some(Arc::clone(pack)),
-                // One that is gone again has been put into another.
-                None => Pack::open(&bytes, &name).ok().map(Arc::new),
+                None => match Pack::open(&bytes, &name) {
+                    Ok(pack) => Some(Arc::new(pack)),
+                    // One that is gone again has been put into another.
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+                    Err(error) => Some(Arc::new(Pack::unreadable(&name, &error))),
+                },
             }
         };
         let packs: Vec<Arc<Pack>> = names.into_iter().filter_map(open).collect();

@@ -28,6 +28,8 @@ const COMPRESSED_PARTS: u64 = 4;
 
 /// The ending of a folder that is being removed.
 const GONE: &str = ".gone";
+/// The ending of a pack that was damaged: somebody may want to look at what could not be read.
+const ASIDE: &str = ".damaged";
 
 /// A session that is to be packed.
 #[derive(Debug)]
@@ -190,6 +192,15 @@ impl Packs {
             return Ok(());
         }
         let locked = Locked::new(root)?;
+        if let Some(pack) = locked.packs.packs.iter().find(|pack| pack.is_unreadable) {
+            // It may hold one of them.
+            return Err(io::Error::other(format!("`{}` cannot be read", pack.name)));
+        }
+        for path in list(&locked.packs.folder) {
+            if path.to_string_lossy().ends_with(ASIDE) {
+                fs::remove_file(path)?;
+            }
+        }
         let numbers: BTreeSet<u128> = keys.iter().map(super::key_number).collect();
         let has = |pack: &Arc<Pack>| pack.sessions.iter().any(|it| numbers.contains(&it.key));
         // What a damaged pack holds may not all be told.
@@ -213,21 +224,28 @@ impl Packs {
         names: &BTreeSet<String>,
         marks: &dyn Marks,
     ) -> io::Result<()> {
-        let is_damaged = |pack: &Arc<Pack>| pack.damage.is_some() || names.contains(&pack.name);
+        let is_damaged = |pack: &Arc<Pack>| {
+            !pack.is_unreadable && (pack.damage.is_some() || names.contains(&pack.name))
+        };
         if !Self::of(root).packs.iter().any(is_damaged) {
             return Ok(());
         }
         let locked = Locked::new(root)?;
         let packs = locked.packs.packs.iter().filter(|it| is_damaged(it));
         let packs: Vec<Arc<Pack>> = packs.cloned().collect();
-        let mut living = Vec::new();
+        let mut all = Vec::new();
         for pack in &packs {
-            living.extend(locked.living(pack)?);
+            let mut living = locked.living(pack)?;
+            let damaged: Vec<&Entry> = living.iter().filter(|entry| !entry.is_whole()).collect();
+            damaged.iter().for_each(|entry| marks.damaged(&entry.key));
+            // What a damaged list has lost is known to nobody, so the pack stays as it is beside.
+            if pack.damage.is_some() || !damaged.is_empty() {
+                let folder = &locked.packs.folder;
+                fs::copy(folder.join(&pack.name), folder.join(format!("{}{ASIDE}", pack.name)))?;
+            }
+            all.append(&mut living);
         }
-        for entry in living.iter().filter(|entry| !entry.is_whole()) {
-            marks.damaged(&entry.key);
-        }
-        locked.replace(&packs, &living)
+        locked.replace(&packs, &all)
     }
 }
 

@@ -49,6 +49,8 @@ pub(super) struct Pack {
     pub(super) sessions: Vec<Listed>,
     /// What is wrong with it, as far as its list and its table tell.
     pub(super) damage: Option<String>,
+    /// Whether the disk did not give it: then nobody knows what it holds.
+    pub(super) is_unreadable: bool,
     frames: Vec<Frame>,
     /// The notes of each group, once they were asked for.
     notes: Vec<OnceLock<Option<Arc<Vec<Note>>>>>,
@@ -173,7 +175,15 @@ impl Pack {
     fn new(name: &str, agents: Vec<String>, sessions: Vec<Listed>, frames: Vec<Frame>) -> Self {
         let notes = (0..frames.len() / 2).map(|_| OnceLock::new()).collect();
         let (name, last) = (name.to_owned(), Mutex::default());
-        Self { name, agents, sessions, damage: None, frames, notes, last }
+        let (damage, is_unreadable) = (None, false);
+        Self { name, agents, sessions, damage, is_unreadable, frames, notes, last }
+    }
+
+    /// One that the disk does not give.
+    pub(super) fn unreadable(name: &str, error: &io::Error) -> Self {
+        let damage = Some(format!("cannot be read: {error}"));
+        let pack = Self::new(name, Vec::new(), Vec::new(), Vec::new());
+        Self { damage, is_unreadable: true, ..pack }
     }
 
     /// The same of a pack that is damaged: whatever groups can still be found.
