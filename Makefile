@@ -40,6 +40,7 @@ bench: need       ## Speed, beside what cannot be beaten
 	@cargo run --release --quiet --package xtask -- startup
 	@cargo run --release --quiet --package xtask -- counting
 	@cargo run --release --quiet --package xtask -- library
+	@cargo run --release --quiet --package xtask -- small
 	@cargo run --release --quiet --package xtask -- recording
 
 FUZZ ?= -max_total_time=60

@@ -45,16 +45,16 @@ pub(crate) fn run(root: &Path) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-struct Bench<'a> {
-    folder: &'a Path,
-    binary: PathBuf,
+pub(crate) struct Bench<'a> {
+    pub(crate) folder: &'a Path,
+    pub(crate) binary: PathBuf,
 }
 
 /// What a command used.
 #[derive(Clone, Copy)]
-struct Used {
-    cpu: f64,
-    seconds: f64,
+pub(crate) struct Used {
+    pub(crate) cpu: f64,
+    pub(crate) seconds: f64,
     megabytes: f64,
 }
 
@@ -76,7 +76,11 @@ impl Bench<'_> {
         self.others(&home)
     }
 
-    fn ours(&self, what: &str, words: &[&str]) -> Result<Used, Box<dyn std::error::Error>> {
+    pub(crate) fn ours(
+        &self,
+        what: &str,
+        words: &[&str],
+    ) -> Result<Used, Box<dyn std::error::Error>> {
         let used = self.measure(&self.binary, words).ok_or("antiphon failed")?;
         show(&format!("antiphon {what}"), used);
         Ok(used)
@@ -142,7 +146,7 @@ impl Bench<'_> {
     }
 
     /// `None` for what cannot be run. That nothing was found is an answer.
-    fn measure(&self, program: &Path, words: &[&str]) -> Option<Used> {
+    pub(crate) fn measure(&self, program: &Path, words: &[&str]) -> Option<Used> {
         let mut words = words.to_vec();
         let program = program.to_string_lossy();
         words.insert(0, &program);
@@ -159,7 +163,7 @@ impl Bench<'_> {
     }
 }
 
-fn show(what: &str, used: Used) {
+pub(crate) fn show(what: &str, used: Used) {
     let Used { cpu, seconds, megabytes } = used;
     println!("  {what:<34} {cpu:>7.2} {seconds:>7.2} {megabytes:>6.0}");
 }

@@ -14,6 +14,7 @@ mod library;
 mod recording;
 mod samples;
 mod schemas;
+mod small;
 mod startup;
 mod tidy;
 mod torture;
@@ -63,6 +64,11 @@ const CHORES: &[Chore] = &[
         name: "recording",
         about: "measure what an agent feels of being recorded",
         run: recording::run,
+    },
+    Chore {
+        name: "small",
+        about: "measure keeping and listing many small sessions",
+        run: small::run,
     },
     Chore {
         name: "startup",

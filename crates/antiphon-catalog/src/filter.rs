@@ -18,6 +18,8 @@ const BITS_A_PIECE: usize = 6;
 const LETTER_BITS: u32 = 6;
 /// Every piece there is.
 const PIECES: usize = 1 << (3 * LETTER_BITS);
+/// So much is looked at letter by letter.
+const SHORT_BYTES: usize = 32 << 10;
 const SEGMENT_BITS: u32 = 4;
 /// So many small filters make up one.
 pub(crate) const SEGMENTS: usize = 1 << SEGMENT_BITS;
@@ -33,7 +35,8 @@ pub(crate) struct Filter {
 /// Makes filters, one after the other, without a new table for each.
 #[derive(Debug)]
 pub(crate) struct FilterMaker {
-    /// Whether it is there, for every piece. A byte each: that is faster than a bit.
+    /// Whether it is there, for every piece. A byte each: that is faster than a bit. Between two
+    /// filters none is.
     seen: Box<[u8; PIECES]>,
     letters: [u8; 256],
 }
@@ -81,7 +84,9 @@ impl FilterMaker {
 
     /// Of the texts of a block; no word stands half in one and half in another.
     pub(crate) fn make(&mut self, texts: &[&[u8]]) -> Filter {
-        self.seen.fill(0);
+        if texts.iter().map(|text| text.len()).sum::<usize>() <= SHORT_BYTES {
+            return self.make_short(texts);
+        }
         for text in texts {
             // Eight letters at once: what one adds does not have to wait for the one before it.
             let (eights, rest) = text.as_chunks::<8>();
@@ -93,7 +98,37 @@ impl FilterMaker {
                 before = self.see(before, &[*byte]);
             }
         }
-        Filter::of(&self.pieces())
+        let filter = Filter::of(&self.pieces());
+        self.seen.fill(0);
+        filter
+    }
+
+    /// The same of a short text, for which the whole table would take longer than the text.
+    fn make_short(&mut self, texts: &[&[u8]]) -> Filter {
+        const LETTER: usize = (1 << LETTER_BITS) - 1;
+        let mut found = Vec::new();
+        for text in texts {
+            let mut piece = 0;
+            for byte in *text {
+                let letter = self.letters.get(usize::from(*byte)).copied().unwrap_or_default();
+                piece = ((piece << LETTER_BITS) | usize::from(letter)) & (PIECES - 1);
+                let is_letters = letter != 0
+                    && piece >> LETTER_BITS & LETTER != 0
+                    && piece >> (2 * LETTER_BITS) != 0;
+                if is_letters
+                    && let Some(seen) = self.seen.get_mut(piece)
+                    && *seen == 0
+                {
+                    *seen = 1;
+                    found.push(piece);
+                }
+            }
+        }
+        for &piece in &found {
+            self.seen.get_mut(piece).into_iter().for_each(|seen| *seen = 0);
+        }
+        let spread = |piece: usize| self::spread(u32::try_from(piece).unwrap_or_default());
+        Filter::of(&found.into_iter().map(spread).collect::<Vec<u64>>())
     }
 
     /// What was seen, spread.
@@ -253,6 +288,17 @@ mod tests {
         let word = Pieces::of("zqneedle4110e914");
         let wrong = blocks.iter().filter(|filter| may_hold(filter, &word)).count();
         assert_eq!(wrong, 0);
+    }
+
+    #[test]
+    fn a_short_text_has_the_filter_that_it_would_have_in_a_long_one() {
+        let mut maker = FilterMaker::new();
+        for len in [0, 1, 2, 3, 9, 1000, 20_000] {
+            let text = text(11, len);
+            let short = maker.make(&[text.as_bytes(), b"ab", b"cd"]);
+            let spaces = " ".repeat(SHORT_BYTES);
+            assert_eq!(short, maker.make(&[text.as_bytes(), b"ab", b"cd", spaces.as_bytes()]));
+        }
     }
 
     #[test]

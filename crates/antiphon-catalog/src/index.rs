@@ -1,5 +1,7 @@
 //! From a session that was read to what the catalogue holds of it.
 
+use std::cell::Cell;
+
 use antiphon_model::{Detail, Entry, EntryKind, Role, Session, Timestamp};
 use antiphon_views::{Identity, Reading, sub_agent};
 
@@ -30,23 +32,49 @@ pub struct Subject<'a> {
 /// What is made of a session's files: filters, by the numbers of their streams.
 #[derive(Debug)]
 pub struct Index {
-    maker: FilterMaker,
+    maker: Lent,
     files: Vec<FileBlocks>,
     /// Whether the filters are made of all bytes, for each file; otherwise they are still to be
     /// made.
     are_made: Vec<bool>,
 }
 
+thread_local! {
+    /// Its table is larger than most sessions, and making one takes longer than reading them.
+    static MAKER: Cell<Option<FilterMaker>> = const { Cell::new(None) };
+}
+
+/// The thread's maker of filters, while somebody has it.
+#[derive(Debug)]
+struct Lent(Option<FilterMaker>);
+
+impl Lent {
+    fn take() -> Self {
+        Self(MAKER.take())
+    }
+
+    fn get(&mut self) -> &mut FilterMaker {
+        self.0.get_or_insert_with(FilterMaker::new)
+    }
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        // A thread that ends has no use for it.
+        let _ = MAKER.try_with(|maker| maker.set(self.0.take()));
+    }
+}
+
 impl Default for Index {
     fn default() -> Self {
-        Self { maker: FilterMaker::new(), files: Vec::new(), are_made: Vec::new() }
+        Self { maker: Lent::take(), files: Vec::new(), are_made: Vec::new() }
     }
 }
 
 impl Index {
     /// Takes a file. If its bytes are not those of a stream, its filters are of all that it holds.
     pub fn add(&mut self, name: &str, bytes: Option<&[u8]>) {
-        let made = bytes.map(|bytes| filters(&mut self.maker, bytes, |part| vec![part]));
+        let made = bytes.map(|bytes| filters(self.maker.get(), bytes, |part| vec![part]));
         self.are_made.push(made.is_some());
         self.files.push(FileBlocks { name: name.to_owned(), blocks: made.unwrap_or_default() });
     }
@@ -75,7 +103,7 @@ impl Index {
         let files = self.files.iter_mut().zip(self.are_made).zip(streams.iter().zip(&searched));
         for ((file, is_made), (bytes, searched)) in files {
             if !is_made {
-                file.blocks = filters(&mut self.maker, bytes, searched.of_parts());
+                file.blocks = filters(self.maker.get(), bytes, searched.of_parts());
             }
         }
         self.files

@@ -1,7 +1,7 @@
 //! A list: some sessions, in an order.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use antiphon_model::Timestamp;
 use antiphon_views::Totals;
@@ -63,7 +63,8 @@ pub(crate) fn list<C: Catalog + ?Sized>(
     sort: SessionSort,
     texts: &dyn Texts,
 ) -> Result<Vec<(Key, Totals)>, CatalogError> {
-    let mut sums: BTreeMap<Key, Totals> = BTreeMap::new();
+    // Nobody asks for their order.
+    let mut sums: HashMap<Key, Totals> = HashMap::new();
     for sum in catalog.sums(None)? {
         *sums.entry(sum.session).or_default() += sum.totals;
     }

@@ -7,7 +7,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// Opens a regular file for reading. A link is followed; anything but a regular file at its end is
 /// an error of the kind [`io::ErrorKind::InvalidInput`].
@@ -84,8 +84,23 @@ struct LeadsOut;
 /// Where a path leads to, if that lies in the folder.
 fn resolve_within(path: &Path, folder: &Path) -> io::Result<Option<PathBuf>> {
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    // Most are no links, and to resolve the whole path of each takes a call for every part of it.
+    if has_no_link(path, folder) {
+        return Ok(Some(path.to_owned()));
+    }
     let (path, folder) = (path.canonicalize()?, folder.canonicalize()?);
     Ok(path.starts_with(&folder).then_some(path))
+}
+
+/// Whether a path lies in the folder by its name, and no part of it below the folder is a link.
+fn has_no_link(path: &Path, folder: &Path) -> bool {
+    let Ok(below) = path.strip_prefix(folder) else { return false };
+    let mut at = folder.to_owned();
+    below.components().all(|part| {
+        at.push(part);
+        let is_plain = matches!(part, Component::Normal(_));
+        is_plain && at.symlink_metadata().is_ok_and(|it| !it.is_symlink())
+    })
 }
 
 fn open_with(path: &Path, refuses_links: bool) -> io::Result<File> {

@@ -9,9 +9,10 @@ use std::path::{Path, PathBuf};
 
 use antiphon_journal::{Damage, Log, LogBodies, Seal, Sink, regular};
 use antiphon_model::{Bodies, Body, BodyError, Event, EventKind, Line, Place, Session};
-use antiphon_sources::{Opened, list};
+use antiphon_sources::{Error, Opened, list};
 
-use crate::{Store, archive};
+use crate::Store;
+use crate::archive::{self, Copies};
 
 /// The name of their log in the folder of a session.
 pub(crate) const FILE: &str = "annotations.jsonl";
@@ -19,7 +20,14 @@ pub(crate) const FILE: &str = "annotations.jsonl";
 /// Where the annotations of a session are, or would be, of which a copy is kept: by any file of the
 /// copy. Nothing, for a file that is no copy.
 pub fn annotations_of(copy: &Path) -> Option<PathBuf> {
-    archive::folder_of(copy).map(|folder| folder.join(FILE))
+    Copies::of_copy(copy).map(|copies| copies.folder().join(FILE))
+}
+
+/// The same, where something is to be written: a session that is kept with others gets a folder.
+pub fn annotations_to_write(copy: &Path) -> Result<Option<PathBuf>, Error> {
+    let Some(copies) = Copies::of_copy(copy) else { return Ok(None) };
+    Store::give_folder(copies.folder())?;
+    Ok(Some(copies.folder().join(FILE)))
 }
 
 /// The same for a file that may be a copy, or an agent's own of which `store` keeps one. Nothing,

@@ -28,15 +28,21 @@
 
 mod bytes;
 mod check;
+mod copies;
 mod copy;
 mod copying;
 mod generation;
-mod layout;
+mod lock;
 pub(crate) mod pack;
+mod packs;
+mod seekable;
+mod settled;
 mod sizes;
+mod small;
 mod state;
 mod sums;
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -48,17 +54,19 @@ use antiphon_sources::{Database, Error, Near, list};
 
 use crate::Store;
 use crate::store::make_folders;
-pub(crate) use bytes::{Folder, replace};
+pub(crate) use bytes::{Folder, is_half_written, replace};
 pub use check::Damage;
 pub(crate) use check::{Depth, damages, is_damage, problems_of, restore_record};
+pub(crate) use copies::{Copies, called};
+use copy::Form;
 use copying::{Copying, How};
-pub(crate) use layout::{
-    copies, folder_of, has_lost_its_record, is_kept, main_file, name_of, native_files_at,
-    newest_copy,
-};
-pub(crate) use sizes::{Sizes, has_changed_lately, is_fresh, size};
-pub(crate) use state::STATE_FILE;
+pub(crate) use packs::{Incoming, Marks, PACKS, Packs};
+pub(crate) use settled::write_back;
+pub(crate) use sizes::{Sizes, is_fresh, size};
+pub(crate) use small::{SMALL_BYTES_MAX, entry_of};
+use small::{make_session_folder, take_out};
 use state::State;
+pub(crate) use state::{STAMP_FILE, STATE_FILE};
 
 /// A session whose files are to be kept.
 #[derive(Debug, Clone)]
@@ -125,7 +133,7 @@ impl Store {
     /// Copies what is new of a session's files, until `deadline` if there is one. It never waits
     /// for another process.
     pub fn archive(&self, source: &Source, deadline: Option<Instant>) -> Result<Copied, Error> {
-        let how = How { known: Known::Nothing, deadline, packs: false, is_doubted: false };
+        let how = How { known: Known::Nothing, deadline, form: Form::Growing, is_doubted: false };
         self.copy(source, how).map(|done| done.copied)
     }
 
@@ -137,7 +145,7 @@ impl Store {
         known: Known<'_>,
         is_doubted: bool,
     ) -> Result<Done, Error> {
-        self.copy(source, How { known, deadline: None, packs: true, is_doubted })
+        self.copy(source, How { known, deadline: None, form: Form::Compressed, is_doubted })
     }
 
     fn copy(&self, source: &Source, how: How<'_>) -> Result<Done, Error> {
@@ -156,10 +164,12 @@ impl Store {
 
     fn copy_locked(&self, folder: &Path, source: &Source, how: How<'_>) -> Result<Done, Error> {
         let mut done = Done::default();
-        make_folders(folder).map_err(|error| cannot_write(folder, error))?;
         let key = Key::of(source.agent, &source.session_id);
-        let copying = Copying { folder, bytes: Folder::new(folder), source, how };
+        let bytes = Folder::new(folder);
+        let copying = Copying { folder, bytes: &bytes, source, how };
         loop {
+            let made = make_session_folder(self.root(), folder);
+            made.map_err(|error| cannot_write(folder, error))?;
             let Some(lock) = copying.lock_or_want()? else {
                 return Ok(Done { copied: Copied::Busy, files: None, ..done });
             };
@@ -168,6 +178,11 @@ impl Store {
                 let _ = fs::remove_dir(folder);
                 return Ok(Done::default());
             }
+            // It was packed meanwhile, and its folder is gone.
+            if !folder.is_dir() {
+                continue;
+            }
+            take_out(folder)?;
             copying.takes_what_is_wanted();
             loop {
                 if !copying.copy(&mut done)? {
@@ -178,7 +193,7 @@ impl Store {
                     break;
                 }
             }
-            if how.packs {
+            if how.form == Form::Compressed {
                 copying.pack(done.is_open)?;
             }
             drop(lock);
@@ -191,7 +206,7 @@ impl Store {
     /// The same for a session that was archived before, if there is one with that key.
     pub fn catch_up(&self, agent: &'static str, key: &Key) -> Result<Copied, Error> {
         let folder = self.archive_folder(agent, key);
-        let Some(State { session_id, source, .. }) = State::read(&folder) else {
+        let Some(State { session_id, source, .. }) = Copies::at(&folder).state() else {
             return Ok(Copied::All);
         };
         if source.as_os_str().is_empty() {
@@ -201,10 +216,26 @@ impl Store {
     }
 }
 
+/// The folders of sessions in the archive, whether they have them or are packed: of an agent, or of
+/// all.
+fn folders(store: &Path, agent: Option<&str>) -> Vec<PathBuf> {
+    let archive = store.join("archive");
+    let agents = match agent {
+        Some(agent) => vec![archive.join(agent)],
+        None => list(&archive),
+    };
+    let own = agents.iter().flat_map(|agent| list(agent));
+    let packs = Packs::of(store);
+    let packed = packs.sessions().filter(|it| agent.is_none_or(|agent| agent == it.agent));
+    let packed = packed.map(|it| archive.join(it.agent).join(it.key.as_str()));
+    let folders: BTreeSet<PathBuf> = own.chain(packed).collect();
+    folders.into_iter().collect()
+}
+
 /// Where an agent's sessions came from that are kept.
 pub(crate) fn sources_of(store: &Path, agent: &str) -> Vec<PathBuf> {
-    let folders = list(&store.join("archive").join(agent)).into_iter();
-    folders.filter_map(|folder| Some(State::read(&folder)?.source)).collect()
+    let folders = folders(store, Some(agent)).into_iter();
+    folders.filter_map(|folder| Some(Copies::at(&folder).state()?.source)).collect()
 }
 
 impl Store {
@@ -212,14 +243,22 @@ impl Store {
     pub fn copy_of(&self, source: &Path) -> Option<PathBuf> {
         let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let wanted = real(source);
-        let agents = list(&self.root().join("archive"));
-        let mut folders = agents.iter().flat_map(|agent| list(agent));
-        let is_of = |folder: &PathBuf| {
-            let state =
-                State::read(folder).filter(|it| it.source.file_name() == source.file_name());
+        let is_of = |copies: &Copies| {
+            let state = copies.state().filter(|it| it.source.file_name() == source.file_name());
             state.is_some_and(|state| real(&state.source) == wanted)
         };
-        folders.find(is_of).and_then(|folder| main_file(&folder))
+        let mut all = folders(self.root(), None).into_iter().map(|folder| Copies::at(&folder));
+        all.find(is_of).and_then(|copies| copies.main_file())
+    }
+
+    /// Sees to it that a session has a folder of its own, for what people say about it.
+    pub(crate) fn give_folder(folder: &Path) -> Result<(), Error> {
+        if Copies::at(folder).packed().is_none() {
+            return Ok(());
+        }
+        make_folders(folder).map_err(|error| cannot_write(folder, error))?;
+        let _lock = lock::wait(folder).map_err(|error| cannot_write(folder, error))?;
+        take_out(folder)
     }
 }
 

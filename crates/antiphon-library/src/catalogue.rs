@@ -5,7 +5,7 @@
 //! made again; one that cannot be written, be the disk full or not ours, is made in memory, for
 //! this once. A session that cannot be read is named by every answer ([`Catalogue::left_out`]).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -16,6 +16,7 @@ use antiphon_catalog::{Catalog, CatalogError, Change, Key, Row, Sqlite};
 use antiphon_model::on_every_processor;
 use serde::Serialize;
 
+use crate::archive::Packs;
 use crate::damaged::{LeftOut, with_causes};
 use crate::stored::{CATALOG_FILE, Place, by_key, sessions_of};
 use crate::{Store, StoredSession, indexed};
@@ -35,7 +36,7 @@ pub struct Catalogue<'p> {
     is_in_memory: bool,
     progress: Progress<'p>,
     /// What was there when it was last brought into step, if nothing had changed.
-    current: Option<(Vec<Place>, BTreeMap<Key, Row>)>,
+    current: Option<(Vec<Place>, HashMap<Key, Row>)>,
     /// The sessions that could not be read.
     failed: BTreeMap<Key, LeftOut>,
 }
@@ -145,7 +146,9 @@ impl Catalogue<'_> {
     pub fn left_out(&self) -> Vec<LeftOut> {
         let mut all = self.store.damaged();
         all.extend(self.failed.clone());
-        all.into_values().collect()
+        let packs = Packs::of(self.store.root()).damages(false).into_iter();
+        let packs = packs.map(|(path, what)| LeftOut { session: path.display().to_string(), what });
+        all.into_values().chain(packs).collect()
     }
 
     /// Refreshes it, or makes it again; if it is damaged or cannot be written, in another way.
@@ -222,7 +225,8 @@ impl Catalogue<'_> {
         let stale: Vec<Place> = places.iter().filter(|it| !is_known(it)).cloned().collect();
         let mut known = known;
         places.iter().for_each(|place| drop(known.remove(&place.key)));
-        let gone: Vec<Change> = known.into_keys().map(Change::Remove).collect();
+        let gone: BTreeSet<Key> = known.into_keys().collect();
+        let gone: Vec<Change> = gone.into_iter().map(Change::Remove).collect();
         let removed = gone.len();
         self.catalog.write(&gone)?;
         if stale.is_empty() {

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use antiphon_catalog::{Key, Origin};
@@ -16,7 +17,7 @@ use serde::Serialize;
 
 use crate::Store;
 use crate::annotations;
-use crate::archive::{self, Damage, Depth, replace};
+use crate::archive::{self, Damage, Depth, Packs, replace};
 use crate::store::make_folders;
 
 const DAMAGED: &str = "damaged";
@@ -80,6 +81,24 @@ impl Store {
         }
     }
 
+    /// Writes packs again that are damaged.
+    pub(crate) fn repair_packs(&self) -> io::Result<()> {
+        let marks = list(&self.root().join(DAMAGED));
+        let marks: Vec<PathBuf> =
+            marks.into_iter().filter(|it| Key::of_folder(it).is_none()).collect();
+        let names = marks.iter().filter_map(|path| Some(path.file_name()?.to_str()?.to_owned()));
+        let names = names.chain(Packs::changed(self.root())).collect();
+        Packs::repair(self.root(), &names, self)?;
+        marks.iter().try_for_each(fs::remove_file)
+    }
+
+    /// Marks a pack as damaged, so that the next `sync` writes it again.
+    fn mark_pack(&self, path: &Path, what: &str) {
+        let marks = self.root().join(DAMAGED);
+        let mark = path.file_name().map(|name| marks.join(name)).unwrap_or_default();
+        let _ = make_folders(&marks).and_then(|()| replace(&mark, what.as_bytes()));
+    }
+
     /// Checks every byte of every session that is kept against its hash, and marks what is damaged.
     /// `each` is told after each session how many are done, of how many.
     pub fn check(&self, each: &dyn Fn(usize, usize)) -> Vec<Damage> {
@@ -108,6 +127,10 @@ impl Store {
             }
             all.append(&mut found);
             each(at + 1, places.len());
+        }
+        for (path, what) in Packs::of(self.root()).damages(true) {
+            self.mark_pack(&path, &what);
+            all.push(Damage { path, what });
         }
         all
     }

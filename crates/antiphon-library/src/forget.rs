@@ -20,7 +20,7 @@ use antiphon_journal::regular;
 use antiphon_sources::{Error, list, relative};
 
 use crate::Store;
-use crate::archive::replace;
+use crate::archive::{PACKS, Packs, is_half_written, replace};
 use crate::store::{FORGOTTEN, make_folders};
 
 /// The ending of what is still to be done.
@@ -52,6 +52,7 @@ impl Store {
         let keys = keys.iter().map(|key| format!("{key}\n"));
         let text =
             format!("{}\n{}", session_id.replace('\n', " "), below.chain(keys).collect::<String>());
+        remove_drafts(&pending).map_err(|error| cannot_write(&pending, error))?;
         write_settled(&pending, &text).map_err(|error| cannot_write(&pending, error))?;
         self.finish(&pending)?;
         self.drop_from_catalogue();
@@ -83,7 +84,11 @@ impl Store {
             let mark = pending.with_file_name(key.as_str());
             write_settled(&mark, "").map_err(|error| cannot_write(&mark, error))?;
         }
-        for folder in lines.filter(|line| is_session_folder(line)) {
+        let folders: Vec<&str> = lines.filter(|line| is_session_folder(line)).collect();
+        let keys = folders.iter().filter_map(|folder| Key::of_folder(Path::new(folder)));
+        let packs = self.root().join(PACKS);
+        Packs::remove(self.root(), &keys.collect()).map_err(|error| cannot_write(&packs, error))?;
+        for folder in folders {
             let folder = self.root().join(folder);
             if let Some(key) = Key::of_folder(&folder) {
                 self.unmark(&key);
@@ -97,6 +102,17 @@ impl Store {
         absent_is_fine(fs::remove_file(pending)).map_err(|error| cannot_write(pending, error))?;
         Ok(Some(session_id))
     }
+}
+
+/// Removes what was left by one that was killed while it wrote a file: the session's id is in it.
+fn remove_drafts(file: &Path) -> io::Result<()> {
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    let is_draft = |path: &PathBuf| {
+        let other = path.file_name().unwrap_or_default().to_string_lossy();
+        other.starts_with(&*name) && is_half_written(&other)
+    };
+    let drafts = list(file.parent().unwrap_or(Path::new(""))).into_iter().filter(is_draft);
+    drafts.map(fs::remove_file).try_for_each(absent_is_fine)
 }
 
 /// Whether this is what the folder of a session is called, and nothing else in the world.

@@ -23,21 +23,29 @@ pub(crate) fn record(place: &Place) -> Result<(Record, Option<String>), Error> {
     }
     let damage = damage_of(&opened.session, place.origin);
     let damage = damage.map(|problem| problem.message.clone());
-    Ok((assemble(place, &opened, index), damage))
+    let name = match place.origin {
+        Origin::Recorded => place.key.as_str(),
+        Origin::Archived => &*opened.name,
+    };
+    Ok((assemble(place, name, &opened, index), damage))
 }
 
 /// The same of a copy whose files are at hand; nothing, for a format of which that is not enough.
-pub(crate) fn record_of(place: &Place, files: Vec<(String, Vec<u8>)>) -> Option<Record> {
+pub(crate) fn record_of(
+    place: &Place,
+    name: &str,
+    files: Vec<(String, Vec<u8>)>,
+) -> Option<Record> {
     let mut index = Index::default();
     let mut tell = |name: &str, bytes: Option<&[u8]>| index.add(name, bytes);
     let bundle = Bundle::of(place.agent.as_deref()?, files, &mut tell)?;
-    Some(assemble(place, &open_foreign(bundle, Wanted::Everything), index))
+    Some(assemble(place, name, &open_foreign(bundle, Wanted::Everything), index))
 }
 
-fn assemble(place: &Place, opened: &Opened, index: Index) -> Record {
+fn assemble(place: &Place, name: &str, opened: &Opened, index: Index) -> Record {
     let reading = Reading { session: &opened.session, bodies: &*opened.bodies };
     let (main, parts) = main_files(index.names(), opened);
-    let mut record = index.record(&place.subject(&place.name(), opened.format), &reading);
+    let mut record = index.record(&place.subject(name, opened.format), &reading);
     (record.row.main, record.row.parts) = (main, parts);
     record
 }

@@ -1,13 +1,12 @@
 //! Keeping what is new on this machine, and taking it into the catalogue at once.
 
-use std::path::Path;
 use std::sync::mpsc::{SyncSender, sync_channel};
 
 use antiphon_catalog::Change;
 
 use crate::catalogue::{Read, WAITING};
 use crate::indexed::record_of;
-use crate::stored::archived;
+use crate::stored::Place;
 use crate::sync::{Round, Sink};
 use crate::{Environment, Store, Synced};
 
@@ -41,8 +40,8 @@ impl Store {
 struct Indexing(SyncSender<Read>);
 
 impl Sink for Indexing {
-    fn kept(&self, folder: &Path, files: Vec<(String, Vec<u8>)>) {
-        let record = archived(folder).and_then(|place| record_of(&place, files));
+    fn kept(&self, place: &Place, name: &str, files: Vec<(String, Vec<u8>)>) {
+        let record = record_of(place, name, files);
         if let Some(record) = record {
             // Nobody takes it who has failed to write the ones before.
             let _ = self.0.send(Ok(Change::Replace(Box::new(record))));

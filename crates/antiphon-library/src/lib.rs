@@ -27,7 +27,7 @@ mod sync;
 mod texts;
 mod verified;
 
-pub use annotations::annotations_of;
+pub use annotations::{annotations_of, annotations_to_write};
 pub use archive::{Copied, Damage, Source};
 pub use catalogue::{Catalogue, Progress, Refreshed};
 pub use collector::{CollectorError, CompleteSpan, SpanCollector, StartRun, StartSpan};
@@ -41,7 +41,8 @@ pub use list::{List, Listed};
 pub use listed::ListedSession;
 pub use machine::{Recent, SourceReport, Trouble, recent, source_reports};
 pub use opened::{
-    damages_of, export_log, find_bundle, native_files, open, open_all, open_usage, open_with,
+    damages_of, export_log, find_bundle, live, native, native_files, open, open_all, open_usage,
+    open_with, stamp,
 };
 pub use recording::SessionFolder;
 pub use scan::{FoundSecret, ScanReport, scan};

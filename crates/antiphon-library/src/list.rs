@@ -1,6 +1,6 @@
 //! The list of what is kept, and what it cost.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
 use antiphon_catalog::{CatalogError, Key, SessionQuery, SessionSort, Summary};
 use antiphon_views::{Group, Prices, Totals};
@@ -41,10 +41,12 @@ impl Store {
         let texts = KeptTexts::new(self, &sessions);
         let summaries: Vec<&Summary> = sessions.iter().map(|session| &session.summary).collect();
         let found = catalogue.ask(|catalog| catalog.list(&summaries, query, sort, &texts))?;
-        let mut by_key: BTreeMap<Key, StoredSession> =
-            sessions.into_iter().map(|it| (it.key.clone(), it)).collect();
+        drop(texts);
+        let places: HashMap<Key, usize> =
+            sessions.iter().zip(0..).map(|(it, at)| (it.key.clone(), at)).collect();
+        let mut sessions: Vec<Option<StoredSession>> = sessions.into_iter().map(Some).collect();
         let listed = |(key, totals): (Key, Totals)| {
-            let session = by_key.remove(&key)?;
+            let session = sessions.get_mut(*places.get(&key)?)?.take()?;
             let is_damaged = damaged.contains_key(&key);
             Some(Listed { session, totals, is_damaged })
         };

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use antiphon_catalog::Origin;
+use antiphon_catalog::{Origin, Row};
 use antiphon_model::Timestamp;
 use antiphon_sources::{LOG_FORMAT, format_of};
 use serde::{Serialize, Serializer};
@@ -143,7 +143,9 @@ pub(crate) fn troubles(environment: &Environment, store: &Store) -> Vec<Trouble>
             }
         }
     }
-    for row in store.known_rows().into_values().filter(|row| row.problems > 0) {
+    let mut rows: Vec<Row> = store.known_rows().into_values().collect();
+    rows.sort_by(|a, b| a.key.cmp(&b.key));
+    for row in rows.into_iter().filter(|row| row.problems > 0) {
         let plural = if row.problems == 1 { "" } else { "s" };
         let what = format!("{} problem{plural}; see `antiphon show`", row.problems);
         add(row.session_id, what);

@@ -3,7 +3,9 @@
 //! ```text
 //! $ANTIPHON_HOME                     made on the first write, readable by its owner only
 //! ├── sessions/<key>/000001.jsonl …  recorded sessions: logs
-//! └── archive/<agent>/<key>/…        copies of agents' own files
+//! ├── archive/<agent>/<key>/…        copies of agents' own files
+//! ├── packs/000001.zst …             copies of small sessions, many in one file
+//! └── version                        of the layout, where it is not the first
 //! ```
 //!
 //! No string from a session ever becomes a path: a key is a hash.
@@ -13,10 +15,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use antiphon_catalog::Key;
+use antiphon_journal::regular;
 use antiphon_sources::list;
 use thiserror::Error;
 
 use crate::Environment;
+use crate::archive::replace;
 
 /// The folder in which sessions are kept. It need not be there before something is written.
 #[derive(Debug, Clone)]
@@ -28,17 +32,31 @@ pub struct Store {
 pub enum StoreError {
     #[error("no folder to keep sessions in: neither $ANTIPHON_HOME nor $HOME is set")]
     Homeless,
+    #[error(
+        "`{path}` was written by a newer version of antiphon (store version {found}; this one \
+         knows up to {VERSION}): update antiphon to use it"
+    )]
+    Newer { path: PathBuf, found: u64 },
     #[error("cannot write to `{path}`")]
     Write { path: PathBuf, source: io::Error },
 }
+
+/// The version of the layout: 1 has no packs, and no file that says so.
+pub(crate) const VERSION: u64 = 2;
+const VERSION_FILE: &str = "version";
 
 /// Where the marks of forgotten sessions are, one for each session of each agent.
 pub(crate) const FORGOTTEN: &str = "forgotten";
 
 impl Store {
-    /// The store of this user.
+    /// The store of this user. One that only a newer version knows is left alone.
     pub fn open_default(environment: &Environment) -> Result<Self, StoreError> {
-        environment.store_folder().map(Self::at).ok_or(StoreError::Homeless)
+        let store = environment.store_folder().map(Self::at).ok_or(StoreError::Homeless)?;
+        let text = regular::read_text(&store.root.join(VERSION_FILE)).unwrap_or_default();
+        match text.trim().parse() {
+            Ok(found) if found > VERSION => Err(StoreError::Newer { path: store.root, found }),
+            Ok(_) | Err(_) => Ok(store),
+        }
     }
 
     pub fn at(root: impl Into<PathBuf>) -> Self {
@@ -57,6 +75,16 @@ impl Store {
     /// Whether a session is never to be kept again.
     pub(crate) fn is_forgotten(&self, key: &Key) -> bool {
         self.root().join(FORGOTTEN).join(key.as_str()).exists()
+    }
+}
+
+/// Writes down that a store has this version's layout, before anything is put there that older
+/// versions do not know.
+pub(crate) fn write_version(root: &Path) -> io::Result<()> {
+    let path = root.join(VERSION_FILE);
+    match path.exists() {
+        true => Ok(()),
+        false => replace(&path, format!("{VERSION}\n").as_bytes()),
     }
 }
 

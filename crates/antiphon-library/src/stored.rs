@@ -7,15 +7,17 @@ mod digest;
 mod find;
 mod part;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use antiphon_catalog::{Catalog as _, Key, Origin, Row, Sqlite, Stamp, Subject};
+use antiphon_formats::READERS;
 use antiphon_model::Timestamp;
 use antiphon_sources::list;
 
 use crate::Store;
+use crate::archive::{Copies, Packs};
 
 pub use digest::StoredSession;
 pub(crate) use digest::{title_of_file, title_of_log};
@@ -23,6 +25,9 @@ pub use find::Found;
 
 /// The name of the catalogue's file in the store.
 pub(crate) const CATALOG_FILE: &str = "catalog.sqlite";
+
+/// The version of this program, which reads sessions in its own way.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// A session's place in the store, before anything of it was read.
 #[derive(Debug, Clone)]
@@ -39,6 +44,14 @@ pub(crate) struct Place {
 }
 
 impl Place {
+    /// Of a session that was packed then; the number is another one when its files are.
+    pub(crate) fn packed(folder: PathBuf, key: Key, agent: &str, millis: u64, hash: u64) -> Self {
+        let changed_at = Timestamp::from_millis(i64::try_from(millis).unwrap_or(i64::MAX));
+        let stamp = Stamp::new(format!("{VERSION}.{READERS} packed {millis} {hash:x}"));
+        let agent = Some(agent.to_owned());
+        Self { key, origin: Origin::Archived, folder, changed_at, stamp, agent }
+    }
+
     /// What is said of it before it is read, in the catalogue's words.
     pub(crate) fn subject<'a>(&'a self, name: &'a str, format: &'a str) -> Subject<'a> {
         let Self { key, origin, stamp, agent, .. } = self;
@@ -49,7 +62,7 @@ impl Place {
     pub(crate) fn name(&self) -> String {
         let name = match self.origin {
             Origin::Recorded => None,
-            Origin::Archived => crate::archive::name_of(&self.folder),
+            Origin::Archived => Copies::at(&self.folder).name(),
         };
         name.unwrap_or_else(|| self.key.to_string())
     }
@@ -63,13 +76,13 @@ impl Place {
 fn main_file(origin: Origin, folder: &Path) -> PathBuf {
     match origin {
         Origin::Recorded => folder.to_owned(),
-        Origin::Archived => crate::archive::main_file(folder).unwrap_or_else(|| folder.to_owned()),
+        Origin::Archived => Copies::at(folder).main_file().unwrap_or_else(|| folder.to_owned()),
     }
 }
 
 impl Store {
     /// What the catalogue knows, if there is one that can be read. Nothing is made or written.
-    pub(crate) fn known_rows(&self) -> BTreeMap<Key, Row> {
+    pub(crate) fn known_rows(&self) -> HashMap<Key, Row> {
         let file = self.catalog_file();
         let rows = file.is_file().then(|| Sqlite::open(&file).and_then(|it| it.rows()));
         let rows = rows.and_then(Result::ok).unwrap_or_default();
@@ -107,22 +120,41 @@ impl Store {
     /// The sessions' places, in the same order.
     pub(crate) fn places(&self) -> Vec<Place> {
         let recorded = list(&self.root().join("sessions")).into_iter().filter_map(recorded);
-        let agents = list(&self.root().join("archive"));
-        let archived =
-            agents.iter().flat_map(|agent| list(agent)).filter_map(|folder| archived(&folder));
-        let mut places: Vec<Place> = recorded.chain(archived).collect();
+        let archive = self.root().join("archive");
+        let packs = Packs::of(self.root());
+        let (mut places, mut own): (Vec<Place>, BTreeSet<Key>) =
+            (recorded.collect(), BTreeSet::new());
+        for folder in list(&archive).iter().flat_map(|agent| list(agent)) {
+            let Some(key) = Key::of_folder(&folder) else { continue };
+            if packs.has(&key) {
+                // Where it is taken out just now, the pack counts.
+                if Copies::at(&folder).packed().is_some() {
+                    continue;
+                }
+                own.insert(key);
+            }
+            places.extend(archived(&folder));
+        }
+        for it in packs.sessions().filter(|it| !own.contains(&it.key)) {
+            let folder = archive.join(it.agent).join(it.key.as_str());
+            places.push(Place::packed(folder, it.key, it.agent, it.time, it.hash));
+        }
         places.sort_by(|a, b| b.changed_at.cmp(&a.changed_at).then_with(|| a.key.cmp(&b.key)));
         places
     }
 }
 
-pub(crate) fn by_key(rows: Vec<Row>) -> BTreeMap<Key, Row> {
+/// Nobody asks for their order.
+pub(crate) fn by_key(rows: Vec<Row>) -> HashMap<Key, Row> {
     rows.into_iter().map(|row| (row.key.clone(), row)).collect()
 }
 
 /// The sessions at these places, with what is known of some. One that another holds is that one's.
-pub(crate) fn sessions_of(places: Vec<Place>, known: BTreeMap<Key, Row>) -> Vec<StoredSession> {
-    let mut sessions = merged(listed(places, known).filter(|session| !session.is_part));
+pub(crate) fn sessions_of(places: Vec<Place>, known: HashMap<Key, Row>) -> Vec<StoredSession> {
+    let is_recorded = places.iter().any(|place| place.origin == Origin::Recorded);
+    let sessions = listed(places, known).filter(|session| !session.is_part);
+    // Without a recording there is none to be merged.
+    let mut sessions = if is_recorded { merged(sessions) } else { sessions.collect() };
     newest_first(&mut sessions);
     sessions
 }
@@ -132,10 +164,7 @@ fn newest_first(sessions: &mut [StoredSession]) {
     sessions.sort_by(|a, b| times(b).cmp(&times(a)).then_with(|| a.key.cmp(&b.key)));
 }
 
-fn listed(
-    places: Vec<Place>,
-    mut known: BTreeMap<Key, Row>,
-) -> impl Iterator<Item = StoredSession> {
+fn listed(places: Vec<Place>, mut known: HashMap<Key, Row>) -> impl Iterator<Item = StoredSession> {
     places.into_iter().filter_map(move |place| match known.remove(&place.key) {
         Some(row) if row.stamp == place.stamp => StoredSession::of_row(&place, row),
         _ => StoredSession::read(&place),
@@ -173,7 +202,7 @@ pub(crate) fn archived(folder: &Path) -> Option<Place> {
     let agent = folder.parent()?.file_name()?.to_str()?.to_owned();
     // A session whose record is lost is still one.
     let (changed_at, stamp) = state(&folder.join(crate::archive::STATE_FILE))
-        .or_else(|| state(folder).filter(|_| crate::archive::has_lost_its_record(folder)))?;
+        .or_else(|| state(folder).filter(|_| Copies::at(folder).have_lost_their_record()))?;
     let folder = folder.to_owned();
     Some(Place { key, origin: Origin::Archived, folder, changed_at, stamp, agent: Some(agent) })
 }
@@ -184,8 +213,7 @@ fn state(file: &Path) -> Option<(Timestamp, Stamp)> {
     let since = metadata.modified().ok()?.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     let changed_at = Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX));
     let name = file.file_name().unwrap_or_default().to_string_lossy();
-    let (version, nanos, len) = (env!("CARGO_PKG_VERSION"), since.as_nanos(), metadata.len());
-    let stamp = format!("{version}.{} {name} {len} {nanos}", antiphon_formats::READERS);
+    let stamp = format!("{VERSION}.{READERS} {name} {} {}", metadata.len(), since.as_nanos());
     Some((changed_at, Stamp::new(stamp)))
 }
 

@@ -4,24 +4,26 @@
 //! whose files have the sizes and times that they had when it was last copied is not opened.
 
 mod disks;
+mod keep;
+mod packing;
 mod report;
 mod settle;
 mod sources;
 mod stamp;
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use antiphon_catalog::Key;
 use antiphon_model::on_every_processor;
 use antiphon_sources::{Error, Nearby};
 
-use crate::archive::{self, Copied, Depth, Done, Sizes, is_fresh};
+use crate::archive::{Copied, Incoming, PACKS, Packs, STAMP_FILE, Sizes, called};
+use crate::stored::{Place, archived};
 use crate::{Environment, Store};
+use packing::Packing;
 use settle::{Settling, Waiting};
 use sources::{Found, Wanted, is_sub_agents, look, one_of_each};
 use stamp::Stamp;
@@ -29,11 +31,6 @@ use stamp::Stamp;
 pub use report::SyncReport;
 pub use sources::{SourceFolder, source_folders};
 pub(crate) use sources::{files, main_files};
-
-/// Says which readers could not read what was found; nothing was copied of it.
-const UNREAD_FILE: &str = "unread";
-/// Says what the files were like when they were last copied.
-const STAMP_FILE: &str = "stamp";
 
 /// What a round of keeping came to.
 #[derive(Debug, Default)]
@@ -59,9 +56,9 @@ pub struct Synced {
 
 /// Is handed what was copied, by whichever thread copied it.
 pub(crate) trait Sink: Sync {
-    /// A session whose copy is in that folder, and is all that there is. Its files, by their names,
-    /// have just been written.
-    fn kept(&self, folder: &Path, files: Vec<(String, Vec<u8>)>);
+    /// A session whose copy is at that place, or will be, and is all that there is. Its files, by
+    /// their names, have just been copied. `name` is what it is called where it says nothing itself.
+    fn kept(&self, place: &Place, name: &str, files: Vec<(String, Vec<u8>)>);
 }
 
 /// A session that was copied.
@@ -70,6 +67,8 @@ struct Kept {
     is_new: bool,
     copied: Copied,
     folder: PathBuf,
+    /// What is to be packed.
+    incoming: Option<Incoming>,
     /// What says that it need not be looked at again, once it is on the disk.
     stamp: Option<Stamp>,
     /// Its files, if they are at hand.
@@ -90,7 +89,7 @@ impl Taken {
 
 /// What came of looking at a session.
 enum Outcome {
-    Kept(Kept),
+    Kept(Box<Kept>),
     /// There is nothing new.
     Same,
     Busy,
@@ -134,9 +133,18 @@ impl Kept {
         })
     }
 
-    fn hand_on(&mut self, sink: &dyn Sink) {
-        let files = self.files.take().filter(|_| self.copied == Copied::All);
-        files.into_iter().for_each(|files| sink.kept(&self.folder, files));
+    fn hand_on(&mut self, session_id: &str, sink: &dyn Sink) {
+        let Some(files) = self.files.take().filter(|_| self.copied == Copied::All) else { return };
+        let place = match &self.incoming {
+            Some(Incoming { entry, folder, .. }) => {
+                let (key, hash) = (entry.key.clone(), entry.hash());
+                Some(Place::packed(folder.clone(), key, &entry.agent, entry.time, hash))
+            }
+            None => archived(&self.folder),
+        };
+        let Some(place) = place else { return };
+        let name = called(session_id, &place.key);
+        sink.kept(&place, &name, files);
     }
 }
 
@@ -160,6 +168,10 @@ impl<'a> Round<'a> {
     ) -> Self {
         store.make_private();
         let mut synced = Synced::default();
+        if let Err(source) = store.repair_packs() {
+            let path = store.root().join(PACKS);
+            synced.failed.push((path.clone(), Error::Write { path, source }));
+        }
         match store.finish_forgetting() {
             Ok(forgotten) => synced.forgotten = forgotten,
             Err(error) => synced.failed.push((store.root().to_owned(), error)),
@@ -189,10 +201,12 @@ impl<'a> Round<'a> {
         let taken = Taken::default();
         let done = AtomicUsize::new(0);
         let (settling, nearby) = (Settling::default(), Nearby::default());
+        let packing = Packing::new(store);
         on_every_processor(&sources, |_, wanted| {
             let mut outcome = store.keep(wanted, &nearby, &taken);
             if let Ok(Outcome::Kept(kept)) = &mut outcome {
-                kept.hand_on(sink);
+                kept.hand_on(&wanted.source.session_id, sink);
+                kept.incoming.take().into_iter().for_each(|it| packing.add(it));
                 kept.waiting(&wanted.source.file).into_iter().for_each(|it| settling.add(it));
             }
             let mut synced = synced.lock().unwrap_or_else(PoisonError::into_inner);
@@ -207,97 +221,15 @@ impl<'a> Round<'a> {
         let left = orphans.into_iter().filter(|(path, _)| !taken.contains(path));
         let left = left.filter(|(path, agent)| is_sub_agents(path, agent));
         synced.orphans = left.map(|(path, _)| path).collect();
+        synced.failed.append(&mut packing.finish());
+        // Whoever cannot write this looks at them once more.
+        let _ = Packs::leave(store.root());
         synced.failed.append(&mut settling.finish());
         synced.failed.sort_by(|a, b| a.0.cmp(&b.0));
         synced.newly_unread.sort();
         synced.skipped.sort();
         synced
     }
-}
-
-impl Store {
-    /// Copies a session, unless it is as it was.
-    fn keep(&self, wanted: &Wanted, nearby: &Nearby, taken: &Taken) -> Result<Outcome, Error> {
-        let Wanted { source, database, .. } = wanted;
-        let key = Key::of(source.agent, &source.session_id);
-        if self.is_forgotten(&key) {
-            return Ok(Outcome::Same);
-        }
-        let folder = self.archive_folder(source.agent, &key);
-        let stamp_file = folder.join(STAMP_FILE);
-        let own = stamp::own(&source.file);
-        let known = Stamp::read(&stamp_file);
-        let others = known.others();
-        taken.add(&others);
-        let now = match database {
-            Some((_, stamp)) => Stamp::of_text(stamp),
-            None => known.now(&own, &others),
-        };
-        // Of a kept session the file may be anything now.
-        let unread_file = folder.join(UNREAD_FILE);
-        let is_kept = archive::is_kept(&folder);
-        let unread_by = match is_kept {
-            true => None,
-            false => fs::read_to_string(&unread_file).ok(),
-        };
-        let was_unread = unread_by.as_deref() == Some(&*readers());
-        if known == now && was_unread {
-            return Ok(Outcome::Unread { is_new: false, skipped: Vec::new() });
-        }
-        // Newer readers may know what those before did not.
-        let has_all = wanted.children().iter().all(|child| known.has(child));
-        let is_new = known != now || !has_all || unread_by.is_some();
-        // A copy that is not as it was left may be damaged: then all of it is compared.
-        let is_marked = self.is_marked(&key);
-        let is_doubted = is_marked || is_kept && known.doubts(&folder);
-        let is_open = known.is_open && ![&own, &others].into_iter().any(is_fresh);
-        if !is_new && !is_open && !is_doubted {
-            return Ok(Outcome::Same);
-        }
-        let near = nearby.of(&source.file);
-        let Done { copied, found, is_open, files, skipped } =
-            self.archive_packed(source, wanted.known(&near), is_doubted)?;
-        taken.add(&found);
-        if is_marked && archive::damages(&folder, Depth::All).is_empty() {
-            self.unmark(&key);
-        }
-        let write = |path: PathBuf, text: &str| {
-            let written = archive::replace(&path, text.as_bytes());
-            written.map_err(|error| Error::Write { path, source: error })
-        };
-        // What has changed meanwhile has another stamp, and is looked at next time.
-        let stamp = if database.is_some() { now } else { Stamp::of(&own, &found) };
-        let stamp = stamp.of_open(is_open).with_copies(&folder);
-        let is_kept = archive::is_kept(&folder);
-        Ok(match copied {
-            Copied::Busy => Outcome::Busy,
-            Copied::Unread => {
-                write(stamp_file, &stamp.to_text())?;
-                if is_kept {
-                    return Ok(Outcome::Same);
-                }
-                write(unread_file, &readers())?;
-                Outcome::Unread { is_new: !was_unread, skipped }
-            }
-            // Nothing was said yet.
-            Copied::All if !is_kept => {
-                write(stamp_file, &stamp.to_text())?;
-                let _ = fs::remove_file(unread_file);
-                Outcome::Same
-            }
-            Copied::All => {
-                Outcome::Kept(Kept { is_new, copied, folder, stamp: Some(stamp), files, skipped })
-            }
-            Copied::Unfinished => {
-                Outcome::Kept(Kept { is_new, copied, folder, stamp: None, files, skipped })
-            }
-        })
-    }
-}
-
-/// The version of the readers, as it is written down.
-fn readers() -> String {
-    antiphon_formats::READERS.to_string()
 }
 
 #[cfg(test)]

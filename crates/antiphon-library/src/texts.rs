@@ -1,12 +1,12 @@
 //! The texts of what is kept, for the catalogue; and what is found damaged while they are read.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Mutex, PoisonError};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use antiphon_catalog::{Block, Key, Origin, Text, Texts};
 use antiphon_sources::{Bundle, Opened, Wanted, open_foreign};
 
-use crate::archive::{Depth, Folder, damages, newest_copy, pack};
+use crate::archive::{Copies, Depth, Folder, damages, pack};
 use crate::damaged::{LeftOut, damage_of, with_causes};
 use crate::opened::open_files;
 use crate::{Store, StoredSession};
@@ -15,25 +15,27 @@ use crate::{Store, StoredSession};
 #[derive(Debug)]
 pub(crate) struct KeptTexts<'a> {
     store: &'a Store,
-    sessions: BTreeMap<&'a Key, &'a StoredSession>,
+    all: &'a [StoredSession],
+    /// By their keys, once somebody asks for one.
+    sessions: OnceLock<HashMap<&'a Key, &'a StoredSession>>,
     /// The sessions that turned out to be damaged.
     damaged: Mutex<BTreeMap<Key, LeftOut>>,
 }
 
 impl<'a> KeptTexts<'a> {
     pub(crate) fn new(store: &'a Store, sessions: &'a [StoredSession]) -> Self {
-        let sessions = sessions.iter().map(|session| (&session.key, session)).collect();
-        Self { store, sessions, damaged: Mutex::default() }
+        Self { store, all: sessions, sessions: OnceLock::new(), damaged: Mutex::default() }
     }
 
     /// A session, by its key.
     pub(crate) fn get(&self, key: &Key) -> Option<&'a StoredSession> {
-        self.sessions.get(key).copied()
+        let by_key = || self.all.iter().map(|session| (&session.key, session)).collect();
+        self.sessions.get_or_init(by_key).get(key).copied()
     }
 
     /// Checks those copies of some sessions that have no checksum of their own.
     pub(crate) fn check(&self, ids: &BTreeSet<&str>) {
-        let told = self.sessions.values().filter(|it| ids.contains(&*it.session_id));
+        let told = self.all.iter().filter(|it| ids.contains(&*it.session_id));
         for session in told.filter(|it| it.origin == Origin::Archived) {
             if let Some(damage) = damages(&session.folder, Depth::Unpacked).first() {
                 self.note(session, format!("`{}`: {}", damage.path.display(), damage.what));
@@ -85,11 +87,14 @@ impl Texts for KeptTexts<'_> {
 
     fn blocks(&self, key: &Key, file: &str, numbers: &[u32]) -> Option<Vec<Block>> {
         let session = self.get(key)?;
-        let folder = match session.origin {
-            Origin::Recorded => session.folder.clone(),
-            Origin::Archived => newest_copy(&session.folder),
-        };
-        pack::blocks(&Folder::new(folder), file, numbers).ok()
+        match session.origin {
+            Origin::Recorded => pack::blocks(&Folder::new(&session.folder), file, numbers).ok(),
+            Origin::Archived => {
+                let copies = Copies::at(&session.folder);
+                let name = format!("{}/{file}", copies.newest()?);
+                pack::blocks(copies.bytes(), &name, numbers).ok()
+            }
+        }
     }
 
     fn stands_alone(&self, key: &Key) -> bool {

@@ -40,6 +40,8 @@ pub struct Bundle {
     problems: Vec<Problem>,
     /// The database that it came out of, and its id there.
     database: Option<(PathBuf, String)>,
+    /// When it last changed, where no file tells.
+    changed_at: Option<Timestamp>,
     note: Option<String>,
 }
 
@@ -109,9 +111,18 @@ impl Bundle {
 
     /// A session whose files are at hand, the main one first, with their names within it.
     pub fn of(format: &str, files: Vec<(String, Vec<u8>)>, tell: Tell<'_>) -> Option<Self> {
+        Self::of_copy(format, Path::new(""), files, tell)
+    }
+
+    /// The same, where the files are called by their paths below a folder.
+    pub fn of_copy(
+        format: &str,
+        below: &Path,
+        files: Vec<(String, Vec<u8>)>,
+        tell: Tell<'_>,
+    ) -> Option<Self> {
         let format = antiphon_formats::find(format)?;
-        let member =
-            |name: &str| Member { name: name.to_owned(), path: name.into(), document: None };
+        let member = |name: &str| Member::file(name.to_owned(), below.join(name));
         let (main, _) = files.first()?;
         let mut bundle = Self::new(format, session_name(format, &member(main)));
         for (name, bytes) in files {
@@ -128,8 +139,14 @@ impl Bundle {
             texts: Vec::new(),
             problems: Vec::new(),
             database: None,
+            changed_at: None,
             note: None,
         }
+    }
+
+    /// The same, which last changed then.
+    pub fn changed(self, at: Timestamp) -> Self {
+        Self { changed_at: Some(at), ..self }
     }
 
     /// A session of a database, and those that it made: that of an id, or the newest.
@@ -213,7 +230,8 @@ impl Bundle {
     /// When one of its files was last changed.
     pub(crate) fn changed_at(&self) -> Option<Timestamp> {
         let times = self.files().filter_map(|file| file.metadata().ok()?.modified().ok());
-        let since = times.max()?.duration_since(std::time::UNIX_EPOCH).ok()?;
+        let Some(last) = times.max() else { return self.changed_at };
+        let since = last.duration_since(std::time::UNIX_EPOCH).ok()?;
         Some(Timestamp::from_millis(i64::try_from(since.as_millis()).ok()?))
     }
 

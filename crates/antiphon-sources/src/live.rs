@@ -31,9 +31,25 @@ pub enum News {
 /// Is handed each event that is folded in, with its line.
 pub type Each<'e> = &'e mut dyn FnMut(&Event<'_>, &str);
 
+/// How the files of another program's session are found: who keeps copies may know more of them
+/// than their path says.
+#[derive(Debug, Clone, Copy)]
+pub struct Finder {
+    /// Reads them; nothing, for a log.
+    pub bundle: fn(&Path) -> Result<Option<Bundle>, Error>,
+    /// What changes when they do.
+    pub stamp: fn(&Path) -> Result<Option<Vec<(PathBuf, u64)>>, Error>,
+}
+
+impl Finder {
+    /// As they lie.
+    pub const FILES: Self = Self { bundle: Bundle::find, stamp: Bundle::stamp };
+}
+
 /// A session that is open and may go on.
 pub struct Live {
     path: PathBuf,
+    finder: Finder,
     /// How long a message must stand as it is before it counts as whole: agents write one in
     /// several pieces.
     quiet: Duration,
@@ -78,12 +94,17 @@ impl std::fmt::Debug for Live {
 
 impl Live {
     /// Opens the session at `path`, with all that is there, and hands each event on.
-    pub fn open(path: &Path, quiet: Duration, each: Each<'_>) -> Result<Self, Error> {
-        let source = match Bundle::find(path)? {
-            Some(bundle) => Source::Files(Box::new(Files::open(path, bundle, each)?)),
+    pub fn open(
+        path: &Path,
+        finder: Finder,
+        quiet: Duration,
+        each: Each<'_>,
+    ) -> Result<Self, Error> {
+        let source = match (finder.bundle)(path)? {
+            Some(bundle) => Source::Files(Box::new(Files::open(path, finder, bundle, each)?)),
             None => Source::Log(Box::new(Following::open(path, each)?)),
         };
-        Ok(Self { path: path.to_owned(), quiet, source })
+        Ok(Self { path: path.to_owned(), finder, quiet, source })
     }
 
     /// The session as far as it is known.
@@ -111,15 +132,15 @@ impl Live {
         let before = self.reading().session.len();
         let is_other = match &mut self.source {
             Source::Log(log) => log.poll(&self.path, each)?,
-            Source::Files(files) => match files.grow(&self.path, self.quiet)? {
+            Source::Files(files) => match files.grow(&self.path, self.finder, self.quiet)? {
                 Growth::None => return Ok(News::None),
                 Growth::More => files.fold(self.quiet, each),
                 Growth::Other => {
                     // Between two of its writes an agent's file may be empty, or not there.
-                    let Some(bundle) = Bundle::find(&self.path).ok().flatten() else {
+                    let Some(bundle) = (self.finder.bundle)(&self.path).ok().flatten() else {
                         return Ok(News::None);
                     };
-                    **files = Files::open(&self.path, bundle, each)?;
+                    **files = Files::open(&self.path, self.finder, bundle, each)?;
                     true
                 }
             },
@@ -167,9 +188,14 @@ impl Following {
 }
 
 impl Files {
-    fn open(path: &Path, mut bundle: Bundle, each: Each<'_>) -> Result<Self, Error> {
+    fn open(
+        path: &Path,
+        finder: Finder,
+        mut bundle: Bundle,
+        each: Each<'_>,
+    ) -> Result<Self, Error> {
         let can_grow = bundle.can_grow();
-        let stamp = if can_grow { Vec::new() } else { Bundle::stamp(path)?.unwrap_or_default() };
+        let stamp = if can_grow { Vec::new() } else { (finder.stamp)(path)?.unwrap_or_default() };
         if can_grow {
             bundle.hold_unfinished_lines(0);
         }
@@ -187,18 +213,20 @@ impl Files {
         Ok(files)
     }
 
-    fn grow(&mut self, path: &Path, quiet: Duration) -> Result<Growth, Error> {
+    fn grow(&mut self, path: &Path, finder: Finder, quiet: Duration) -> Result<Growth, Error> {
         if self.can_grow {
             let growth = self.bundle.grow(&mut self.progress, quiet);
             let may_be_whole = growth == Growth::None && self.are_held;
             return Ok(if may_be_whole { Growth::More } else { growth });
         }
-        let stamp = Bundle::stamp(path)?.unwrap_or_default();
+        let stamp = (finder.stamp)(path)?.unwrap_or_default();
         if stamp == self.stamp {
             return Ok(Growth::None);
         }
         // Between two of its writes an agent's file may be empty, or not there.
-        let Some(bundle) = Bundle::find(path).ok().flatten() else { return Ok(Growth::None) };
+        let Some(bundle) = (finder.bundle)(path).ok().flatten() else {
+            return Ok(Growth::None);
+        };
         (self.bundle, self.stamp) = (bundle, stamp);
         Ok(Growth::More)
     }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use antiphon_journal::{Error, Log};
-use antiphon_library::{Environment, Found, Store, StoredSession};
+use antiphon_library::{Environment, Found, Store, StoreError, StoredSession};
 use antiphon_model::{Agent, AgentIx, EventIx, Status};
 use antiphon_redact::Redactor;
 use antiphon_views::{AgentNotFound, Reading};
@@ -181,7 +181,10 @@ fn located(named: &Path) -> anyhow::Result<Located> {
     }
     let word = named.to_str().filter(|word| !word.contains(std::path::is_separator));
     let Some(word) = word.filter(|_| !named.exists()) else { return Ok(at(named)) };
-    let store = Store::open_default(&Environment::of_process()).ok();
+    let store = match Store::open_default(&Environment::of_process()) {
+        Err(newer @ StoreError::Newer { .. }) => return Err(newer.into()),
+        store => store.ok(),
+    };
     match store.as_ref().map_or(Found::Nothing, |store| store.find(word)) {
         Found::One(session) => Ok(Located { path: session.path(), end: session.end }),
         Found::Several(sessions) => {

@@ -3,16 +3,17 @@
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::fs;
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
 use super::Dice;
 
 type Done<T> = Result<T, Box<dyn Error>>;
 
-const SESSIONS: usize = 10;
+/// Most are small, and lie in packs with others.
+const SESSIONS: usize = 24;
 
 pub(super) struct Machine {
     binary: PathBuf,
@@ -54,8 +55,19 @@ impl Machine {
             files.insert(format!("{id}/subagents/agent-a{}.jsonl", self.made), String::new());
         }
         self.sessions.insert(id.clone(), files);
-        let lines = [2, 40, 400].get(dice.roll(3)).copied().unwrap_or(2);
-        self.grow_by(&id, lines, dice)
+        let lines = [2, 40, 40, 2000].get(dice.roll(4)).copied().unwrap_or(2);
+        self.grow_by(&id, lines, dice)?;
+        // Half of them have not changed lately, so that they are packed though they have grown.
+        if dice.roll(2) == 0 { self.age(&id) } else { Ok(()) }
+    }
+
+    /// Makes the files of a session old.
+    pub(super) fn age(&self, id: &str) -> Done<()> {
+        for name in self.sessions.get(id).into_iter().flat_map(BTreeMap::keys) {
+            let file = fs::File::options().write(true).open(self.project().join(name))?;
+            file.set_modified(std::time::UNIX_EPOCH + Duration::from_secs(self.made as u64))?;
+        }
+        Ok(())
     }
 
     fn grow_by(&mut self, id: &str, lines: usize, dice: &mut Dice) -> Done<()> {
@@ -106,11 +118,31 @@ impl Machine {
         self.add(dice)
     }
 
-    /// A file of the archive.
+    /// A file of the archive, or a pack.
     pub(super) fn any_stored(&self, dice: &mut Dice) -> Done<PathBuf> {
-        let files = files(&self.store().join("archive"));
+        let mut files = files(&self.store().join("packs"));
+        // There are few packs, and most sessions are in them.
+        if files.is_empty() || dice.roll(2) == 0 {
+            files.append(&mut self::files(&self.store().join("archive")));
+        }
         let at = dice.roll(files.len());
         Ok(files.into_iter().nth(at).ok_or("nothing is kept")?)
+    }
+
+    /// The first file of the store that holds a text, compressed or not.
+    pub(super) fn holder(&self, text: &str) -> Done<Option<PathBuf>> {
+        for file in files(&self.store()) {
+            let raw = fs::read(&file)?;
+            // What can be decompressed of it, be it whole or not.
+            let mut all = Vec::new();
+            if let Ok(mut decoder) = zstd::stream::read::Decoder::new(&*raw) {
+                let _ = decoder.read_to_end(&mut all);
+            }
+            if [raw, all].iter().any(|it| memchr::memmem::find(it, text.as_bytes()).is_some()) {
+                return Ok(Some(file));
+            }
+        }
+        Ok(None)
     }
 
     fn command(&self, words: &[&str]) -> Command {
@@ -122,6 +154,21 @@ impl Machine {
 
     pub(super) fn antiphon(&self, words: &[&str]) -> Done<Output> {
         Ok(self.command(words).stdin(Stdio::null()).output()?)
+    }
+
+    /// Starts it, and does not wait for it.
+    pub(super) fn start(&self, words: &[&str]) -> Done<Child> {
+        let mut command = self.command(words);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        Ok(command.spawn()?)
+    }
+
+    /// Waits for what was started.
+    pub(super) fn wait(&self, mut started: Child) -> Done<()> {
+        match started.wait()?.success() {
+            true => Ok(()),
+            false => Err(format!("a command failed; see {}", self.folder.display()).into()),
+        }
     }
 
     /// Starts it, and kills it after a while.

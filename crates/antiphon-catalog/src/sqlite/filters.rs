@@ -1,7 +1,10 @@
 //! Which blocks of which sessions may hold words: the filters of everything that is kept.
 //!
 //! A row has the same segment of all parts of a session. Rows of one segment stand together, so
-//! that what one segment rules out costs little to read.
+//! that what one segment rules out costs little to read. Of a small session one row has all: so
+//! many rows would be longer than what they say.
+
+use std::ops::Range;
 
 use rusqlite::types::ValueRef;
 use rusqlite::{CachedStatement, Connection, Transaction, params};
@@ -37,9 +40,14 @@ pub(super) struct Held {
 /// The row of a session after the segments: its files, their blocks and how many parts each has.
 const LAYOUT: usize = SEGMENTS;
 
+/// The only row of a small session: its layout, and then its segments.
+const WHOLE: usize = LAYOUT + 1;
+/// A row that would be longer is several.
+const WHOLE_BYTES_MAX: usize = 4 << 10;
+const SESSION_BITS: u32 = 40;
+
 /// Where a row of a session stands.
 fn place(session: i64, segment: usize) -> i64 {
-    const SESSION_BITS: u32 = 40;
     ((segment as i64) << SESSION_BITS) | session
 }
 
@@ -51,16 +59,29 @@ pub(super) fn insert(
 ) -> Result<(), CatalogError> {
     let mut insert =
         transaction.prepare_cached("INSERT INTO filter (place, bits, sum) VALUES (?1, ?2, ?3)")?;
-    for segment in 0..=LAYOUT {
-        let bits = if segment == LAYOUT { pack_layout(files) } else { pack(files, segment) };
+    let mut insert = |segment: usize, bits: &[u8]| {
         let place = place(session, segment);
-        insert.execute(params![place, bits, sum(place, key.as_str(), &bits)])?;
+        insert.execute(params![place, bits, sum(place, key.as_str(), bits)])
+    };
+    let rows = (0..SEGMENTS).map(|segment| pack(files, segment));
+    let rows: Vec<Vec<u8>> = rows.chain([pack_layout(files)]).collect();
+    if rows.iter().map(Vec::len).sum::<usize>() <= WHOLE_BYTES_MAX {
+        let mut whole = Vec::new();
+        rows.iter().for_each(|row| add_bytes(&mut whole, row));
+        insert(WHOLE, &whole)?;
+        return Ok(());
+    }
+    for (segment, row) in rows.iter().enumerate() {
+        insert(segment, row)?;
     }
     Ok(())
 }
 
 pub(super) fn remove(transaction: &Transaction<'_>, session: i64) -> Result<(), CatalogError> {
     let mut delete = transaction.prepare_cached("DELETE FROM filter WHERE place = ?1")?;
+    if delete.execute([place(session, WHOLE)])? > 0 {
+        return Ok(());
+    }
     for segment in 0..=LAYOUT {
         delete.execute([place(session, segment)])?;
     }
@@ -93,8 +114,13 @@ fn pack_layout(files: &[FileBlocks]) -> Vec<u8> {
     packed
 }
 
-fn add_number(packed: &mut Vec<u8>, number: usize) {
-    packed.extend(u32::try_from(number).unwrap_or(u32::MAX).to_le_bytes());
+/// Seven bits in each byte, the lowest first; the last byte is the one without the highest bit.
+fn add_number(packed: &mut Vec<u8>, mut number: usize) {
+    while number >= 1 << 7 {
+        packed.push(u8::try_from(number & 0x7f).unwrap_or_default() | 0x80);
+        number >>= 7;
+    }
+    packed.push(u8::try_from(number).unwrap_or_default());
 }
 
 fn add_bytes(packed: &mut Vec<u8>, bytes: &[u8]) {
@@ -114,9 +140,16 @@ impl<'a> Unpack<'a> {
     }
 
     fn number(&mut self) -> Option<usize> {
-        let (number, rest) = self.0.split_first_chunk()?;
-        self.0 = rest;
-        usize::try_from(u32::from_le_bytes(*number)).ok()
+        let (mut number, mut shift) = (0_usize, 0);
+        loop {
+            let (byte, rest) = self.0.split_first()?;
+            self.0 = rest;
+            number |= usize::from(byte & 0x7f).checked_shl(shift)?;
+            if byte & 0x80 == 0 {
+                return Some(number);
+            }
+            shift += 7;
+        }
     }
 }
 
@@ -175,14 +208,31 @@ pub(super) fn candidates(
     matching: Matching,
 ) -> Result<Vec<Candidate>, CatalogError> {
     let select = "SELECT bits, sum FROM filter WHERE place = ?1";
-    let mut filters = Filters(connection.prepare_cached(select)?);
-    let mut statement = connection.prepare_cached("SELECT number, key FROM session")?;
+    let mut filters = Filters { select: connection.prepare_cached(select)?, whole: None };
+    let select = "SELECT number, key FROM session ORDER BY number";
+    let mut statement = connection.prepare_cached(select)?;
     let mut sessions = statement.query([])?;
+    // The rows of small sessions stand in the order of their numbers, too.
+    let select = "SELECT place, bits, sum FROM filter WHERE place >= ?1 ORDER BY place";
+    let mut statement = connection.prepare_cached(select)?;
+    let mut wholes = statement.query([place(0, WHOLE)])?;
+    let mut next = wholes.next()?;
     let (mut count, mut candidates) = (0, Vec::new());
     while let Some(row) = sessions.next()? {
         count += 1;
         let (number, key) = (row.get(0)?, row.get_ref(1)?);
         let key = key.as_str().map_err(rusqlite::Error::from)?;
+        filters.whole = None;
+        if let Some(whole) = next
+            && whole.get::<_, i64>(0)? == place(number, WHOLE)
+        {
+            let bits = whole.get_ref(1)?.as_blob().map_err(rusqlite::Error::from)?;
+            let rows = checked(place(number, WHOLE), key, bits, whole.get(2)?)?;
+            filters.whole = Some(Whole::read(rows).ok_or_else(|| damaged(key))?);
+            candidates.extend(filters.candidate(number, key, words, matching)?);
+            next = wholes.next()?;
+            continue;
+        }
         candidates.extend(filters.candidate(number, key, words, matching)?);
     }
     match fact(connection, "sessions")?.unwrap_or_default() == count {
@@ -191,7 +241,47 @@ pub(super) fn candidates(
     }
 }
 
-struct Filters<'c>(CachedStatement<'c>);
+struct Filters<'c> {
+    select: CachedStatement<'c>,
+    /// All rows of the session, if it is a small one.
+    whole: Option<Whole>,
+}
+
+/// What would be the rows of a small session: its bytes, and where in them each row is.
+struct Whole {
+    bytes: Vec<u8>,
+    rows: [Range<usize>; SEGMENTS + 1],
+}
+
+impl Whole {
+    fn read(bytes: &[u8]) -> Option<Self> {
+        let mut unpack = Unpack(bytes);
+        let mut rows = [const { 0..0 }; SEGMENTS + 1];
+        for row in &mut rows {
+            let len = unpack.bytes()?.len();
+            let end = bytes.len() - unpack.0.len();
+            *row = end - len..end;
+        }
+        unpack.0.is_empty().then(|| Self { bytes: bytes.to_vec(), rows })
+    }
+
+    fn row(&self, segment: usize) -> Option<&[u8]> {
+        self.bytes.get(self.rows.get(segment)?.clone())
+    }
+}
+
+fn damaged(key: &str) -> CatalogError {
+    CatalogError::Damaged(format!("the filter of {key}"))
+}
+
+fn checked<'b>(
+    place: i64,
+    key: &str,
+    bits: &'b [u8],
+    known: i64,
+) -> Result<&'b [u8], CatalogError> {
+    if known == sum(place, key, bits) { Ok(bits) } else { Err(damaged(key)) }
+}
 
 impl Filters<'_> {
     /// Reads a row of a session.
@@ -202,15 +292,15 @@ impl Filters<'_> {
         segment: usize,
         read: impl FnOnce(&[u8]) -> Option<T>,
     ) -> Result<T, CatalogError> {
-        let damaged = || CatalogError::Damaged(format!("the filter of {key}"));
+        let damaged = || damaged(key);
+        if let Some(whole) = &self.whole {
+            return whole.row(segment).and_then(read).ok_or_else(damaged);
+        }
         let place = place(session, segment);
-        let mut rows = self.0.query([place])?;
+        let mut rows = self.select.query([place])?;
         let row = rows.next()?.ok_or_else(damaged)?;
         let ValueRef::Blob(bits) = row.get_ref(0)? else { return Err(damaged()) };
-        if row.get::<_, i64>(1)? != sum(place, key, bits) {
-            return Err(damaged());
-        }
-        read(bits).ok_or_else(damaged)
+        read(checked(place, key, bits, row.get(1)?)?).ok_or_else(damaged)
     }
 
     fn candidate(

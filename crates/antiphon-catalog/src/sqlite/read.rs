@@ -44,13 +44,15 @@ pub(super) fn sessions(connection: &Connection) -> Result<Vec<Known>, CatalogErr
     let select = format!("SELECT {COLUMNS} FROM session ORDER BY number");
     let mut statement = connection.prepare_cached(&select)?;
     let mut rows = statement.query([])?;
-    let mut known = Vec::new();
+    let count = fact(connection, "sessions")?.unwrap_or_default();
+    // What it says may be wrong: then this is no more than a guess.
+    let most = usize::try_from(count).unwrap_or_default().min(1 << 20);
+    let mut known = Vec::with_capacity(most);
     while let Some(row) = rows.next()? {
         known.push(session(row)?);
     }
     // A row that its tree has lost would not be missed otherwise.
-    let count = fact(connection, "sessions")?;
-    if count.unwrap_or_default() != i64::try_from(known.len()).unwrap_or(i64::MAX) {
+    if count != to_sql(known.len() as u64) {
         return Err(CatalogError::Damaged("sessions are missing from it".to_owned()));
     }
     let parts = held(known.iter().filter_map(Known::holding));

@@ -8,9 +8,10 @@ use rusqlite::{Connection, Row as SqlRow, Transaction, TransactionBehavior, para
 
 use super::super::sum::Sum;
 use super::super::{RequestId, RequestRow};
-use super::read::{self, Known, fact, to_sql};
+use super::read::{self, fact, to_sql};
 use super::write::{requests_sum, set_fact};
 use super::{CatalogError, RollUp, Sqlite};
+use crate::Key;
 
 /// What requests are added up by.
 type Parts = BTreeMap<(Option<i64>, Option<String>, Option<String>), Totals>;
@@ -199,40 +200,70 @@ pub(super) fn read(connection: &Connection) -> Result<Vec<RollUp>, CatalogError>
              declaring, declared
          FROM roll_up ORDER BY session, number",
     )?;
-    let sessions = read::sessions(connection)?;
-    let by_number: BTreeMap<i64, &Known> = sessions.iter().map(|it| (it.number, it)).collect();
-    let mut sums: BTreeMap<i64, Sum> =
-        sessions.iter().map(|known| (known.number, Sum::default())).collect();
-    let mut found = Vec::new();
+    let mut sessions = counted(connection)?;
+    let mut found = Vec::with_capacity(sessions.len());
     let mut rows = statement.query([])?;
+    let mut at = 0;
     while let Some(row) = rows.next()? {
         let number: i64 = row.get(10)?;
-        let (Some(known), Some(sum)) = (by_number.get(&number), sums.get_mut(&number)) else {
+        // Both are in the order of their numbers.
+        while sessions.get(at).is_some_and(|it| it.number < number) {
+            at += 1;
+        }
+        let Some(counted) = sessions.get_mut(at).filter(|it| it.number == number) else {
             return Err(CatalogError::Damaged(format!("there is no session {number}")));
         };
-        let roll_up = roll_up(row, known)?;
+        let roll_up = roll_up(row, &counted.key)?;
         let (model, sub_agent) = (roll_up.model.as_deref(), roll_up.sub_agent.as_deref());
-        add_row(sum, roll_up.day, model, sub_agent, &roll_up.totals);
+        add_row(&mut counted.sum, roll_up.day, model, sub_agent, &roll_up.totals);
         found.push(roll_up);
     }
-    for known in &sessions {
-        if sums.get(&known.number).map(Sum::get) != Some(known.roll_up_sum) {
-            return Err(CatalogError::Damaged(format!("the sums of {}", known.row.key)));
+    for counted in &sessions {
+        if counted.sum.get() != counted.wanted {
+            return Err(CatalogError::Damaged(format!("the sums of {}", counted.key)));
         }
     }
     Ok(found)
 }
 
-fn roll_up(row: &SqlRow<'_>, known: &Known) -> Result<RollUp, CatalogError> {
+/// A session whose sums are read.
+struct Counted {
+    number: i64,
+    key: Key,
+    /// The checksum that its sums should have, and the one that they have so far.
+    wanted: i64,
+    sum: Sum,
+}
+
+/// Every session, in the order of their numbers.
+fn counted(connection: &Connection) -> Result<Vec<Counted>, CatalogError> {
+    let select = "SELECT number, key, roll_up_sum FROM session ORDER BY number";
+    let mut statement = connection.prepare_cached(select)?;
+    let mut rows = statement.query([])?;
+    let mut sessions = Vec::new();
+    while let Some(row) = rows.next()? {
+        let key = row.get_ref(1)?.as_str().map_err(rusqlite::Error::from)?;
+        let damaged = || CatalogError::Damaged(format!("`{key}` is not a key"));
+        let key = Key::parse(key).ok_or_else(damaged)?;
+        let (number, wanted) = (row.get(0)?, row.get(2)?);
+        sessions.push(Counted { number, key, wanted, sum: Sum::default() });
+    }
+    match fact(connection, "sessions")?.unwrap_or_default() == to_sql(sessions.len() as u64) {
+        true => Ok(sessions),
+        false => Err(CatalogError::Damaged("sessions are missing from it".to_owned())),
+    }
+}
+
+fn roll_up(row: &SqlRow<'_>, session: &Key) -> Result<RollUp, CatalogError> {
     let count =
         |at: usize| Ok::<_, CatalogError>(u64::try_from(row.get::<_, i64>(at)?).unwrap_or(0));
     let amount = |at: usize| {
-        let picos: String = row.get(at)?;
+        let picos = row.get_ref(at)?.as_str().map_err(rusqlite::Error::from)?;
         let read = picos.parse().map(Usd::from_picos);
         read.map_err(|_| CatalogError::Damaged(format!("an amount of `{picos}`")))
     };
     Ok(RollUp {
-        session: known.row.key.clone(),
+        session: session.clone(),
         day: row.get(0)?,
         model: row.get(1)?,
         sub_agent: row.get(2)?,

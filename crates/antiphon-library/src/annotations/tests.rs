@@ -6,7 +6,7 @@ use super::*;
 fn copy(root: &Path) -> PathBuf {
     let folder = root.join("archive/claude-code/0011223344556677/000002");
     std::fs::create_dir_all(&folder).unwrap();
-    std::fs::write(folder.parent().unwrap().join(archive::STATE_FILE), "{}").unwrap();
+    std::fs::write(folder.parent().unwrap().join(crate::archive::STATE_FILE), "{}").unwrap();
     let file = folder.join("s.jsonl");
     let call = r#"{"type":"assistant","uuid":"u1","parentUuid":null,"sessionId":"s","timestamp":"2026-01-01T10:00:00Z","cwd":"/srv","version":"2.0.0","message":{"id":"m1","role":"assistant","model":"m","content":[{"type":"tool_use","id":"c1","name":"Read","input":{"file_path":"a.rs"}}]}}"#;
     std::fs::write(&file, format!("{call}\n")).unwrap();

@@ -3,14 +3,16 @@
 //! A name has `/` between its parts. Whoever copies a session has locked it, so that nobody else
 //! writes meanwhile; but anybody may read.
 //!
-//! [`Bytes`] is what a place has to do; [`Folder`] does it in a folder. Every place passes the same
-//! tests (`bytes/conformance.rs`).
+//! [`Bytes`] is what a place has to do; [`Folder`] does it in a folder, [`Memory`] in memory. Every
+//! place passes the same tests (`bytes/conformance.rs`).
 
 mod folder;
+mod memory;
 
 use std::io::{self, Read, Seek, Write};
 
 pub(crate) use folder::{Folder, is_half_written, private, replace};
+pub(crate) use memory::Memory;
 
 /// A place for bytes.
 pub(crate) trait Bytes {
@@ -50,6 +52,8 @@ pub(crate) trait Draft: Write {
 pub(crate) enum Settled {
     /// Before it has its name.
     First,
+    /// The same, and its name too, before anything else is done.
+    Named,
     /// Whoever asked sees to it.
     Later,
 }

@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use antiphon_model::{Place, Problem, Severity};
 use antiphon_sources::PACKED;
 
-use super::bytes::{self, Bytes, Folder, Settled};
+use super::bytes::{self, Bytes, Settled};
+use super::copies::Copies;
 use super::generation::{generation_name, generations};
-use super::layout::{folder_of, main_file};
-use super::pack;
-use super::state::{FileCopy, Found, STATE_FILE, State};
+use super::state::{FileCopy, Found, STATE_FILE};
 use super::sums::Sums;
+use super::{pack, seekable};
 
 /// A file of the store that is not what was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,51 +32,55 @@ pub(crate) enum Depth {
 
 /// What is damaged in a session's folder.
 pub(crate) fn damages(folder: &Path, depth: Depth) -> Vec<Damage> {
-    let found = damages_now(folder, depth);
+    let found = damages_now(&Copies::at(folder), depth);
     if found.is_empty() {
         return found;
     }
     // Another process may just be writing: it is looked at again while none can.
     let lock = File::open(folder).and_then(|folder| folder.lock_shared().map(|()| folder));
-    let found = damages_now(folder, depth);
+    let found = damages_now(&Copies::at(folder), depth);
     drop(lock);
     found
 }
 
-fn damages_now(folder: &Path, depth: Depth) -> Vec<Damage> {
-    let (state, mut damages) = match State::find(folder) {
+fn damages_now(copies: &Copies, depth: Depth) -> Vec<Damage> {
+    let (folder, bytes) = (copies.folder(), copies.bytes());
+    let (state, mut damages) = match copies.find_state() {
         Found::Whole(state) => (state, Vec::new()),
         Found::MadeUp(state) => {
-            let what = match folder.join(STATE_FILE).exists() {
+            let what = match bytes.len(STATE_FILE).is_some() {
                 true => "damaged; its content was reconstructed from the copies",
                 false => "missing; its content was reconstructed from the copies",
             };
             let path = folder.join(STATE_FILE);
             (state, vec![Damage { path, what: what.to_owned() }])
         }
+        Found::Nothing if copies.packed().is_some() => {
+            let what = "cannot be read from the pack that it is in".to_owned();
+            return vec![Damage { path: folder.to_owned(), what }];
+        }
         Found::Nothing => return Vec::new(),
     };
-    let bytes = Folder::new(folder);
     let at = |name: &str, what: String| Damage { path: folder.join(name), what };
     for (name, copy) in &state.files {
         if depth == Depth::Unpacked && bytes.len(name).is_none() {
             continue;
         }
-        damages.extend(damage(&bytes, name, copy).map(|(name, what)| at(&name, what)));
+        damages.extend(damage(bytes, name, copy).map(|(name, what)| at(&name, what)));
     }
     if depth == Depth::All {
-        if damages.is_empty() && main_file(folder).is_none() {
+        if damages.is_empty() && copies.main().is_none() {
             let what = "its main file was never copied completely".to_owned();
             damages.push(Damage { path: folder.to_owned(), what });
         }
         // Of older copies nothing is known but what the packed ones say themselves.
-        for number in generations(folder) {
+        for number in generations(bytes) {
             let unknown = bytes.list(&generation_name(number)).into_iter();
             let unknown = unknown.filter(|name| !state.files.contains_key(name));
             for name in unknown.filter(|name| name.ends_with(PACKED)) {
                 let sums = bytes.open(&name).and_then(Sums::of_zstd);
                 let what = sums.err().map(|error| error.to_string());
-                let what = what.or_else(|| table_damage(&bytes, &name, false));
+                let what = what.or_else(|| table_damage(bytes, &name, false));
                 damages.extend(what.map(|what| at(&name, what)));
             }
         }
@@ -88,13 +92,14 @@ fn damages_now(folder: &Path, depth: Depth) -> Vec<Damage> {
 /// agent may not have the session any more, and then nobody else does it. Whether it is right now.
 pub(crate) fn restore_record(folder: &Path) -> io::Result<bool> {
     let _lock = File::open(folder).and_then(|folder| folder.lock().map(|()| folder))?;
-    let Found::MadeUp(state) = State::find(folder) else { return Ok(false) };
-    let copies = damages_now(folder, Depth::All).into_iter();
-    if copies.filter(|it| it.path != folder.join(STATE_FILE)).count() > 0 {
+    let copies = Copies::at(folder);
+    let Found::MadeUp(state) = copies.find_state() else { return Ok(false) };
+    let damages = damages_now(&copies, Depth::All).into_iter();
+    if damages.filter(|it| it.path != folder.join(STATE_FILE)).count() > 0 {
         return Ok(false);
     }
     let text = state.to_text()?;
-    bytes::write(&Folder::new(folder), STATE_FILE, Settled::Later, text.as_bytes())?;
+    bytes::write(copies.bytes(), STATE_FILE, Settled::Later, text.as_bytes())?;
     Ok(true)
 }
 
@@ -132,7 +137,7 @@ pub(super) fn damage(bytes: &dyn Bytes, name: &str, copy: &FileCopy) -> Option<(
 
 /// What is wrong with the table of a packed file.
 fn table_damage(bytes: &dyn Bytes, name: &str, is_ours: bool) -> Option<String> {
-    let right = bytes::read(bytes, name).and_then(|packed| pack::right_table(&packed));
+    let right = bytes::read(bytes, name).and_then(|packed| seekable::right_table(&packed));
     match right {
         Ok(Some(true)) => None,
         Ok(None) if !is_ours => None,
@@ -143,15 +148,15 @@ fn table_damage(bytes: &dyn Bytes, name: &str, is_ours: bool) -> Option<String> 
 
 /// What a reader is told of a session whose main file is at a path; nothing, where that is no copy.
 pub(crate) fn problems_of(main: &Path) -> Vec<Problem> {
-    let Some(folder) = folder_of(main) else { return Vec::new() };
+    let Some(copies) = Copies::of_copy(main) else { return Vec::new() };
     let problem = |damage: Damage| Problem {
         severity: Severity::Error,
         code: DAMAGED,
         line: 0,
-        message: format!("`{}`: {}", name_in(folder, &damage.path), damage.what),
+        message: format!("`{}`: {}", copies.name_of(&damage.path), damage.what),
         place: Place::NONE,
     };
-    damages(folder, Depth::Unpacked).into_iter().map(problem).collect()
+    damages(copies.folder(), Depth::Unpacked).into_iter().map(problem).collect()
 }
 
 /// Whether a problem with this code says that a copy is not what was written.
@@ -161,8 +166,3 @@ pub(crate) fn is_damage(code: &str) -> bool {
 
 /// The code of the problem that a copy is not what was written.
 const DAMAGED: &str = "damaged-copy";
-
-/// A path below a session's folder, as the state has it.
-pub(super) fn name_in(folder: &Path, path: &Path) -> String {
-    antiphon_sources::relative(path, folder)
-}

@@ -1,25 +1,25 @@
 //! Copying a session's files, by the one process that has its lock.
 
 use std::ffi::OsStr;
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 use std::time::{Duration, Instant, SystemTime};
 
 use antiphon_journal::regular;
-use antiphon_sources::{Beside, Bundle, DatabaseError, Error, Member, name, tree};
+use antiphon_sources::{Beside, Bundle, DatabaseError, Error, Member, name, relative, tree};
 
-use super::bytes::{self, Bytes, Folder, Settled};
-use super::copy::{Job, Step};
-use super::generation::{generation, generation_name, generations, plain};
+use super::bytes::{self, Bytes, Settled};
+use super::copy::{Form, Job, Step};
+use super::generation::{generation_name, generations, plain_name};
 use super::sizes::{Sizes, is_fresh, size};
+use super::small::is_small;
 use super::state::{Found, Name, STATE_FILE, State};
-use super::{Copied, Done, Known, Source, cannot_write, check, pack};
-use crate::store::make_folders;
+use super::{Copied, Done, Known, Source, cannot_write, lock, pack};
 
 /// What else an agent leaves is packed already, or no text.
-const PACKED_ENDINGS: [&str; 3] = ["jsonl", "json", "md"];
+pub(super) const COMPRESSED_ENDINGS: [&str; 3] = ["jsonl", "json", "md"];
 
 /// How exact the times of files are, with room to spare.
 const SLACK: Duration = Duration::from_secs(2);
@@ -28,14 +28,14 @@ const SLACK: Duration = Duration::from_secs(2);
 pub(super) struct How<'a> {
     pub(super) known: Known<'a>,
     pub(super) deadline: Option<Instant>,
-    pub(super) packs: bool,
+    pub(super) form: Form,
     /// Whether the copies may be damaged.
     pub(super) is_doubted: bool,
 }
 
 pub(super) struct Copying<'a> {
     pub(super) folder: &'a Path,
-    pub(super) bytes: Folder,
+    pub(super) bytes: &'a dyn Bytes,
     pub(super) source: &'a Source,
     pub(super) how: How<'a>,
 }
@@ -43,7 +43,7 @@ pub(super) struct Copying<'a> {
 impl Copying<'_> {
     /// One round over all files; false if the time was not enough. Says what they were like before.
     pub(super) fn copy(&self, done: &mut Done) -> Result<bool, Error> {
-        let found = State::find(self.folder);
+        let found = State::find(self.bytes, self.folder);
         let is_whole = matches!(found, Found::Whole(_));
         let known = found.state();
         let looked_at = known.as_ref().filter(|state| state.looked_beside).and_then(|_| {
@@ -70,13 +70,14 @@ impl Copying<'_> {
         };
         done.found = sizes(&members, format);
         done.is_open = known.is_some() && is_fresh(&done.found);
-        let own = self.source.file.file_name().map(|name| plain(Path::new(name)));
+        let own = self.source.file.file_name().map(|own| name::text(own).into_owned());
+        let own = own.as_deref().map(plain_name);
         for member in &mut members {
             member.name = name::stored(&member.name).into_owned();
         }
         let main = members.first().map(|main| main.name.clone());
-        state.main = main.filter(|main| own.as_deref() != Some(Path::new(main)));
-        let mut number = generations(self.folder).into_iter().max().unwrap_or(1);
+        state.main = main.filter(|main| own != Some(&**main));
+        let mut number = generations(self.bytes).into_iter().max().unwrap_or(1);
         let mut is_mended = false;
         let mut step = self.copy_into(number, &members, &mut state, done, &mut is_mended);
         if matches!(step, Ok(Step::Rewritten)) {
@@ -91,7 +92,7 @@ impl Copying<'_> {
         // Whose files these are is written down even if not all of them could be copied. What was
         // damaged may have been read so: the file's time says that it is to be read again.
         let is_as_written = is_whole && !is_mended && known.as_ref() == Some(&state);
-        if !is_as_written && !generations(self.folder).is_empty() {
+        if !is_as_written && !generations(self.bytes).is_empty() {
             self.remember(&state)?;
         }
         Ok(step? != Step::OutOfTime && (state.looked_beside || self.how.deadline.is_none()))
@@ -139,20 +140,25 @@ impl Copying<'_> {
 
     /// Packs every file of every generation, but of the newest only if it is not open.
     pub(super) fn pack(&self, is_open: bool) -> Result<(), Error> {
-        let mut numbers = generations(self.folder);
+        let mut numbers = generations(self.bytes);
         let newest = numbers.iter().max().copied();
         numbers.retain(|number| !is_open || Some(*number) != newest);
         if numbers.is_empty() {
             return Ok(());
         }
-        let known = State::read(self.folder).unwrap_or_default().files;
+        let state = State::find(self.bytes, self.folder).state().unwrap_or_default();
+        // It is compressed with others next.
+        if is_small(&state) {
+            return Ok(());
+        }
+        let known = state.files;
         for name in numbers.iter().flat_map(|number| self.bytes.list(&generation_name(*number))) {
-            let is_packable = |ending: &OsStr| PACKED_ENDINGS.iter().any(|it| ending == *it);
+            let is_packable = |ending: &OsStr| COMPRESSED_ENDINGS.iter().any(|it| ending == *it);
             if bytes::is_half_written(&name) {
                 // By a process that was killed: whoever writes here has the lock.
                 let _ = self.bytes.remove(&name);
             } else if Path::new(&name).extension().is_some_and(is_packable) {
-                let packed = pack::pack(&self.bytes, &name, known.get(&name).map(|it| &it.sums));
+                let packed = pack::pack(self.bytes, &name, known.get(&name).map(|it| &it.sums));
                 packed.map_err(|error| cannot_write(&self.folder.join(&name), error))?;
             }
         }
@@ -182,19 +188,17 @@ impl Copying<'_> {
         is_mended: &mut bool,
     ) -> Result<Step, Error> {
         let mut all = Some(Vec::new());
-        let (into, within) = (generation(self.folder, number), self.within());
+        let (into, within) = (generation_name(number), self.within());
         let mut failed = None;
         for member in members {
-            let path = into.join(&member.name);
-            let parent = path.parent().unwrap_or(&into);
-            let name = check::name_in(self.folder, &path);
+            let name = relative(&Path::new(&into).join(&member.name), Path::new(""));
             let mut job = Job {
                 member,
-                bytes: &self.bytes,
+                bytes: self.bytes,
                 name: &name,
                 within: &within,
                 deadline: self.how.deadline,
-                packs: self.how.packs,
+                form: self.how.form,
                 is_doubted: self.how.is_doubted,
                 known: state.files.get(&name).cloned(),
                 is_mended: false,
@@ -212,8 +216,8 @@ impl Copying<'_> {
                     continue;
                 }
             }
-            let before = self.stored_len(&name);
-            let step = make_folders(parent).and_then(|()| job.run());
+            let (before, path) = (self.stored_len(&name), self.folder.join(&name));
+            let step = job.run();
             *is_mended |= job.is_mended;
             state.bytes = state.bytes.saturating_add(self.stored_len(&name)).saturating_sub(before);
             if let Some(mut copy) = job.known {
@@ -246,9 +250,9 @@ impl Copying<'_> {
 
     /// Writes down whose files these are.
     fn remember(&self, state: &State) -> Result<(), Error> {
-        let written = state.to_text().and_then(|text| {
-            bytes::write(&self.bytes, STATE_FILE, Settled::Later, text.as_bytes())
-        });
+        let written = state
+            .to_text()
+            .and_then(|text| bytes::write(self.bytes, STATE_FILE, Settled::Later, text.as_bytes()));
         written.map_err(|error| cannot_write(&self.folder.join(STATE_FILE), error))
     }
 
@@ -259,11 +263,7 @@ impl Copying<'_> {
     }
 
     fn lock(&self) -> Result<Option<File>, Error> {
-        let path = self.folder.join("lock");
-        locked(File::open(self.folder)).or_else(|_| {
-            let file = bytes::private(OpenOptions::new().write(true).create(true)).open(&path);
-            locked(file).map_err(|error| cannot_write(&path, error))
-        })
+        lock::now(self.folder).map_err(|error| cannot_write(self.folder, error))
     }
 
     /// The lock; nothing, if another process has it and was asked to look again.
@@ -304,14 +304,4 @@ fn sizes(members: &[Member], agent: &str) -> Sizes {
 /// Whether a file was not opened for what it is, and would not be another time.
 fn is_irregular(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::InvalidInput) || regular::leads_out(error)
-}
-
-/// The same, locked; nothing, if another process has locked it.
-fn locked(file: io::Result<File>) -> io::Result<Option<File>> {
-    let file = file?;
-    match file.try_lock() {
-        Ok(()) => Ok(Some(file)),
-        Err(TryLockError::WouldBlock) => Ok(None),
-        Err(TryLockError::Error(error)) => Err(error),
-    }
 }

@@ -1,27 +1,30 @@
-//! Generations of copies: folders by number.
+//! Generations of copies: numbers with which names begin.
 
-use std::path::{Path, PathBuf};
+use antiphon_sources::PACKED;
 
-use antiphon_sources::list;
+use super::bytes::Bytes;
+
+/// How many digits the number of a generation has.
+const DIGITS: usize = 6;
 
 /// A source that its agent has packed has that in its name.
-pub(super) fn plain(file: &Path) -> PathBuf {
-    match file.extension().is_some_and(|it| it == "zst") {
-        true => file.with_extension(""),
-        false => file.to_owned(),
-    }
-}
-
-pub(super) fn generation(folder: &Path, number: u32) -> PathBuf {
-    folder.join(generation_name(number))
+pub(super) fn plain_name(name: &str) -> &str {
+    name.strip_suffix(PACKED).unwrap_or(name)
 }
 
 pub(super) fn generation_name(number: u32) -> String {
-    format!("{number:06}")
+    format!("{number:0DIGITS$}")
 }
 
-pub(super) fn generations(folder: &Path) -> Vec<u32> {
-    let number =
-        |path: &PathBuf| path.file_name()?.to_str().filter(|name| name.len() == 6)?.parse().ok();
-    list(folder).iter().filter_map(number).collect()
+/// The generations that something is kept of, in order.
+pub(super) fn generations(bytes: &dyn Bytes) -> Vec<u32> {
+    let number = |name: &String| {
+        let (first, _) = name.split_once('/')?;
+        let is_number = first.len() == DIGITS && first.bytes().all(|it| it.is_ascii_digit());
+        is_number.then(|| first.parse().ok())?
+    };
+    let mut numbers: Vec<u32> = bytes.list("").iter().filter_map(number).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    numbers
 }

@@ -8,17 +8,19 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use antiphon_catalog::Key;
-use antiphon_sources::{PACKED, format_of, list, relative};
+use antiphon_sources::format_of;
 use serde::{Deserialize, Serialize};
 
-use super::bytes::{self, Folder};
-use super::generation::{generation, generations, plain};
+use super::bytes::{self, Bytes};
+use super::generation::{generation_name, generations, plain_name};
 use super::pack;
 use super::sizes::{has_changed_lately, size};
 use super::sums::Sums;
 
 /// Whose files a folder holds.
 pub(crate) const STATE_FILE: &str = "session.json";
+/// Says what the sources were like when they were last copied.
+pub(crate) const STAMP_FILE: &str = "stamp";
 
 const CHECKSUM_BEFORE: &str = ",\"checksum\":\"";
 const CHECKSUM_BEHIND: &str = "\"}";
@@ -91,27 +93,23 @@ impl Found {
 }
 
 impl State {
-    /// As it was written, or else made up.
-    pub(super) fn read(folder: &Path) -> Option<Self> {
-        Self::find(folder).state()
-    }
-
-    pub(super) fn find(folder: &Path) -> Found {
-        let bytes = bytes::read(&Folder::new(folder), STATE_FILE);
+    /// As it was written, or else made up. The folder says whose it may be.
+    pub(super) fn find(place: &dyn Bytes, folder: &Path) -> Found {
+        let bytes = bytes::read(place, STATE_FILE);
         let (whole, left) = match &bytes {
             Ok(bytes) => (Self::parse(bytes), serde_json::from_slice(bytes).ok()),
             Err(_) => (None, None),
         };
         match whole {
             Some(state) => Found::Whole(state),
-            None if generations(folder).is_empty() => Found::Nothing,
+            None if generations(place).is_empty() => Found::Nothing,
             // It is being copied for the first time.
             None if bytes.is_err() && has_changed_lately(size(folder).1) => Found::Nothing,
-            None => Found::MadeUp(Self::made_up(folder, left.unwrap_or_default())),
+            None => Found::MadeUp(Self::made_up(place, folder, left.unwrap_or_default())),
         }
     }
 
-    fn parse(bytes: &[u8]) -> Option<Self> {
+    pub(super) fn parse(bytes: &[u8]) -> Option<Self> {
         let text = str::from_utf8(bytes).ok()?;
         let Some((body, sum)) = text
             .strip_suffix(CHECKSUM_BEHIND)
@@ -132,16 +130,15 @@ impl State {
     }
 
     /// From the copies, and from what a damaged file still says where that can be true.
-    fn made_up(folder: &Path, left: Self) -> Self {
-        let newest = generations(folder).into_iter().max().unwrap_or(1);
-        let into = generation(folder, newest);
-        let names = names(&into);
+    fn made_up(place: &dyn Bytes, folder: &Path, left: Self) -> Self {
+        let newest = generation_name(generations(place).into_iter().max().unwrap_or(1));
+        let names = names(place, &newest);
         let left_main = left.main.clone().or_else(|| {
             let name = left.source.file_name()?.to_str()?;
-            Some(plain(Path::new(name)).to_str()?.to_owned())
+            Some(plain_name(name).to_owned())
         });
         let main = left_main.filter(|main| names.contains(main));
-        let main = main.or_else(|| likely_main(folder, &into, &names));
+        let main = main.or_else(|| likely_main(folder, &folder.join(newest), &names));
         Self {
             session_id: left.session_id,
             source: left.source,
@@ -155,19 +152,10 @@ impl State {
 }
 
 /// The names of the copies in a generation, the shortest paths first.
-fn names(generation: &Path) -> Vec<String> {
-    let mut names = Vec::new();
-    let mut folders = vec![generation.to_owned()];
-    while let Some(folder) = folders.pop() {
-        for path in list(&folder) {
-            if path.is_dir() {
-                folders.push(path);
-                continue;
-            }
-            let name = relative(&path, generation);
-            names.push(name.strip_suffix(PACKED).unwrap_or(&name).to_owned());
-        }
-    }
+fn names(place: &dyn Bytes, generation: &str) -> Vec<String> {
+    let names = place.list(generation).into_iter();
+    let own = names.filter_map(|name| Some(name.split_once('/')?.1.to_owned()));
+    let mut names: Vec<String> = own.map(|name| plain_name(&name).to_owned()).collect();
     names.sort_by_key(|name| (name.matches('/').count(), name.clone()));
     names.dedup();
     names

@@ -201,7 +201,8 @@ fn a_packed_copy_is_left_to_the_background_by_who_has_no_time() {
     assert_eq!(scene.store.archive(&scene.source, Some(soon)).unwrap(), Copied::Unfinished);
     assert_eq!(scene.archive(), Copied::All);
     let key = Key::of(scene.source.agent, ID);
-    let main = main_file(&scene.store.archive_folder(scene.source.agent, &key)).unwrap();
+    let main =
+        Copies::at(&scene.store.archive_folder(scene.source.agent, &key)).main_file().unwrap();
     assert_eq!(fs::read_to_string(main).unwrap(), lines + &line(200));
 }
 
@@ -245,7 +246,7 @@ impl Bench {
             name: stored,
             within: self.folder.path(),
             deadline: None,
-            packs: false,
+            form: Form::Growing,
             is_doubted: self.is_doubted,
             known: self.known.get(name).cloned(),
             is_mended: false,
@@ -382,7 +383,10 @@ fn a_session_whose_record_is_damaged_or_gone_is_still_one() {
     for bad in [&b""[..], b"{\"session_id", &good.iter().map(|it| it ^ 1).collect::<Vec<_>>()] {
         fs::write(&record, bad).unwrap();
         assert_eq!(scene.store.sessions().len(), 1, "{}", String::from_utf8_lossy(bad));
-        assert_eq!(main_file(&folder), Some(folder.join(format!("000001/{ID}.jsonl"))));
+        assert_eq!(
+            Copies::at(&folder).main_file(),
+            Some(folder.join(format!("000001/{ID}.jsonl")))
+        );
         assert_eq!(damages(&folder, Depth::All).len(), 1);
         assert_eq!(scene.archive(), Copied::All);
         assert!(damages(&folder, Depth::All).is_empty());
@@ -393,7 +397,7 @@ fn a_session_whose_record_is_damaged_or_gone_is_still_one() {
     assert_eq!(scene.store.sessions().len(), 1, "gone");
     assert_eq!(scene.store.catch_up("claude-code", &key).unwrap(), Copied::All);
     scene.archive();
-    assert_eq!(State::read(&folder).unwrap().source, scene.source.file);
+    assert_eq!(Copies::at(&folder).state().unwrap().source, scene.source.file);
 }
 
 fn check_shared(main: &Path) {
@@ -419,6 +423,6 @@ fn a_copy_of_what_lies_in_folders_that_all_share_is_the_same_session() {
         store.archive(&source, None).unwrap();
         let kept = store.archive_folder("opencode", &Key::of("opencode", "ses_main"));
         fs::remove_dir_all(folder.path().join("storage")).unwrap();
-        check_shared(&main_file(&kept).unwrap());
+        check_shared(&Copies::at(&kept).main_file().unwrap());
     }
 }

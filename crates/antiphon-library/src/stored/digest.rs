@@ -12,10 +12,10 @@ use antiphon_catalog::{Origin, Row, Summary};
 use antiphon_formats::{FORMATS, Stream};
 use antiphon_journal::{Log, read_bytes, regular};
 use antiphon_model::{Activity, Info, Session, Standing, StatusFacts};
-use antiphon_sources::{Fold, LOG_FORMAT, activity, format_of, tree};
+use antiphon_sources::{Fold, LOG_FORMAT, Opened, activity, format_of, tree};
 
 use super::Place;
-use crate::archive::pack;
+use crate::archive::{Copies, pack};
 
 /// How much of each end is read; more only where not a line fits.
 const END_BYTES: u64 = 64 << 10;
@@ -133,6 +133,12 @@ fn of_log(path: &Path) -> Option<Digest> {
 }
 
 fn of_file(path: &Path) -> Option<Digest> {
+    if let Some(copies) = Copies::of_copy(path).filter(|copies| copies.packed().is_some()) {
+        let Opened { session, format, .. } = crate::open(path).ok()?;
+        drop(copies);
+        let events = Some(session.len() as u64);
+        return (!session.is_empty()).then_some(Digest { session, format, events });
+    }
     let format = format_of(path).ok()??;
     // The ends of a document are no document, and what lies in many files begins in one of them.
     if format.lines.is_some() || tree::root(path, format).is_some() {

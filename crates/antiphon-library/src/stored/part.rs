@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 
 use antiphon_formats::FORMATS;
-use antiphon_sources::{PACKED, list, relative};
+use antiphon_sources::PACKED;
 
 use super::digest::id_of_file;
 use super::find::PREFIX_MIN;
 use super::{Origin, Store};
-use crate::archive::newest_copy;
+use crate::archive::Copies;
 
 impl Store {
     /// The main files of sessions that others hold, whose own id is this word or begins with it.
@@ -24,21 +24,22 @@ impl Store {
                 .filter(|it| it.layout.made_by.is_some())
                 .and_then(|it| it.layout.kept.as_ref());
             let Some(kept) = kept else { continue };
-            let root = newest_copy(&place.folder);
-            let main = place.main_file();
-            let mut folders = vec![root.clone()];
-            while let Some(folder) = folders.pop() {
-                for path in list(&folder) {
-                    if path.is_dir() && !path.is_symlink() {
-                        folders.push(path);
-                        continue;
-                    }
-                    let name = relative(&path, &root);
-                    let name = (kept.session)(name.strip_suffix(PACKED).unwrap_or(&name));
-                    let is_likely = name.is_some_and(|name| name.contains(word)) && path != main;
-                    if is_likely && id_of_file(&path).is_some_and(|id| id.starts_with(word)) {
-                        found.push(path);
-                    }
+            let copies = Copies::at(&place.folder);
+            // A session that holds others is never packed.
+            let Some(newest) = copies.newest().filter(|_| copies.packed().is_none()) else {
+                continue;
+            };
+            let main = copies.main();
+            for stored in copies.bytes().list(&newest) {
+                let own = stored.split_once('/').map_or(&*stored, |(_, own)| own);
+                let name = (kept.session)(own.strip_suffix(PACKED).unwrap_or(own));
+                let is_likely = name.is_some_and(|name| name.contains(word));
+                let path = copies.folder().join(&stored);
+                if is_likely
+                    && main.as_ref() != Some(&stored)
+                    && id_of_file(&path).is_some_and(|id| id.starts_with(word))
+                {
+                    found.push(path);
                 }
             }
         }

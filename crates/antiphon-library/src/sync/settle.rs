@@ -4,16 +4,14 @@
 //! the disk. To wait for each file takes most disks longer than everything else that `sync` does:
 //! where there are many they are waited for together.
 
-use std::fs::OpenOptions;
-use std::io;
 use std::mem;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use antiphon_sources::{Error, list};
+use antiphon_sources::Error;
 
 use super::disks::Disks;
-use crate::archive::{has_changed_lately, replace, size};
+use crate::archive::{replace, write_back};
 
 /// When so many sessions wait, they are settled.
 const WAITING_MAX: usize = 256;
@@ -62,7 +60,11 @@ impl Settling {
             if !folder.is_dir() {
                 continue;
             }
-            let written = if are_written { Ok(()) } else { write_back(folder) };
+            let written = match are_written {
+                true => Ok(()),
+                false => write_back(&folder)
+                    .map_err(|source| Error::Write { path: folder.clone(), source }),
+            };
             let stamped = written.and_then(|()| {
                 let stamped = replace(&stamp_file, stamp.as_bytes());
                 stamped.map_err(|error| Error::Write { path: stamp_file, source: error })
@@ -72,29 +74,5 @@ impl Settling {
                 failed.push((source, error));
             }
         }
-    }
-}
-
-/// Waits for the files in a session's folder; others have long been written by themselves.
-fn write_back(folder: PathBuf) -> Result<(), Error> {
-    let mut folders = vec![folder];
-    while let Some(folder) = folders.pop() {
-        for path in list(&folder) {
-            if path.is_dir() {
-                folders.push(path);
-            } else if has_changed_lately(size(&path).1) {
-                sync(&path).map_err(|source| Error::Write { path, source })?;
-            }
-        }
-    }
-    Ok(())
-}
-
-#[expect(clippy::disallowed_methods, reason = "no log: a failure is told, and no stamp written")]
-fn sync(path: &Path) -> io::Result<()> {
-    match OpenOptions::new().write(true).open(path) {
-        // Another process has replaced it. What that one adds is another one's to settle.
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        file => file?.sync_data(),
     }
 }

@@ -9,12 +9,11 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use antiphon_journal::regular;
 use antiphon_sources::{PACKED, list};
 
-use crate::archive::{self, Sizes, size};
+use crate::archive::{Copies, Sizes, size};
 
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Stamp {
     hash: String,
     /// Where else to look.
@@ -44,8 +43,8 @@ impl Stamp {
         Self { hash, ..Self::default() }
     }
 
-    pub(super) fn read(path: &Path) -> Self {
-        let text = regular::read_text(path).unwrap_or_default();
+    pub(super) fn read(copies: &Copies) -> Self {
+        let text = copies.stamp().and_then(|text| String::from_utf8(text).ok()).unwrap_or_default();
         let mut lines = text.lines();
         let first = lines.next().unwrap_or_default();
         let hash = first.strip_suffix(OPEN).unwrap_or(first).to_owned();
@@ -61,7 +60,7 @@ impl Stamp {
 
     /// The same, with what the copies in a session's folder are like.
     pub(super) fn with_copies(self, folder: &Path) -> Self {
-        let copies = archive::copies(folder).into_iter();
+        let copies = Copies::at(folder).names().into_iter();
         // A name that is not one line would be read as another.
         let copies = copies.filter(|name| !name.contains(['\n', '\r']));
         let copies = copies.map(|name| (size(&folder.join(&name)), name));
@@ -69,7 +68,12 @@ impl Stamp {
     }
 
     /// Whether the copies in a session's folder are not as they were left.
-    pub(super) fn doubts(&self, folder: &Path) -> bool {
+    pub(super) fn doubts(&self, copies: &Copies) -> bool {
+        // What is packed is looked after by whoever packs.
+        if copies.packed().is_some() {
+            return false;
+        }
+        let folder = copies.folder();
         let is_same = |(name, known): &(String, _)| size(&folder.join(name)) == *known;
         self.copies.is_empty() || !self.copies.iter().all(is_same)
     }

@@ -2,10 +2,11 @@ use std::fs::{self, File};
 use std::path::Path;
 use std::time::Duration;
 
-use antiphon_sources::{Bundle, list};
+use antiphon_catalog::Key;
+use antiphon_sources::{Bundle, list, read_bytes_of};
 
 use super::*;
-use crate::archive::main_file;
+use crate::archive::Copies;
 use crate::shop::Shop;
 use crate::storage::storage;
 
@@ -59,19 +60,26 @@ impl Machine {
     }
 
     fn main(&self, agent: &'static str, id: &str) -> PathBuf {
-        main_file(&self.folder(agent, id)).unwrap()
+        Copies::at(&self.folder(agent, id)).main_file().unwrap()
     }
 
     /// What the newest copy of a session's main file holds.
     fn kept(&self, agent: &'static str, id: &str) -> String {
-        String::from_utf8(antiphon_sources::read_bytes(&self.main(agent, id)).unwrap()).unwrap()
+        let main = Copies::at(&self.folder(agent, id)).main().unwrap();
+        self.read(agent, id, &main).unwrap()
     }
 
     fn generation(&self, agent: &'static str, id: &str, name: &str) -> String {
-        let path = self.folder(agent, id).join(name);
-        let packed = crate::archive::pack::packed(&path);
-        let bytes = antiphon_sources::read_bytes(if path.is_file() { &path } else { &packed });
-        String::from_utf8(bytes.unwrap_or_default()).unwrap()
+        let compressed = format!("{name}.zst");
+        let text = self.read(agent, id, name).or_else(|| self.read(agent, id, &compressed));
+        text.unwrap_or_default()
+    }
+
+    fn read(&self, agent: &'static str, id: &str, name: &str) -> Option<String> {
+        let copies = Copies::at(&self.folder(agent, id));
+        let len = copies.bytes().len(name)?;
+        let bytes = read_bytes_of(Box::new(copies.bytes().open(name).unwrap()), len).unwrap();
+        Some(String::from_utf8(bytes).unwrap())
     }
 }
 
@@ -134,19 +142,19 @@ fn whatever_becomes_of_a_file_its_copy_stays_and_the_others_are_kept() {
 #[test]
 fn a_session_is_looked_at_again_until_its_copy_is_on_the_disk() {
     let machine = Machine::new();
-    let ids: Vec<String> = (0..300).map(|n| format!("s{n}")).collect();
+    let ids: Vec<String> = (0..30).map(|n| format!("s{n}")).collect();
     for id in &ids {
-        machine.write(&format!("{SHOP}/{id}.jsonl"), &line(id, "a").repeat(40));
+        machine.write(&format!("{SHOP}/{id}.jsonl"), &line(id, "a").repeat(2000));
     }
     // There is no place for this one's stamp.
     fs::create_dir_all(machine.folder("claude-code", "s7").join(STAMP_FILE).join("x")).unwrap();
     let failed: Vec<PathBuf> = machine.sync().failed.into_iter().map(|(path, _)| path).collect();
     assert_eq!(failed, [machine.path(&format!("{SHOP}/s7.jsonl"))]);
-    assert_eq!(machine.counts(), [300, 1, 1]);
+    assert_eq!(machine.counts(), [30, 1, 1]);
     fs::remove_dir_all(machine.folder("claude-code", "s7").join(STAMP_FILE)).unwrap();
-    assert_eq!(machine.counts(), [300, 1, 0]);
-    assert_eq!(machine.counts(), [300, 0, 0]);
-    assert!(ids.iter().all(|id| machine.kept("claude-code", id) == line(id, "a").repeat(40)));
+    assert_eq!(machine.counts(), [30, 1, 0]);
+    assert_eq!(machine.counts(), [30, 0, 0]);
+    assert!(ids.iter().all(|id| machine.kept("claude-code", id) == line(id, "a").repeat(2000)));
 }
 
 #[test]
@@ -162,15 +170,15 @@ fn what_grows_stays_unpacked_until_it_is_quiet() {
         packed.exists()
     };
     let are_packed = || (is_packed("one.jsonl"), is_packed("one/subagents/agent-a.jsonl"));
-    machine.write(&main, &text(100));
-    machine.write(&agent, &text(100));
+    machine.write(&main, &text(2000));
+    machine.write(&agent, &text(2000));
     assert_eq!(machine.counts(), [1, 1, 0]);
     assert_eq!(are_packed(), (true, true), "what is new is packed, however fresh it is");
-    machine.write(&main, &text(101));
+    machine.write(&main, &text(2001));
     assert_eq!(machine.counts(), [1, 1, 0]);
     assert_eq!(are_packed(), (false, true), "what has not grown is left as it is");
     assert_eq!(machine.counts(), [1, 0, 0]);
-    machine.write(&main, &text(102));
+    machine.write(&main, &text(2002));
     assert_eq!(machine.counts(), [1, 1, 0]);
     machine.age(&main);
     assert_eq!(machine.counts(), [1, 1, 0], "another time may be another file");
@@ -179,7 +187,7 @@ fn what_grows_stays_unpacked_until_it_is_quiet() {
     assert_eq!(machine.counts(), [1, 1, 0]);
     assert_eq!(are_packed(), (true, true));
     assert_eq!(machine.counts(), [1, 0, 0]);
-    assert!(machine.kept("claude-code", "one") == text(102));
+    assert!(machine.kept("claude-code", "one") == text(2002));
 }
 
 #[test]
@@ -187,7 +195,7 @@ fn what_has_become_quiet_is_packed_though_nothing_is_new() {
     let machine = Machine::new();
     let text = |lines: usize| (0..lines).map(|n| line("one", &n.to_string())).collect::<String>();
     let main = format!("{SHOP}/one.jsonl");
-    for lines in [100, 101] {
+    for lines in [2000, 2001] {
         machine.write(&main, &text(lines));
         assert_eq!(machine.counts(), [1, 1, 0]);
     }
@@ -195,34 +203,34 @@ fn what_has_become_quiet_is_packed_though_nothing_is_new() {
     machine.age(&main);
     let stamp = Stamp::default().now(&stamp::own(&machine.path(&main)), &Default::default());
     let stamp_file = machine.folder("claude-code", "one").join(STAMP_FILE);
-    assert!(Stamp::read(&stamp_file).is_open);
+    assert!(Stamp::read(&Copies::at(stamp_file.parent().unwrap())).is_open);
     fs::write(&stamp_file, stamp.of_open(true).to_text()).unwrap();
     let packed = machine.folder("claude-code", "one").join("000001/one.jsonl.zst");
     assert!(!packed.exists());
     assert_eq!(machine.counts(), [1, 0, 0], "nothing is new");
-    assert!(packed.exists() && !Stamp::read(&stamp_file).is_open);
-    assert!(machine.kept("claude-code", "one") == text(101));
+    assert!(packed.exists() && !Stamp::read(&Copies::at(stamp_file.parent().unwrap())).is_open);
+    assert!(machine.kept("claude-code", "one") == text(2001));
 }
 
 #[test]
 fn what_a_killed_process_has_left_is_removed() {
     let machine = Machine::new();
-    machine.write(&format!("{SHOP}/one.jsonl"), &line("one", "a"));
+    machine.write(&format!("{SHOP}/one.jsonl"), &line("one", "a").repeat(2000));
     machine.counts();
     let copies = machine.folder("claude-code", "one").join("000001");
     let half = copies.join("one.jsonl.zst.4711.new");
     fs::write(&half, "half").unwrap();
-    machine.write(&format!("{SHOP}/one.jsonl"), &line("one", "a").repeat(2));
+    machine.write(&format!("{SHOP}/one.jsonl"), &line("one", "a").repeat(2001));
     machine.age(&format!("{SHOP}/one.jsonl"));
     assert_eq!(machine.counts(), [1, 1, 0]);
     let left: Vec<PathBuf> = list(&copies);
-    assert_eq!(left, [copies.join("one.jsonl")]);
+    assert_eq!(left, [copies.join("one.jsonl.zst")]);
 }
 
 #[test]
 fn a_copy_that_did_not_reach_the_disk_is_made_again() {
     let machine = Machine::new();
-    let text = |id: &str| (0..100).map(|n| line(id, &n.to_string())).collect::<String>();
+    let text = |id: &str| (0..2000).map(|n| line(id, &n.to_string())).collect::<String>();
     for id in ["cut", "empty", "spoilt"] {
         machine.write(&format!("{SHOP}/{id}.jsonl"), &text(id));
     }

@@ -63,7 +63,7 @@ fn grow(case: &str, files: &[PathBuf], quiet: Duration, mut look: impl FnMut(&mu
     let mut live = loop {
         out.write_all(lines.next().unwrap()).unwrap();
         if let Ok(Some(_)) = Bundle::find(&main) {
-            break Live::open(&main, quiet, &mut nobody).unwrap();
+            break Live::open(&main, Finder::FILES, quiet, &mut nobody).unwrap();
         }
     };
     let mut others = files[1..].iter();
@@ -133,7 +133,8 @@ fn what_may_still_grow_is_held_back_until_it_is_left_alone() {
         ) + "\n"
     };
     fs::write(&main, line("a", "m1", "one")).unwrap();
-    let mut live = Live::open(&main, Duration::from_secs(3600), &mut nobody).unwrap();
+    let mut live =
+        Live::open(&main, Finder::FILES, Duration::from_secs(3600), &mut nobody).unwrap();
     let count = |live: &Live| live.reading().session.len();
     let first = count(&live);
     let mut out = File::options().append(true).open(&main).unwrap();
@@ -160,7 +161,7 @@ fn a_file_that_was_cut_or_replaced_is_opened_anew() {
         ) + "\n"
     };
     fs::write(&main, line("a") + &line("b")).unwrap();
-    let mut live = Live::open(&main, Duration::ZERO, &mut nobody).unwrap();
+    let mut live = Live::open(&main, Finder::FILES, Duration::ZERO, &mut nobody).unwrap();
     fs::write(&main, line("a")).unwrap();
     assert_eq!(live.poll(&mut nobody).unwrap(), News::Anew);
     fs::write(&main, line("x") + &line("y")).unwrap();
@@ -179,7 +180,7 @@ fn a_log_is_read_on() {
     let line =
         |text: &str| format!(r#"{{"agent_id":"a","role":"user","content":"{text}"}}"#) + "\n";
     fs::write(&main, line("one")).unwrap();
-    let mut live = Live::open(&main, Duration::ZERO, &mut nobody).unwrap();
+    let mut live = Live::open(&main, Finder::FILES, Duration::ZERO, &mut nobody).unwrap();
     assert_eq!(live.reading().session.len(), 1);
     let mut out = File::options().append(true).open(&main).unwrap();
     out.write_all(line("two").as_bytes()).unwrap();

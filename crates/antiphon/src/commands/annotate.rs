@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use antiphon_journal::{Clock, Draft, Options, SystemClock, Writer};
-use antiphon_library::{Environment, Store, annotations_of, find_bundle};
+use antiphon_library::{Environment, Store, annotations_to_write, find_bundle};
 use antiphon_model::{AgentIx, CallIx, json::Members};
 use antiphon_sources::LOG_FORMAT;
 use antiphon_views::{
@@ -141,13 +141,13 @@ fn target(path: &Path) -> anyhow::Result<Target> {
         opened::find(path)?;
         return Ok(Target { session: path.to_owned(), log: path.to_owned() });
     };
-    if let Some(log) = annotations_of(path) {
+    if let Some(log) = annotations_to_write(path)? {
         return Ok(Target { session: path.to_owned(), log });
     }
     let store = Store::open_default(&Environment::of_process()).ok();
     let copy = store.and_then(|store| store.copy_of(path));
     let copy = copy.ok_or_else(|| not_kept(path, bundle.format()))?;
-    let log = annotations_of(&copy).ok_or_else(|| not_kept(path, bundle.format()))?;
+    let log = annotations_to_write(&copy)?.ok_or_else(|| not_kept(path, bundle.format()))?;
     complain(&format!("annotating the kept copy of `{}`", path.display()));
     Ok(Target { session: copy, log })
 }

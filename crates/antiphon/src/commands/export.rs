@@ -128,7 +128,7 @@ fn native(args: &ExportArgs) -> anyhow::Result<Outcome> {
         native_files(&bundle, folder)?;
         return Ok(done);
     }
-    let bytes = bundle.native()?;
+    let bytes = antiphon_library::native(&bundle)?;
     let mut counts = Counts::default();
     count_secrets(&bytes, &mut counts);
     warn_of_secrets(&counts);

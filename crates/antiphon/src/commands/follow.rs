@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 
 use antiphon_documents::{WriteOptions, write};
 use antiphon_journal::{Log, regular};
-use antiphon_sources::Bundle;
 
 use crate::commands::export::ExportArgs;
 use crate::failure::{Outcome, UserError};
@@ -54,7 +53,7 @@ pub(super) fn run(args: &ExportArgs, options: WriteOptions) -> anyhow::Result<Ou
 
 /// What changes when the session goes on: its files, and how long they are.
 fn stamp(session: &Path) -> anyhow::Result<Vec<(PathBuf, u64)>> {
-    if let Some(stamp) = Bundle::stamp(session)? {
+    if let Some(stamp) = antiphon_library::stamp(session)? {
         return Ok(stamp);
     }
     let log = Log::find(session)?;

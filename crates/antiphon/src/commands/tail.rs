@@ -11,7 +11,6 @@ use std::time::Duration;
 
 use antiphon_journal::{Damage, Follower, Seal, Sink};
 use antiphon_model::{Bodies, BodyError, Event, EventKind, Line, Place, Session, Timestamp};
-use antiphon_sources::{Beside, Bundle};
 use antiphon_views::Reading;
 use clap::Args;
 
@@ -47,7 +46,7 @@ pub(crate) struct TailArgs {
 
 pub(crate) fn run(args: &TailArgs) -> anyhow::Result<Outcome> {
     let args = &TailArgs { session: crate::opened::locate(&args.session)?, ..args.clone() };
-    if Bundle::members(&args.session, Beside::None)?.is_some() {
+    if antiphon_library::stamp(&args.session)?.is_some() {
         return foreign::run(args);
     }
     if args.once {

@@ -18,7 +18,7 @@ fn lines(count: usize) -> String {
 fn kept() -> (Home, String) {
     let home = Home::new();
     let file = format!(".claude/projects/-work/{SESSION}.jsonl");
-    home.write(&file, &lines(100));
+    home.write(&file, &lines(1500));
     let synced = home.run("sync");
     assert_eq!(synced.exit, 0, "{synced}");
     (home, file)
@@ -36,14 +36,15 @@ fn a_session_of_another_program_is_checked_as_far_as_that_goes() {
     for named in [file.as_str(), "3111"] {
         let done = home.run(&format!("verify {named}"));
         assert_eq!(done.exit, 0, "{done}");
-        let wanted =
-            format!("ok      {named}  100 lines in claude-code format (without a chain of hashes");
+        let wanted = format!(
+            "ok      {named}  1,500 lines in claude-code format (without a chain of hashes"
+        );
         assert!(done.out.starts_with(&wanted), "{done}");
     }
     let done = home.run("verify --json 3111");
     let rows: serde_json::Value = serde_json::from_str(&done.out).unwrap();
     assert_eq!(rows[0]["format"], "claude-code");
-    assert_eq!((rows[0]["valid"].as_bool(), rows[0]["lines"].as_u64()), (Some(true), Some(100)));
+    assert_eq!((rows[0]["valid"].as_bool(), rows[0]["lines"].as_u64()), (Some(true), Some(1500)));
     let done = home.run("verify 3111 --head 5:0000");
     assert_eq!(done.exit, 2, "{done}");
 }
@@ -69,7 +70,7 @@ fn its_readable_lines_are_given_back() {
     let (home, file) = kept();
     let done = home.run("salvage 3111 -o all.jsonl");
     assert_eq!((done.exit, done.err.as_str()), (0, ""), "{done}");
-    assert_eq!(home.text("all.jsonl"), lines(100));
+    assert_eq!(home.text("all.jsonl"), lines(1500));
     home.write(&file, &format!("{}{{\"type\":\"us\n{}", lines(3), lines(2)));
     let done = home.run(&format!("salvage {file} -o some.jsonl"));
     assert_eq!(done.exit, 3, "{done}");

@@ -29,6 +29,7 @@ mod library;
 mod limits;
 mod long_lines;
 mod numbers;
+mod packed;
 mod person;
 mod phases;
 #[cfg(unix)]

@@ -1,78 +1,8 @@
 //! What every place for bytes has to pass.
 
-use std::cell::RefCell;
-use std::collections::BTreeMap;
-use std::io::{Cursor, SeekFrom};
-use std::rc::Rc;
+use std::io::SeekFrom;
 
 use super::*;
-
-/// Bytes in memory: a place that has no files.
-#[derive(Default, Clone)]
-struct Memory(Rc<RefCell<BTreeMap<String, Vec<u8>>>>);
-
-struct Added(Memory, String);
-struct New(Memory, String, Vec<u8>);
-
-impl Write for Added {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.0.borrow_mut().entry(self.1.clone()).or_default().extend(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl Write for New {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.2.extend(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl Draft for New {
-    fn put(self: Box<Self>, _: Settled) -> io::Result<()> {
-        let Self(memory, name, bytes) = *self;
-        memory.0.borrow_mut().insert(name, bytes);
-        Ok(())
-    }
-}
-
-impl Bytes for Memory {
-    fn list(&self, below: &str) -> Vec<String> {
-        let within = format!("{below}/");
-        let is_below = |name: &&String| below.is_empty() || name.starts_with(&within);
-        self.0.borrow().keys().filter(is_below).cloned().collect()
-    }
-
-    fn len(&self, name: &str) -> Option<u64> {
-        self.0.borrow().get(name).map(|bytes| bytes.len() as u64)
-    }
-
-    fn open(&self, name: &str) -> io::Result<Box<dyn Stored>> {
-        let bytes = self.0.borrow().get(name).cloned();
-        Ok(Box::new(Cursor::new(bytes.ok_or(io::ErrorKind::NotFound)?)))
-    }
-
-    fn create(&self, name: &str) -> io::Result<Box<dyn Draft>> {
-        Ok(Box::new(New(self.clone(), name.to_owned(), Vec::new())))
-    }
-
-    fn append(&self, name: &str) -> io::Result<Box<dyn Write>> {
-        Ok(Box::new(Added(self.clone(), name.to_owned())))
-    }
-
-    fn remove(&self, name: &str) -> io::Result<()> {
-        self.0.borrow_mut().remove(name);
-        Ok(())
-    }
-}
 
 /// Every place there is, new, with two folders in which something can be written.
 fn places(check: impl Fn(&dyn Bytes)) {

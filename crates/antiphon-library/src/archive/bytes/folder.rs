@@ -9,6 +9,7 @@ use antiphon_journal::regular;
 use antiphon_sources::relative;
 
 use super::{Bytes, Draft, Settled, Stored};
+use crate::store::make_folders;
 
 /// A folder, and what lies below it.
 #[derive(Debug, Clone)]
@@ -50,13 +51,16 @@ impl Bytes for Folder {
     }
 
     fn create(&self, name: &str) -> io::Result<Box<dyn Draft>> {
-        Ok(Box::new(NewFile::create(self.path(name))?))
+        let path = self.path(name);
+        make_folders(path.parent().unwrap_or(&self.0))?;
+        Ok(Box::new(NewFile::create(path)?))
     }
 
     fn append(&self, name: &str) -> io::Result<Box<dyn Write>> {
+        let path = self.path(name);
+        make_folders(path.parent().unwrap_or(&self.0))?;
         let mut options = OpenOptions::new();
-        let file = private(options.append(true).create(true)).open(self.path(name))?;
-        Ok(Box::new(file))
+        Ok(Box::new(private(options.append(true).create(true)).open(path)?))
     }
 
     fn remove(&self, name: &str) -> io::Result<()> {
@@ -102,12 +106,16 @@ impl Draft for NewFile {
     )]
     fn put(mut self: Box<Self>, settled: Settled) -> io::Result<()> {
         match settled {
-            Settled::First => self.file.sync_data()?,
+            Settled::First | Settled::Named => self.file.sync_data()?,
             Settled::Later => {}
         }
         fs::rename(&self.new, &self.path)?;
         self.is_put = true;
-        Ok(())
+        match (settled, self.path.parent()) {
+            // Where a folder cannot be opened, its names are written with what is in it.
+            (Settled::Named, Some(folder)) => File::open(folder).map_or(Ok(()), |it| it.sync_all()),
+            _ => Ok(()),
+        }
     }
 }
 

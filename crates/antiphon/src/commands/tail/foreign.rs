@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
-use antiphon_library::annotations_of;
+use antiphon_library::{annotations_of, live};
 use antiphon_model::{Entry, Event, Problem, Reading};
 use antiphon_sources::{Live, News};
 
@@ -28,7 +28,7 @@ pub(super) fn run(args: &TailArgs) -> anyhow::Result<Outcome> {
         ..Shown::default()
     };
     let quiet = if args.once { Duration::ZERO } else { QUIET };
-    let mut live = Live::open(&args.session, quiet, &mut |event, line| shown.event(event, line))?;
+    let mut live = live(&args.session, quiet, &mut |event, line| shown.event(event, line))?;
     // A last line that nothing ends is there by now.
     live.poll(&mut |event, line| shown.event(event, line))?;
     shown.show(&live, 0)?;

@@ -1,0 +1,44 @@
+//! Locks on folders. Where folders cannot be locked, a file `lock` in them is.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io;
+use std::path::Path;
+
+use super::bytes;
+
+/// The name of the file that is locked where a folder cannot be.
+pub(super) const LOCK_FILE: &str = "lock";
+
+/// Waits until nobody else has the lock.
+pub(super) fn wait(folder: &Path) -> io::Result<File> {
+    let locked = |file: io::Result<File>| file.and_then(|file| file.lock().map(|()| file));
+    locked(File::open(folder)).or_else(|_| locked(lock_file(folder)))
+}
+
+/// The lock; nothing, if another process has it.
+pub(super) fn now(folder: &Path) -> io::Result<Option<File>> {
+    locked(File::open(folder), File::try_lock)
+        .or_else(|_| locked(lock_file(folder), File::try_lock))
+}
+
+/// The same for one of several who only ask that nobody has the lock alone.
+pub(super) fn shared_now(folder: &Path) -> io::Result<Option<File>> {
+    locked(File::open(folder), File::try_lock_shared)
+}
+
+fn lock_file(folder: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    bytes::private(options.write(true).create(true)).open(folder.join(LOCK_FILE))
+}
+
+fn locked(
+    file: io::Result<File>,
+    lock: impl FnOnce(&File) -> Result<(), TryLockError>,
+) -> io::Result<Option<File>> {
+    let file = file?;
+    match lock(&file) {
+        Ok(()) => Ok(Some(file)),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}

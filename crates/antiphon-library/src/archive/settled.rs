@@ -1,0 +1,26 @@
+//! Waiting until files are on the disk.
+
+use std::fs::OpenOptions;
+use std::io;
+use std::path::Path;
+
+use super::bytes::{Bytes as _, Folder};
+use super::sizes::{has_changed_lately, size};
+
+/// Waits for the files in a session's folder; others have long been written by themselves.
+pub(crate) fn write_back(folder: &Path) -> io::Result<()> {
+    let files = Folder::new(folder).list("").into_iter().map(|name| folder.join(name));
+    files.filter(|path| has_changed_lately(size(path).1)).try_for_each(|path| sync(&path))
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "no log: a failure is told, and nothing relies on it"
+)]
+fn sync(path: &Path) -> io::Result<()> {
+    match OpenOptions::new().write(true).open(path) {
+        // Another process has replaced it. What that one adds is another one's to settle.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        file => file?.sync_data(),
+    }
+}
