@@ -57,7 +57,8 @@ pub struct Synced {
 /// Is handed what was copied, by whichever thread copied it.
 pub(crate) trait Sink: Sync {
     /// A session whose copy is at that place, or will be, and is all that there is. Its files, by
-    /// their names, have just been copied. `name` is what it is called where it says nothing itself.
+    /// their names, have just been copied. `name` is what it is called where it says nothing
+    /// itself.
     fn kept(&self, place: &Place, name: &str, files: Vec<(String, Vec<u8>)>);
 }
 

@@ -24,7 +24,7 @@ pub use bundle::{
 pub use database::{Database, DatabaseError};
 pub use export::{Exported, Redacting, copy_log, export_bundle};
 pub use file::{PACKED, Piece, each_piece, head, read_bytes, read_bytes_of, read_text};
-pub use live::{Each, Finder, Live, News};
+pub use live::{Each, FileSizes, Finder, Live, News};
 pub use memory::{PLAIN_BYTES_MAX, allow_memory};
 pub use open::{
     Error, Fold, LOG_FORMAT, Opened, Tell, Wanted, open, open_foreign, open_telling, open_usage,

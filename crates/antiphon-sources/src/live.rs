@@ -31,6 +31,9 @@ pub enum News {
 /// Is handed each event that is folded in, with its line.
 pub type Each<'e> = &'e mut dyn FnMut(&Event<'_>, &str);
 
+/// Files, and how long they are.
+pub type FileSizes = Vec<(PathBuf, u64)>;
+
 /// How the files of another program's session are found: who keeps copies may know more of them
 /// than their path says.
 #[derive(Debug, Clone, Copy)]
@@ -38,7 +41,7 @@ pub struct Finder {
     /// Reads them; nothing, for a log.
     pub bundle: fn(&Path) -> Result<Option<Bundle>, Error>,
     /// What changes when they do.
-    pub stamp: fn(&Path) -> Result<Option<Vec<(PathBuf, u64)>>, Error>,
+    pub stamp: fn(&Path) -> Result<Option<FileSizes>, Error>,
 }
 
 impl Finder {
@@ -83,7 +86,7 @@ struct Files {
     /// Whether events wait until they count as whole.
     are_held: bool,
     /// What the files were, where they cannot be read on.
-    stamp: Vec<(PathBuf, u64)>,
+    stamp: FileSizes,
 }
 
 impl std::fmt::Debug for Live {

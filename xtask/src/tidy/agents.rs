@@ -13,7 +13,6 @@ const FORMATS: &str = "crates/antiphon-formats/src/";
 
 /// Files, and folders of files, that may name agents, and why.
 const MAY_NAME: &[(&str, &str)] = &[
-    ("crates/antiphon/src/cli", "the examples of the help are commands that people type"),
     ("crates/antiphon-views/src/prices/name.rs", "vendors of models are called like their agents"),
     ("crates/antiphon-views/src/context_reference.rs", "`CLAUDE.md` is a file of every project"),
     ("crates/antiphon-documents/src/session.rs", "`claude_md` is a word of the standard"),
@@ -31,7 +30,7 @@ pub(super) fn check(files: &[Source], findings: &mut Vec<Finding>) {
     for file in files.iter().filter(|file| is_bound(file) && !is_test(file)) {
         let literals = file.product_literals();
         for agent in &agents {
-            for byte in named(&literals, agent) {
+            for byte in named(&literals, agent).filter(|&byte| !is_example(file, byte)) {
                 let what = format!("the agent `{agent}` is named in a literal");
                 let instead = "ask the format or its layout; an agent is added in one crate";
                 findings.push(file.finding(byte, what, instead));
@@ -44,6 +43,13 @@ fn is_bound(file: &Source) -> bool {
     let is_product = file.path.starts_with("crates/") && file.is_below("src") && file.is_rust();
     let may_name = MAY_NAME.iter().any(|(place, _)| file.path.starts_with(place));
     is_product && !file.path.starts_with(FORMATS) && !may_name
+}
+
+/// Whether this stands in an example of the help: a command that people type.
+fn is_example(file: &Source, byte: usize) -> bool {
+    let before = file.text.get(..byte).unwrap_or_default();
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    line.starts_with("  antiphon ")
 }
 
 /// The first word of each agent's name: what it is called wherever it keeps something.
