@@ -226,7 +226,8 @@ impl Row {
             events: session.len() as u64,
             agents: session.agents().len() as u64,
             calls: session.calls().len() as u64,
-            problems: session.problems().len() as u64,
+            // A last line that is still being written is none.
+            problems: session.problems().iter().filter(|it| it.code != "torn").count() as u64,
             main: None,
             parts: Vec::new(),
             is_part: false,

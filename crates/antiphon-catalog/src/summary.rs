@@ -36,6 +36,8 @@ pub struct Summary {
     /// What only the catalogue knows.
     pub agents: Option<u64>,
     pub calls: Option<u64>,
+    /// How many problems its files have, as far as the catalogue knows.
+    pub problems: u64,
     /// Whether another session holds it among its files, by the catalogue.
     pub is_part: bool,
 }
@@ -64,6 +66,7 @@ impl Summary {
             events: Some(row.events),
             agents: Some(row.agents),
             calls: Some(row.calls),
+            problems: row.problems,
             is_part: row.is_part,
         })
     }

@@ -69,6 +69,6 @@ impl Store {
         let sessions = catalogue.sessions()?;
         let summaries: Vec<&Summary> = sessions.iter().map(|session| &session.summary).collect();
         let stats = catalogue.ask(|catalog| catalog.stats(&summaries, group, prices))?;
-        Ok(StatsReport::of_kept(stats, catalogue.left_out()))
+        Ok(StatsReport::of_kept(stats, &sessions, catalogue.left_out()))
     }
 }

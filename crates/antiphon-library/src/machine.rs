@@ -8,6 +8,7 @@ use antiphon_model::Timestamp;
 use antiphon_sources::{LOG_FORMAT, format_of};
 use serde::{Serialize, Serializer};
 
+use crate::stats::trouble;
 use crate::stored::{title_of_file, title_of_log};
 use crate::sync::{SourceFolder, files, main_files, source_folders};
 use crate::{Environment, Store};
@@ -145,11 +146,8 @@ pub(crate) fn troubles(environment: &Environment, store: &Store) -> Vec<Trouble>
     }
     let mut rows: Vec<Row> = store.known_rows().into_values().collect();
     rows.sort_by(|a, b| a.key.cmp(&b.key));
-    for row in rows.into_iter().filter(|row| row.problems > 0) {
-        let plural = if row.problems == 1 { "" } else { "s" };
-        let what = format!("{} problem{plural}; see `antiphon show`", row.problems);
-        add(row.session_id, what);
-    }
+    troubles.extend(rows.into_iter().filter_map(|row| trouble(row.session_id, row.problems)));
+    let mut add = |at: String, what: String| troubles.push(Trouble { at, what });
     for left_out in store.damaged().into_values() {
         add(left_out.session, format!("damaged: {}", left_out.what));
     }

@@ -6,7 +6,7 @@ use antiphon_sources::{Error, Wanted};
 use antiphon_views::{Group, Prices, SessionRequests, Stats};
 use serde::Serialize;
 
-use crate::{LeftOut, open_all};
+use crate::{LeftOut, StoredSession, Trouble, open_all};
 
 /// Tokens and cost over many sessions.
 #[derive(Debug, Serialize)]
@@ -20,18 +20,32 @@ pub struct StatsReport {
     /// The kept sessions that could not be read or are damaged.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<LeftOut>,
+    /// The sessions whose files have problems, such as a line that could not be read: some of what
+    /// they used may be missing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub with_problems: Vec<Trouble>,
     /// The files that could not be read, in the order of their paths.
     #[serde(skip)]
     pub failed: Vec<(PathBuf, Error)>,
-    /// How many problems the files that were read have.
-    #[serde(skip)]
-    pub problems: usize,
 }
 
 impl StatsReport {
-    pub(crate) fn of_kept(stats: Stats, left_out: Vec<LeftOut>) -> Self {
-        Self { stats, not_sessions: None, left_out, failed: Vec::new(), problems: 0 }
+    pub(crate) fn of_kept(
+        stats: Stats,
+        sessions: &[StoredSession],
+        left_out: Vec<LeftOut>,
+    ) -> Self {
+        let named = |session: &StoredSession| trouble(session.session_id.clone(), session.problems);
+        let with_problems = sessions.iter().filter_map(named).collect();
+        Self { stats, not_sessions: None, left_out, with_problems, failed: Vec::new() }
     }
+}
+
+/// What is said of a session with so many problems.
+pub(crate) fn trouble(at: String, problems: u64) -> Option<Trouble> {
+    let plural = if problems == 1 { "" } else { "s" };
+    let what = format!("{problems} problem{plural}; see `antiphon show`");
+    (problems > 0).then_some(Trouble { at, what })
 }
 
 /// Counts the sessions at these paths and below them, each request once.
@@ -44,16 +58,18 @@ pub fn stats_at(paths: &[PathBuf], group: Group, prices: &Prices) -> StatsReport
     let all = open_all(paths, wanted, &|opened| {
         let session = &opened.session;
         let id = session.info().session_id.as_deref().unwrap_or(&opened.name);
-        (SessionRequests::read(session, id, group, prices), session.problems().len())
+        let main = opened.files.first().map(|main| main.display().to_string());
+        let trouble = trouble(main.unwrap_or_default(), session.problems().len() as u64);
+        (SessionRequests::read(session, id, group, prices), trouble)
     });
     let mut failed = all.failed;
     failed.sort_by(|a, b| a.0.cmp(&b.0));
-    let (sessions, problems): (Vec<_>, Vec<_>) = all.sessions.into_iter().unzip();
+    let (sessions, troubles): (Vec<_>, Vec<_>) = all.sessions.into_iter().unzip();
     StatsReport {
         stats: Stats::of(group, &sessions),
         not_sessions: Some(all.others).filter(|&others| others > 0),
         left_out: Vec::new(),
+        with_problems: troubles.into_iter().flatten().collect(),
         failed,
-        problems: problems.iter().sum(),
     }
 }

@@ -81,7 +81,7 @@ export interface ContextEntry {
 
 /** A line from a call to one that used what it brought. */
 export interface ContextLink {
-  /** Whether the contribution is recorded. */
+  /** `recorded` where the contribution was, and the file that it is about leads to the other call. That a contribution went to the next call is nowhere recorded. */
   basis: FactBasis;
   /** The id of the agent that made the first call. */
   from_agent: string;
@@ -962,6 +962,8 @@ export interface StatsReport {
   totals: Totals;
   /** The names of the models without a price. */
   unpriced: string[];
+  /** The sessions whose files have problems, such as a line that could not be read: some of what they used may be missing. */
+  with_problems?: Trouble[];
 }
 
 /** A row: what it is about, and its sums. */

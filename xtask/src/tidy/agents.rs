@@ -13,6 +13,7 @@ const FORMATS: &str = "crates/antiphon-formats/src/";
 
 /// Files, and folders of files, that may name agents, and why.
 const MAY_NAME: &[(&str, &str)] = &[
+    ("crates/antiphon/src/commands/search.rs", "the help shows a filter as people type it"),
     ("crates/antiphon-views/src/prices/name.rs", "vendors of models are called like their agents"),
     ("crates/antiphon-views/src/context_reference.rs", "`CLAUDE.md` is a file of every project"),
     ("crates/antiphon-documents/src/session.rs", "`claude_md` is a word of the standard"),

@@ -94,7 +94,11 @@ fn a_list_tells_how_each_began_and_ended_the_last_to_change_first() {
 fn a_session_is_found_by_its_id_its_key_or_how_one_of_them_begins() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::at(folder.path());
-    let made = ["alpha-1", "alpha-2", "beta", "be"].map(|id| record(&store, &started(id)));
+    let made = ["alpha-1", "alpha-2", "beta", "be"].map(|id| {
+        // Times are told by the millisecond.
+        std::thread::sleep(std::time::Duration::from_millis(2));
+        record(&store, &started(id))
+    });
     for (folder, number) in made.iter().zip(1..) {
         age(folder, number);
     }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use antiphon_library::{Environment, StatsReport, Store, stats_at, with_causes};
+use antiphon_library::{Environment, StatsReport, Store, Trouble, stats_at, with_causes};
 use antiphon_views::{Group, Prices, Stats, Totals};
 use clap::{Args, ValueEnum};
 
@@ -70,11 +70,32 @@ pub(crate) fn run(args: &StatsArgs) -> anyhow::Result<Outcome> {
     } else {
         print(&report)?;
     }
-    Ok(match (report.failed.len() + report.problems, stats.sessions) {
-        (1.., _) => Outcome::BadInput,
-        (0, 0) if !args.paths.is_empty() => Outcome::No,
-        (0, _) => report_left_out(&report.left_out),
+    report_problems(&report.with_problems);
+    let is_bad = !report.failed.is_empty() || !report.with_problems.is_empty();
+    Ok(match stats.sessions {
+        // What is wrong with a kept session was said when it was kept.
+        _ if args.paths.is_empty() => report_left_out(&report.left_out),
+        _ if is_bad => Outcome::BadInput,
+        0 => Outcome::No,
+        _ => Outcome::Done,
     })
+}
+
+/// Says which sessions may have used more than was counted.
+fn report_problems(troubles: &[Trouble]) {
+    const SHOWN: usize = 3;
+    if troubles.is_empty() {
+        return;
+    }
+    let sessions = count(troubles.len(), "session");
+    let (have, missing) = if troubles.len() == 1 { ("has", "its") } else { ("have", "their") };
+    complain(&format!("{sessions} {have} problems; some of {missing} tokens may be missing:"));
+    for Trouble { at, what } in troubles.iter().take(SHOWN) {
+        complain(&format!("  {at}: {what}"));
+    }
+    if troubles.len() > SHOWN {
+        complain("  … `antiphon doctor` names all kept sessions with problems");
+    }
 }
 
 /// Counts all that is kept.

@@ -277,7 +277,10 @@ fn what_is_said_of_the_store_is_what_the_schemas_say() {
         let path = workspace().join("crates/antiphon-formats/fixtures").join(name);
         fs::read_to_string(path).unwrap()
     };
-    home.write(".claude/projects/-srv-shop/full.jsonl", &fixture("claude-code/full/input.jsonl"));
+    // Long enough to be kept in files of its own.
+    let long = format!("{{\"type\":\"summary\",\"summary\":\"{}\"}}\n", "words ".repeat(40_000));
+    let full = fixture("claude-code/full/input.jsonl") + &long;
+    home.write(".claude/projects/-srv-shop/full.jsonl", &full);
     home.write(".claude/projects/-srv-shop/empty.jsonl", "");
     home.write(".claude/projects/-srv-shop/notes.jsonl", "no session\n");
     let lost = ".claude/projects/-srv-shop/5f0e/subagents/agent-1.jsonl";

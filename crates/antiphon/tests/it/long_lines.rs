@@ -71,3 +71,23 @@ fn a_sub_agent_is_found_however_long_its_first_line_is() {
     assert_eq!(home.run("sync").exit, 0);
     assert_eq!(output_tokens(&home, "show --json 2111"), Some(75), "kept");
 }
+
+#[test]
+fn stats_name_a_session_with_a_line_that_could_not_be_read() {
+    let home = Home::new();
+    let file = format!(".claude/projects/-work/{SESSION}.jsonl");
+    let broken = "{\"type\":\"assistant\",";
+    let text = format!("{}\n{broken}\n{}\n", question(SESSION, 9), answer(SESSION, "a1", 79));
+    home.write(&file, &text);
+    let at = home.run("stats .claude");
+    assert!(at.err.contains("1 session has problems; some of its tokens may be missing"), "{at}");
+    assert!(at.err.contains(&format!("{SESSION}.jsonl: 1 problem")), "{at}");
+    home.run("sync");
+    let kept = home.run("stats");
+    assert!(kept.err.contains(&format!("{SESSION}: 1 problem; see `antiphon show`")), "{kept}");
+    let json: serde_json::Value = serde_json::from_str(&home.run("stats --json").out).unwrap();
+    assert_eq!(json["with_problems"][0]["at"], SESSION);
+    home.write(&file, &text.replace(&format!("{broken}\n"), ""));
+    home.run("sync");
+    assert_eq!(home.run("stats").err, "");
+}

@@ -135,7 +135,13 @@ fn a_pipe_in_the_store_hangs_nobody() {
         let (_, listed) = ends(&home, &["ls", "--json"]);
         assert!(listed.contains("aaaaaaaa-1"), "{place}: {listed}");
     }
-    let key = home.list("store/archive/claude-code").remove(0);
+    let (_, listed) = ends(&home, &["ls", "--json"]);
+    let listed: serde_json::Value = serde_json::from_str(&listed).unwrap();
+    let key = listed[0]["key"].as_str().unwrap();
+    for place in ["stamp", "unread", "session.json", "annotations.jsonl", "unpacking"] {
+        pipe(&home, &format!("store/archive/claude-code/{key}/{place}"));
+    }
+    pipe(&home, "store/packs/000009.zst");
     pipe(&home, &format!("store/damaged/{key}"));
     pipe(&home, &format!("store/forgotten/{key}.pending"));
     for command in every {
