@@ -24,8 +24,8 @@ pub struct FormatSupport {
     pub versions: &'static str,
 }
 
-/// What `export` writes beside the log.
-const WRITTEN: &[&str] = &["std-session", "transcript", "atif", "openai-chat", "otlp"];
+/// Formats whose writers stand elsewhere: session documents and transcripts.
+const WRITTEN_ELSEWHERE: &[&str] = &["std-session", "transcript"];
 
 /// The log, and every format in the registry.
 pub fn formats() -> Vec<FormatSupport> {
@@ -42,7 +42,7 @@ pub fn formats() -> Vec<FormatSupport> {
         name: format.name,
         what: format.what,
         reads: true,
-        writes: WRITTEN.contains(&format.name),
+        writes: format.write.is_some() || WRITTEN_ELSEWHERE.contains(&format.name),
         // A stream grows at its end; a document is written anew.
         follows: format.lines.is_none(),
         keeps: format.layout.kept.is_some(),

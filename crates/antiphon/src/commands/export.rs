@@ -18,7 +18,7 @@ use crate::opened::{Opened, locate};
 use crate::redaction::Redaction;
 use crate::terminal;
 
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct ExportArgs {
     /// The session
     pub(super) session: PathBuf,
@@ -77,6 +77,9 @@ pub(crate) enum PhaseChoice {
 }
 
 pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<Outcome> {
+    // As everywhere, `-` is stdout.
+    let output = args.output.clone().filter(|path| path.as_os_str() != "-");
+    let args = &ExportArgs { output, ..args.clone() };
     let is_document =
         matches!(args.format, ExportFormat::Std | ExportFormat::Std001 | ExportFormat::Std008);
     if args.follow && !is_document {

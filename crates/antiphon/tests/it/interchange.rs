@@ -47,3 +47,10 @@ fn a_session_in_which_nobody_speaks_is_no_conversation() {
     assert_ne!(done.exit, 0);
     assert!(done.err.contains("contains no messages"), "{done}");
 }
+
+#[test]
+fn a_hyphen_is_stdout() {
+    let plain = antiphon("export samples/debate.jsonl --as atif");
+    let hyphen = antiphon("export samples/debate.jsonl --as atif -o -");
+    assert_eq!((hyphen.out, hyphen.exit), (plain.out, 0));
+}
