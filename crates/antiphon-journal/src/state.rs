@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use antiphon_model::{Place, json};
+use antiphon_model::{Event, EventKind, Loss, Place, SessionStarted, json};
 
 use crate::checkpoint::{Checkpoint, GROWN_BYTES_MIN, GROWN_PART, Header};
 use crate::disk::{Disk, LogFile};
@@ -39,8 +39,8 @@ pub(crate) struct State {
     pub(crate) hash: Hash,
     /// The file ends within a line; the next one begins with a newline.
     pub(crate) tail_is_torn: bool,
-    /// The members of a `recovered` line that is still to be written.
-    recovered: Option<String>,
+    /// A `recovered` line that is still to be written.
+    recovered: Option<Draft>,
     /// Events that could not be written since the last that could.
     lost: u64,
     lost_reason: String,
@@ -85,8 +85,13 @@ impl End {
 
 impl State {
     /// The state of a writer that goes on where `log` ends, and says there what it found.
-    pub(crate) fn after(log: Log, found: Recovery, summary: &Summary, options: Options) -> Self {
-        let recovered = found.event(&log);
+    pub(crate) fn after(
+        log: Log,
+        found: Recovery,
+        summary: &Summary,
+        options: Options,
+    ) -> Result<Self, Error> {
+        let recovered = found.draft(&log)?;
         let end = End::of(&found, summary, &options);
         let head = summary.head.unwrap_or(Head { n: 0, hash: Hash::GENESIS });
         let mut state = Self {
@@ -117,7 +122,7 @@ impl State {
             // On a full disk it waits for the first event that can be written.
             let _ = state.begin();
         }
-        state
+        Ok(state)
     }
 
     /// Writes an event; one that cannot be written is counted, and the count will be in the log.
@@ -193,11 +198,12 @@ impl State {
     fn begin(&mut self) -> Result<(), Error> {
         if self.n == 0 {
             let id = self.ids.take_own();
-            self.write_started(&id, &Draft::from_json("{\"event_type\":\"session_started\"}")?)?;
+            let started = Event::new(SessionStarted::default());
+            self.write_started(&id, &Draft::from_event(&started)?)?;
         }
-        if let Some(members) = self.recovered.take() {
-            let written = self.write_own(&members);
-            self.recovered = written.is_err().then_some(members);
+        if let Some(recovered) = self.recovered.take() {
+            let written = self.write_own(&recovered);
+            self.recovered = written.is_err().then_some(recovered);
             written?;
         }
         Ok(())
@@ -207,9 +213,9 @@ impl State {
     pub(crate) fn write_gap(&mut self) -> Result<(), Error> {
         if self.lost > 0 {
             self.begin()?;
-            let mut members = format!("\"event_type\":\"gap\",\"count\":{},\"reason\":", self.lost);
-            json::push_string(&mut members, &self.lost_reason);
-            self.write_own(&members)?;
+            let (count, reason) = (Some(self.lost), Some(self.lost_reason.as_str().into()));
+            let gap = Event::new(EventKind::Gap(Loss { count, reason, ..Loss::default() }));
+            self.write_own(&Draft::from_event(&gap)?)?;
             self.lost = 0;
         }
         Ok(())
@@ -218,20 +224,20 @@ impl State {
     /// After a new segment took over: says so in the log. A failure here loses nothing.
     pub(crate) fn note_takeover(&mut self, rewritten: usize, failure: &str) {
         self.end = None;
-        let mut members = format!(
-            "\"event_type\":\"recovered\",\"count\":0,\"rewritten\":{rewritten},\"reason\":"
-        );
-        json::push_string(
-            &mut members,
-            &format!("the previous segment could not be synced: {failure}"),
-        );
-        let _ = self.write_own(&members);
+        let reason = format!("the previous segment could not be synced: {failure}");
+        let recovered = Event::new(EventKind::Recovered(Loss {
+            count: Some(0),
+            rewritten: Some(rewritten as u64),
+            reason: Some(reason.into()),
+            ..Loss::default()
+        }));
+        let _ = Draft::from_event(&recovered).map(|recovered| self.write_own(&recovered));
     }
 
     /// A line of the journal's own.
-    fn write_own(&mut self, members: &str) -> Result<(), Error> {
+    fn write_own(&mut self, draft: &Draft) -> Result<(), Error> {
         let id = self.ids.take_own();
-        self.write_line(&id, members, false)
+        self.write_line(&id, &draft.members, draft.has_timestamp)
     }
 
     /// Builds, seals and writes one line.

@@ -78,7 +78,7 @@ impl Writer {
             return Err(Error::NewerFormat { path: path.to_owned(), format });
         }
         let level = options.level;
-        let state = State::after(log, found, &summary, options);
+        let state = State::after(log, found, &summary, options)?;
         let shared = Arc::new(Shared::new(state, level));
         let syncer = (level == Level::Interval).then(|| {
             let shared = Arc::clone(&shared);
