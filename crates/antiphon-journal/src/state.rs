@@ -8,24 +8,15 @@ use antiphon_model::{Event, EventKind, Loss, Place, SessionStarted, json};
 
 use crate::checkpoint::{Checkpoint, GROWN_BYTES_MIN, GROWN_PART, Header};
 use crate::disk::{Disk, LogFile};
+use crate::durability::Durability;
 use crate::ids::Ids;
 use crate::recovery::Recovery;
 use crate::seal;
-use crate::sync::{Level, Unsynced, write_whole};
+use crate::sync::write_whole;
 use crate::{Draft, Error, Hash, Head, Log, Options, Summary};
 
 /// The version of the log that this writer writes.
 pub(crate) const FORMAT: u64 = 1;
-
-/// Whether the lines that stood in the log before this writer are durable.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Inherited {
-    /// Their writer may have been killed before it synced them.
-    Unknown,
-    Durable,
-    /// A sync of their file has failed. No later one can be believed.
-    Suspect,
-}
 
 /// What a writer knows; guarded by [`Shared`](crate::sync::Shared).
 #[derive(Debug)]
@@ -49,11 +40,7 @@ pub(crate) struct State {
     pub(crate) session_id: Option<String>,
     /// The line under construction; its room is used again.
     line: String,
-    pub(crate) unsynced: Unsynced,
-    keeps_unsynced: bool,
-    pub(crate) inherited: Inherited,
-    /// The segment and the offset where this writer began.
-    pub(crate) inherited_upto: (u32, u64),
+    pub(crate) durability: Durability,
     pub(crate) disk: Arc<dyn Disk>,
     /// What a checkpoint would say of the end of the log; nothing, where none may be written.
     end: Option<End>,
@@ -108,10 +95,11 @@ impl State {
             agents: found.agents,
             session_id: found.session_id,
             line: String::new(),
-            unsynced: Unsynced::after(head.n),
-            keeps_unsynced: options.level != Level::Os,
-            inherited: Inherited::Unknown,
-            inherited_upto: (log.count().saturating_sub(1), summary.last_segment_bytes),
+            durability: Durability::after(
+                options.level,
+                head.n,
+                (log.count().saturating_sub(1), summary.last_segment_bytes),
+            ),
             disk: Arc::clone(&options.disk),
             end,
             format: found.format,
@@ -275,11 +263,7 @@ impl State {
             }
             let stream = self.log.count().saturating_sub(1);
             self.ids.add(id, Place { offset, len, stream });
-            if self.keeps_unsynced {
-                self.unsynced.add(line.as_bytes());
-            } else {
-                self.unsynced.durable = seal.n;
-            }
+            self.durability.written(seal.n, line.as_bytes());
         }
         self.line = line;
         written
@@ -312,8 +296,8 @@ impl State {
         // While a sync is under way its file stays the last: what the sync says must be heard
         // before anything follows.
         let mut is_full =
-            self.segment_bytes >= self.options.segment_bytes_max && !self.unsynced.syncing;
-        if is_full && self.file.is_some() && self.keeps_unsynced {
+            self.segment_bytes >= self.options.segment_bytes_max && !self.durability.is_syncing();
+        if is_full && self.file.is_some() && self.durability.is_wanted() {
             is_full = self.finish_segment();
         }
         if let Some(file) = self.file.as_ref().filter(|_| !is_full) {
@@ -337,10 +321,10 @@ impl State {
         self.path = path;
         self.file = Some(Arc::clone(&file));
         // An older file's name may not be durable either: its writer may have been killed.
-        if self.keeps_unsynced
+        if self.durability.is_wanted()
             && let Err(error) = self.disk.sync_folder(self.log.folder())
         {
-            self.unsynced.suspect = Some(error.to_string());
+            self.durability.suspect(&error);
         }
         Ok(file)
     }
@@ -348,8 +332,7 @@ impl State {
     /// Whether the line at `place` is this very event; an error if it is another with its id.
     pub(crate) fn is_same(&self, draft: &Draft, id: &str, place: Place) -> Result<bool, Error> {
         // A file that could not be synced may no longer hold what was written to it.
-        let kept = self.unsynced.suspect.as_ref().and_then(|_| self.unsynced.line_of(id));
-        let bytes = match kept {
+        let bytes = match self.durability.suspect_line(id) {
             Some(line) => line.to_vec(),
             None => {
                 let path = self.log.segment(place.stream);
@@ -374,7 +357,7 @@ impl State {
         let Some(End { lines, last_len, checkpointed }) = self.end else { return };
         let grown = self.segment_bytes.saturating_sub(checkpointed);
         let is_due = grown >= GROWN_BYTES_MIN && grown >= self.segment_bytes / GROWN_PART;
-        if !is_due || self.tail_is_torn || self.unsynced.suspect.is_some() {
+        if !is_due || self.tail_is_torn || self.durability.is_suspect() {
             return;
         }
         let (last, last_own, ids) = self.ids.table();
