@@ -1,6 +1,8 @@
 //! A line of a foreign stream, with its members found and nothing else decoded.
 
-use antiphon_model::{Body, Line, Place, Problem, ProblemKind, Timestamp, json};
+use std::borrow::Cow;
+
+use antiphon_model::{Body, Line, Place, Problem, ProblemKind, Timestamp, Unknown, json};
 use json::Passed;
 
 use crate::{Sink, Stream};
@@ -136,6 +138,15 @@ pub(crate) struct Record<'a> {
 }
 
 impl<'a> Record<'a> {
+    /// The event of a record that no rule knows: it is kept whole.
+    pub(crate) fn unknown(
+        &self,
+        event_type: Cow<'a, str>,
+        agent: Option<Cow<'a, str>>,
+    ) -> Unknown<'a> {
+        Unknown { event_type, agent, raw: Some(self.line.whole()) }
+    }
+
     pub(crate) fn body(&self, raw: &'a str) -> Body<'a> {
         self.line.body(raw)
     }

@@ -4,8 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use antiphon_model::{
-    AgentCreated, Body, Event, EventKind, Message, Role, SessionStarted, Timestamp, Unknown,
-    plain_text,
+    AgentCreated, Body, Event, EventKind, Message, Role, SessionStarted, Timestamp, plain_text,
 };
 
 use crate::line::Record;
@@ -82,7 +81,7 @@ impl<'a> Script<'a> {
         own: Option<&'a str>,
         (agent, kind): (Option<Cow<'a, str>>, &'a str),
     ) -> usize {
-        let unknown = Unknown { event_type: Cow::Borrowed(kind), agent };
+        let unknown = record.unknown(Cow::Borrowed(kind), agent);
         self.push(record, own, EventKind::Unknown(unknown))
     }
 
@@ -144,42 +143,15 @@ fn time(record: &Record<'_>) -> Option<Timestamp> {
 
 /// A message of an agent that says nothing yet.
 pub(crate) fn blank<'a>(agent: Cow<'a, str>, role: Role) -> Message<'a> {
-    Message { agent, ..Message::new(role) }
+    Message::new(agent, role)
 }
 
 /// The creation of an agent of which nothing is known.
 pub(crate) fn created<'a>(agent: Cow<'a, str>) -> AgentCreated<'a> {
-    AgentCreated {
-        agent,
-        name: None,
-        language_model: None,
-        parent_id: None,
-        tool_call_id: None,
-        cause: Vec::new(),
-        agent_type: None,
-        adapter_id: None,
-        flavor: None,
-        task: None,
-        rule: None,
-    }
+    AgentCreated::new(agent)
 }
 
 /// The beginning of a session of which only the program is known.
 pub(crate) fn started<'a>(program: &'static str) -> SessionStarted<'a> {
-    SessionStarted {
-        session_id: None,
-        format: None,
-        title: None,
-        prompt: None,
-        description: None,
-        cwd: None,
-        branch: None,
-        program: Some(Cow::Borrowed(program)),
-        version: None,
-        role: None,
-        spec_paths: Vec::new(),
-        issue: None,
-        run_id: None,
-        task_id: None,
-    }
+    SessionStarted { program: Some(Cow::Borrowed(program)), ..SessionStarted::default() }
 }

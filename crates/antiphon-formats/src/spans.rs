@@ -20,7 +20,7 @@ mod tree;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use antiphon_model::{Event, EventKind, SessionEnded, Timestamp, Unknown, Usage};
+use antiphon_model::{Event, EventKind, SessionEnded, Timestamp, Usage};
 
 use crate::line::{Object, Record, elements, records};
 use crate::merge::merge;
@@ -190,7 +190,7 @@ fn facts<'a>(program: &'static str, name: &str, record: &Record<'a>, is_first: b
             return event(record, id, None, EventKind::SessionEnded(ended));
         }
         let kind = object.text("type").unwrap_or(Cow::Borrowed("line"));
-        let unknown = Unknown { event_type: kind, agent: None };
+        let unknown = record.unknown(kind, None);
         return event(record, id, None, EventKind::Unknown(unknown));
     }
     let mut session = started(program);

@@ -2,7 +2,7 @@
 //! Then ask the log: `antiphon view dialog jack-and-jill.jsonl`.
 
 use antiphon_journal::{Call, Error, Message, NewAgent, Session};
-use antiphon_model::{AgentId, CallId};
+use antiphon_model::{AgentId, CallId, Role};
 
 fn main() -> Result<(), Error> {
     let path = std::env::args().nth(1).unwrap_or_else(|| "jack-and-jill.jsonl".to_owned());
@@ -22,7 +22,7 @@ fn main() -> Result<(), Error> {
     let answer = session.message(Message::assistant(&jill, "*smiles* Hello Jack, I'm Jill."))?;
     session.deliver(&answer, &jill, &jack, "[Jill]: *smiles* Hello Jack, I'm Jill.")?;
 
-    let mut result = Message::new(&host, "tool", "They have met.");
+    let mut result = Message::new(&host, Role::Tool, "They have met.");
     result.result_of = Some(&discuss);
     result.cause = vec![&said, &answer];
     session.message(result)?;

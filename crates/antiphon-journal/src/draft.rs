@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use antiphon_model::json::{self, Members};
+use antiphon_model::{Event, EventKind, SessionStarted, json};
 use thiserror::Error;
 
 use crate::lines::LINE_BYTES_MAX;
@@ -68,25 +68,30 @@ impl Draft {
         Ok(draft)
     }
 
-    /// An event of another kind than a message, from members that were built and need no check.
-    /// They hold none of the members that a writer adds.
-    pub fn of_event(
-        event_type: &str,
-        agent: Option<&str>,
-        members: &Members,
-    ) -> Result<Self, DraftError> {
-        let mut text = String::with_capacity(members.as_str().len());
-        push_value(&mut text, members.as_str());
-        if text.len() > LINE_BYTES_MAX - ADDED_BYTES_MAX {
-            return Err(DraftError::TooLong(text.len()));
+    /// Takes an event as it is. Nothing is read again, for a [`Body`](antiphon_model::Body) is JSON
+    /// already; and most of what [`from_json`](Self::from_json) refuses, no event can be.
+    pub fn from_event(event: &Event<'_>) -> Result<Self, DraftError> {
+        if let EventKind::SessionStarted(SessionStarted { format: Some(format), .. }) = event.kind
+            && format > FORMAT
+        {
+            return Err(DraftError::NewerFormat(format));
         }
-        Ok(Self {
-            message_id: None,
-            members: text,
-            has_timestamp: false,
-            event_type: Some(event_type.to_owned()),
-            agent: agent.map(str::to_owned),
-        })
+        let draft = Self {
+            message_id: event.message_id.as_deref().map(Into::into),
+            members: event.members().into_text(),
+            has_timestamp: event.at.is_some(),
+            event_type: event.kind.event_type().map(Into::into),
+            agent: event.kind.agent().map(Into::into),
+        };
+        draft.check_len()?;
+        Ok(draft)
+    }
+
+    fn check_len(&self) -> Result<(), DraftError> {
+        // A character of the id takes at most thrice its bytes once it is escaped.
+        let id_len = self.message_id.as_ref().map_or(0, String::len) * 3;
+        let len = self.members.len() + id_len;
+        if len > LINE_BYTES_MAX - ADDED_BYTES_MAX { Err(DraftError::TooLong(len)) } else { Ok(()) }
     }
 
     /// Reads a line of any log, also one that no writer of ours would have let in, as it is:
@@ -131,11 +136,7 @@ impl Draft {
         let mut seen = Seen::default();
         json::raw_members(text, |raw, key, value| draft.add(&mut seen, (raw, key), value, origin))
             .map_err(|error| DraftError::NotJson(error.to_string()))?;
-        // A character of the id takes at most thrice its bytes once it is escaped.
-        let id_len = draft.message_id.as_ref().map_or(0, String::len) * 3;
-        if draft.members.len() + id_len > LINE_BYTES_MAX - ADDED_BYTES_MAX {
-            return Err(DraftError::TooLong(draft.members.len() + id_len));
-        }
+        draft.check_len()?;
         Ok((draft, seen))
     }
 
@@ -165,9 +166,9 @@ impl Draft {
             self.members.push(',');
         }
         self.members.push('"');
-        push_value(&mut self.members, raw);
+        json::push_on_one_line(&mut self.members, raw);
         self.members.push_str("\":");
-        push_value(&mut self.members, value);
+        json::push_on_one_line(&mut self.members, value);
     }
 }
 
@@ -233,32 +234,6 @@ fn text_of(bytes: &[u8]) -> Cow<'_, str> {
     Cow::Owned(text)
 }
 
-/// Copies a raw key or value, with the three line separators escaped. They stand only in strings;
-/// line ends only between tokens, where a space does as well.
-fn push_value(out: &mut String, value: &str) {
-    let suspicious = |byte: u8| matches!(byte, b'\n' | b'\r' | 0xC2 | 0xE2);
-    if memchr::memchr2(b'\n', b'\r', value.as_bytes()).is_none()
-        && memchr::memchr2(0xC2, 0xE2, value.as_bytes()).is_none()
-    {
-        out.push_str(value);
-        return;
-    }
-    let mut rest = value;
-    while let Some(at) = rest.bytes().position(suspicious) {
-        let (plain, tail) = rest.split_at(at);
-        out.push_str(plain);
-        let mut chars = tail.chars();
-        match chars.next() {
-            Some('\n' | '\r') => out.push(' '),
-            Some(c @ ('\u{85}' | '\u{2028}' | '\u{2029}')) => json::push_escape(out, c as u32),
-            Some(c) => out.push(c),
-            None => {}
-        }
-        rest = chars.as_str();
-    }
-    out.push_str(rest);
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -272,15 +247,6 @@ mod tests {
         let text = r#" { "message_id": "m", "n": 4, "agent_id": "a", "role":"user", "x": [1.50, 12345678901234567890,"\ud800"], "hash":"" } "#;
         let wanted = r#""agent_id":"a","role":"user","x":[1.50, 12345678901234567890,"\ud800"]"#;
         assert_eq!(members(text).unwrap(), wanted);
-    }
-
-    #[test]
-    fn an_event_that_was_built_is_the_one_that_would_be_read() {
-        let mut built = Members::of_event("output");
-        built.word("agent", "main");
-        built.raw("record", "{\"a\": \"\u{2028}é\u{85}\"}");
-        let read = Draft::from_json(&built.object()).unwrap();
-        assert_eq!(Draft::of_event("output", Some("main"), &built).unwrap(), read);
     }
 
     #[test]

@@ -6,12 +6,13 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use antiphon_model::{Event, EventKind, Line, Severity, json};
+use antiphon_model::json::{self, Json, Members};
+use antiphon_model::{Body, Event, EventKind, Line, Loss, Severity};
 
 use crate::checkpoint::{Checkpoint, Header};
 use crate::disk::Disk;
 use crate::ids::Ids;
-use crate::{Damage, DamageKind, Error, Log, Seal, Sink, Summary};
+use crate::{Damage, DamageKind, Draft, DraftError, Error, Log, Seal, Sink, Summary};
 
 /// What a writer must know of a log before it goes on.
 #[derive(Debug, Default)]
@@ -76,38 +77,38 @@ impl Recovery {
         Some((found, summary))
     }
 
-    /// The members of the line that records what was found; `None` if all is well.
-    pub(crate) fn event(&self, log: &Log) -> Option<String> {
+    /// The line that records what was found; `None` if all is well.
+    pub(crate) fn draft(&self, log: &Log) -> Result<Option<Draft>, DraftError> {
         if self.damage.is_empty() {
-            return None;
+            return Ok(None);
         }
-        let mut members = format!(
-            "\"event_type\":\"recovered\",\"count\":{},\"reason\":\"damage found on opening\",\"damage\":[",
-            self.damage.len()
-        );
-        for (at, damage) in self.damage.iter().take(LISTED_MAX).enumerate() {
-            if at > 0 {
-                members.push(',');
-            }
-            members.push_str("{\"kind\":");
-            json::push_string(&mut members, damage.kind.code());
+        let listed = self.damage.iter().take(LISTED_MAX).map(|damage| {
             let segment = log.segment(damage.stream);
+            let mut members = Members::default();
+            members.word("kind", damage.kind.code());
             let name = segment.file_name().unwrap_or_default().to_string_lossy();
-            members.push_str(",\"segment\":");
-            json::push_string(&mut members, &name);
-            members.push_str(&format!(
-                ",\"stream\":{},\"line\":{},\"offset\":{},\"len\":{}}}",
-                damage.stream, damage.line, damage.offset, damage.len
-            ));
-        }
-        members.push(']');
-        if let Some(rest) = self.damage.get(LISTED_MAX) {
-            members.push_str(&format!(
-                ",\"rest\":{{\"stream\":{},\"offset\":{}}}",
-                rest.stream, rest.offset
-            ));
-        }
-        Some(members)
+            members.word("segment", &name);
+            members.number("stream", Some(damage.stream));
+            members.number("line", Some(damage.line));
+            members.number("offset", Some(damage.offset));
+            members.number("len", Some(damage.len));
+            members.to_json()
+        });
+        let listed = Json::array(listed);
+        let rest = self.damage.get(LISTED_MAX).map(|damage| {
+            let mut members = Members::default();
+            members.number("stream", Some(damage.stream));
+            members.number("offset", Some(damage.offset));
+            members.to_json()
+        });
+        let recovered = Event::new(EventKind::Recovered(Loss {
+            count: Some(self.damage.len() as u64),
+            reason: Some("damage found on opening".into()),
+            damage: Some(Body::of(&listed)),
+            rest: rest.as_ref().map(Body::of),
+            ..Loss::default()
+        }));
+        Draft::from_event(&recovered).map(Some)
     }
 }
 
@@ -136,7 +137,7 @@ impl Sink for Recovery {
                 let place = |raw: &str| number(raw, "stream").zip(number(raw, "offset"));
                 let _ = json::elements(list.json, |raw| self.listed.extend(place(raw)));
                 let end = (u64::from(line.place.stream), line.place.offset);
-                let rest = json::member(line.text, "rest").and_then(place);
+                let rest = loss.rest.and_then(|rest| place(rest.json));
                 self.counted.extend(rest.map(|from| from..end));
             }
             _ => {}

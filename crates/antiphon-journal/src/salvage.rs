@@ -6,7 +6,7 @@
 
 use std::path::Path;
 
-use antiphon_model::{Event, Line, json};
+use antiphon_model::{Event, EventKind, Line, Loss, json};
 
 use crate::disk::Disk;
 use crate::{Damage, DamageKind, Draft, Error, Log, Options, OsDisk, Seal, Sink, Writer};
@@ -37,12 +37,13 @@ pub fn salvage(log: &Log, path: &Path, options: Options) -> Result<Salvaged, Err
         return Err(failure);
     }
     if copy.found.lost > 0 {
-        let (lost, changed) = (copy.found.lost, copy.found.changed);
-        let gap = format!(
-            "{{\"event_type\":\"gap\",\"count\":{lost},\"changed\":{changed},\
-             \"reason\":\"salvaged: lines that could not be read in the damaged log\"}}"
-        );
-        copy.writer.append(&Draft::from_json(&gap)?)?;
+        let gap = Event::new(EventKind::Gap(Loss {
+            count: Some(copy.found.lost),
+            changed: Some(copy.found.changed),
+            reason: Some("salvaged: lines that could not be read in the damaged log".into()),
+            ..Loss::default()
+        }));
+        copy.writer.append(&Draft::from_event(&gap)?)?;
     }
     copy.writer.close()?;
     Ok(copy.found)

@@ -4,8 +4,10 @@
 
 use std::path::Path;
 
-use antiphon_model::json::Members;
-use antiphon_model::{AgentId, CallId, MessageId};
+use antiphon_model::{
+    self as model, AgentCreated, AgentEnded, AgentId, Body, CallId, Event, EventKind, Json,
+    MessageId, Role, SessionEnded, SessionStarted, ToolCall,
+};
 
 use crate::{Draft, Error, Head, Options, Writer};
 
@@ -36,42 +38,41 @@ impl Session {
 
     /// Records what the session is about. To be said first, if at all.
     pub fn session_started(&self, title: &str) -> Result<MessageId, Error> {
-        let mut event = Members::of_event("session_started");
-        event.word("title", title);
-        self.append(&event)
+        let title = Some(title.into());
+        self.append(SessionStarted { title, ..SessionStarted::default() })
     }
 
     /// Records a new agent, and returns its id.
     pub fn agent_created(&self, agent: NewAgent<'_>) -> Result<AgentId, Error> {
         let id = self.writer.new_agent_id();
-        let mut event = Members::of_event("agent_created");
-        event.word("agent_id", &id);
-        event.text("name", agent.name);
-        event.text("language_model", agent.language_model);
-        event.text("tool_call_id", agent.made_by.map(CallId::as_str));
-        self.append(&event)?;
+        self.append(AgentCreated {
+            name: agent.name.map(Into::into),
+            language_model: agent.language_model.map(Into::into),
+            tool_call_id: agent.made_by.map(|call| call.as_str().into()),
+            ..AgentCreated::new(&id)
+        })?;
         Ok(AgentId::new(id))
     }
 
     /// Records an entry in an agent's transcript.
     #[expect(clippy::needless_pass_by_value, reason = "a message is built to be handed over")]
     pub fn message(&self, message: Message<'_>) -> Result<MessageId, Error> {
-        let mut event = Members::default();
-        event.word("agent_id", message.agent.as_str());
-        event.word("role", message.role);
-        match message.content {
-            Some(content) => event.word("content", content),
-            None => event.raw("content", "null"),
-        }
-        event.text("source", message.source);
-        event.text("utterance_ref", message.utterance_ref.map(MessageId::as_str));
-        event.text("tool_call_id", message.result_of.map(CallId::as_str));
-        if !message.calls.is_empty() {
-            let calls: Vec<String> = message.calls.iter().map(|call| call.to_json()).collect();
-            event.raw("tool_calls", &format!("[{}]", calls.join(",")));
-        }
-        event.list("cause", message.cause.iter().map(|cause| cause.as_str()));
-        self.append(&event)
+        let content = message.content.map(Json::text);
+        let arguments: Vec<Json> =
+            message.calls.iter().map(|call| Json::text(call.arguments)).collect();
+        let calls =
+            message.calls.iter().zip(&arguments).map(|(call, arguments)| {
+                ToolCall::new(call.id.as_str(), call.tool, Some(arguments))
+            });
+        self.append(model::Message {
+            content: content.as_ref().map(Body::of),
+            source: message.source.map(Into::into),
+            utterance_ref: message.utterance_ref.map(|id| id.as_str().into()),
+            tool_call_id: message.result_of.map(|call| call.as_str().into()),
+            tool_calls: calls.collect(),
+            cause: message.cause.iter().map(|id| id.as_str().into()).collect(),
+            ..model::Message::new(message.agent.as_str(), message.role)
+        })
     }
 
     /// Records the result of a call, in the transcript of the agent that made it.
@@ -81,7 +82,7 @@ impl Session {
         call: &CallId,
         content: &str,
     ) -> Result<MessageId, Error> {
-        let mut result = Message::new(agent, "tool", content);
+        let mut result = Message::new(agent, Role::Tool, content);
         result.result_of = Some(call);
         self.message(result)
     }
@@ -102,17 +103,13 @@ impl Session {
 
     /// Records how an agent ended: `completed`, `failed`, `timed-out`, `cancelled`, `interrupted`.
     pub fn agent_ended(&self, agent: &AgentId, status: &str) -> Result<MessageId, Error> {
-        let mut event = Members::of_event("agent_ended");
-        event.word("agent", agent.as_str());
-        event.word("status", status);
-        self.append(&event)
+        self.append(AgentEnded::new(agent.as_str(), status))
     }
 
     /// Records how the session ended (`completed`, `failed`, `cancelled`), and makes it durable.
     pub fn session_ended(self, outcome: &str) -> Result<Head, Error> {
-        let mut event = Members::of_event("session_ended");
-        event.word("outcome", outcome);
-        self.append(&event)?;
+        let outcome = Some(outcome.into());
+        self.append(SessionEnded { outcome, ..SessionEnded::default() })?;
         let head = self.writer.head();
         let path = std::path::PathBuf::new();
         self.writer.close()?;
@@ -124,8 +121,8 @@ impl Session {
         Ok(self.writer.append(&Draft::from_json(json)?)?.message_id)
     }
 
-    fn append(&self, members: &Members) -> Result<MessageId, Error> {
-        self.event(&members.object())
+    fn append<'a>(&self, kind: impl Into<EventKind<'a>>) -> Result<MessageId, Error> {
+        Ok(self.writer.append(&Draft::from_event(&Event::new(kind))?)?.message_id)
     }
 }
 
@@ -152,7 +149,7 @@ impl<'a> NewAgent<'a> {
 #[derive(Debug, Clone)]
 pub struct Message<'a> {
     pub agent: &'a AgentId,
-    pub role: &'a str,
+    pub role: Role,
     pub content: Option<&'a str>,
     pub source: Option<&'a str>,
     pub utterance_ref: Option<&'a MessageId>,
@@ -162,7 +159,7 @@ pub struct Message<'a> {
 }
 
 impl<'a> Message<'a> {
-    pub fn new(agent: &'a AgentId, role: &'a str, content: &'a str) -> Self {
+    pub fn new(agent: &'a AgentId, role: Role, content: &'a str) -> Self {
         Self {
             agent,
             role,
@@ -177,12 +174,12 @@ impl<'a> Message<'a> {
 
     /// The agent's instructions.
     pub fn system(agent: &'a AgentId, content: &'a str) -> Self {
-        Self::new(agent, "system", content)
+        Self::new(agent, Role::System, content)
     }
 
     /// Something that the agent is told.
     pub fn user(agent: &'a AgentId, content: &'a str) -> Self {
-        Self::new(agent, "user", content)
+        Self::new(agent, Role::User, content)
     }
 
     /// Something that the agent is told from outside the system.
@@ -192,12 +189,12 @@ impl<'a> Message<'a> {
 
     /// Something that the agent says.
     pub fn assistant(agent: &'a AgentId, content: &'a str) -> Self {
-        Self::new(agent, "assistant", content)
+        Self::new(agent, Role::Assistant, content)
     }
 
     /// A tool call that the agent makes.
     pub fn call(agent: &'a AgentId, call: Call<'a>) -> Self {
-        Self { content: None, calls: vec![call], ..Self::new(agent, "assistant", "") }
+        Self { content: None, calls: vec![call], ..Self::new(agent, Role::Assistant, "") }
     }
 }
 
@@ -208,17 +205,4 @@ pub struct Call<'a> {
     pub tool: &'a str,
     /// The text of a JSON object.
     pub arguments: &'a str,
-}
-
-impl Call<'_> {
-    fn to_json(self) -> String {
-        let mut function = Members::default();
-        function.word("name", self.tool);
-        function.word("arguments", self.arguments);
-        let mut call = Members::default();
-        call.word("id", self.id.as_str());
-        call.word("type", "function");
-        call.raw("function", &function.object());
-        call.object()
-    }
 }

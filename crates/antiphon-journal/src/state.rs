@@ -4,28 +4,19 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use antiphon_model::{Place, json};
+use antiphon_model::{Event, EventKind, Loss, Place, SessionStarted, json};
 
 use crate::checkpoint::{Checkpoint, GROWN_BYTES_MIN, GROWN_PART, Header};
 use crate::disk::{Creation, Disk, LogFile};
+use crate::durability::Durability;
 use crate::ids::Ids;
 use crate::recovery::Recovery;
 use crate::seal;
-use crate::sync::{Level, Unsynced, write_whole};
+use crate::sync::write_whole;
 use crate::{Draft, Error, Hash, Head, Log, Options, Summary};
 
 /// The version of the log that this writer writes.
 pub(crate) const FORMAT: u64 = 1;
-
-/// Whether the lines that stood in the log before this writer are durable.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Inherited {
-    /// Their writer may have been killed before it synced them.
-    Unknown,
-    Durable,
-    /// A sync of their file has failed. No later one can be believed.
-    Suspect,
-}
 
 /// What a writer knows; guarded by [`Shared`](crate::sync::Shared).
 #[derive(Debug)]
@@ -39,8 +30,8 @@ pub(crate) struct State {
     pub(crate) hash: Hash,
     /// The file ends within a line; the next one begins with a newline.
     pub(crate) tail_is_torn: bool,
-    /// The members of a `recovered` line that is still to be written.
-    recovered: Option<String>,
+    /// A `recovered` line that is still to be written.
+    recovered: Option<Draft>,
     /// Events that could not be written since the last that could.
     lost: u64,
     lost_reason: String,
@@ -49,11 +40,7 @@ pub(crate) struct State {
     pub(crate) session_id: Option<String>,
     /// The line under construction; its room is used again.
     line: String,
-    pub(crate) unsynced: Unsynced,
-    keeps_unsynced: bool,
-    pub(crate) inherited: Inherited,
-    /// The segment and the offset where this writer began.
-    pub(crate) inherited_upto: (u32, u64),
+    pub(crate) durability: Durability,
     pub(crate) disk: Arc<dyn Disk>,
     /// What a checkpoint would say of the end of the log; nothing, where none may be written.
     end: Option<End>,
@@ -85,8 +72,13 @@ impl End {
 
 impl State {
     /// The state of a writer that goes on where `log` ends, and says there what it found.
-    pub(crate) fn after(log: Log, found: Recovery, summary: &Summary, options: Options) -> Self {
-        let recovered = found.event(&log);
+    pub(crate) fn after(
+        log: Log,
+        found: Recovery,
+        summary: &Summary,
+        options: Options,
+    ) -> Result<Self, Error> {
+        let recovered = found.draft(&log)?;
         let end = End::of(&found, summary, &options);
         let head = summary.head.unwrap_or(Head { n: 0, hash: Hash::GENESIS });
         let mut state = Self {
@@ -103,10 +95,11 @@ impl State {
             agents: found.agents,
             session_id: found.session_id,
             line: String::new(),
-            unsynced: Unsynced::after(head.n),
-            keeps_unsynced: options.level != Level::Os,
-            inherited: Inherited::Unknown,
-            inherited_upto: (log.count().saturating_sub(1), summary.last_segment_bytes),
+            durability: Durability::after(
+                options.level,
+                head.n,
+                (log.count().saturating_sub(1), summary.last_segment_bytes),
+            ),
             disk: Arc::clone(&options.disk),
             end,
             format: found.format,
@@ -117,7 +110,7 @@ impl State {
             // On a full disk it waits for the first event that can be written.
             let _ = state.begin();
         }
-        state
+        Ok(state)
     }
 
     /// Writes an event; one that cannot be written is counted, and the count will be in the log.
@@ -193,11 +186,12 @@ impl State {
     fn begin(&mut self) -> Result<(), Error> {
         if self.n == 0 {
             let id = self.ids.take_own();
-            self.write_started(&id, &Draft::from_json("{\"event_type\":\"session_started\"}")?)?;
+            let started = Event::new(SessionStarted::default());
+            self.write_started(&id, &Draft::from_event(&started)?)?;
         }
-        if let Some(members) = self.recovered.take() {
-            let written = self.write_own(&members);
-            self.recovered = written.is_err().then_some(members);
+        if let Some(recovered) = self.recovered.take() {
+            let written = self.write_own(&recovered);
+            self.recovered = written.is_err().then_some(recovered);
             written?;
         }
         Ok(())
@@ -207,9 +201,9 @@ impl State {
     pub(crate) fn write_gap(&mut self) -> Result<(), Error> {
         if self.lost > 0 {
             self.begin()?;
-            let mut members = format!("\"event_type\":\"gap\",\"count\":{},\"reason\":", self.lost);
-            json::push_string(&mut members, &self.lost_reason);
-            self.write_own(&members)?;
+            let (count, reason) = (Some(self.lost), Some(self.lost_reason.as_str().into()));
+            let gap = Event::new(EventKind::Gap(Loss { count, reason, ..Loss::default() }));
+            self.write_own(&Draft::from_event(&gap)?)?;
             self.lost = 0;
         }
         Ok(())
@@ -218,20 +212,20 @@ impl State {
     /// After a new segment took over: says so in the log. A failure here loses nothing.
     pub(crate) fn note_takeover(&mut self, rewritten: usize, failure: &str) {
         self.end = None;
-        let mut members = format!(
-            "\"event_type\":\"recovered\",\"count\":0,\"rewritten\":{rewritten},\"reason\":"
-        );
-        json::push_string(
-            &mut members,
-            &format!("the previous segment could not be synced: {failure}"),
-        );
-        let _ = self.write_own(&members);
+        let reason = format!("the previous segment could not be synced: {failure}");
+        let recovered = Event::new(EventKind::Recovered(Loss {
+            count: Some(0),
+            rewritten: Some(rewritten as u64),
+            reason: Some(reason.into()),
+            ..Loss::default()
+        }));
+        let _ = Draft::from_event(&recovered).map(|recovered| self.write_own(&recovered));
     }
 
     /// A line of the journal's own.
-    fn write_own(&mut self, members: &str) -> Result<(), Error> {
+    fn write_own(&mut self, draft: &Draft) -> Result<(), Error> {
         let id = self.ids.take_own();
-        self.write_line(&id, members, false)
+        self.write_line(&id, &draft.members, draft.has_timestamp)
     }
 
     /// Builds, seals and writes one line.
@@ -269,11 +263,7 @@ impl State {
             }
             let stream = self.log.count().saturating_sub(1);
             self.ids.add(id, Place { offset, len, stream });
-            if self.keeps_unsynced {
-                self.unsynced.add(line.as_bytes());
-            } else {
-                self.unsynced.durable = seal.n;
-            }
+            self.durability.written(seal.n, line.as_bytes());
         }
         self.line = line;
         written
@@ -306,8 +296,8 @@ impl State {
         // While a sync is under way its file stays the last: what the sync says must be heard
         // before anything follows.
         let mut is_full =
-            self.segment_bytes >= self.options.segment_bytes_max && !self.unsynced.syncing;
-        if is_full && self.file.is_some() && self.keeps_unsynced {
+            self.segment_bytes >= self.options.segment_bytes_max && !self.durability.is_syncing();
+        if is_full && self.file.is_some() && self.durability.is_wanted() {
             is_full = self.finish_segment();
         }
         if let Some(file) = self.file.as_ref().filter(|_| !is_full) {
@@ -332,10 +322,10 @@ impl State {
         self.path = path;
         self.file = Some(Arc::clone(&file));
         // An older file's name may not be durable either: its writer may have been killed.
-        if self.keeps_unsynced
+        if self.durability.is_wanted()
             && let Err(error) = self.disk.sync_folder(self.log.folder())
         {
-            self.unsynced.suspect = Some(error.to_string());
+            self.durability.suspect(&error);
         }
         Ok(file)
     }
@@ -343,8 +333,7 @@ impl State {
     /// Whether the line at `place` is this very event; an error if it is another with its id.
     pub(crate) fn is_same(&self, draft: &Draft, id: &str, place: Place) -> Result<bool, Error> {
         // A file that could not be synced may no longer hold what was written to it.
-        let kept = self.unsynced.suspect.as_ref().and_then(|_| self.unsynced.line_of(id));
-        let bytes = match kept {
+        let bytes = match self.durability.suspect_line(id) {
             Some(line) => line.to_vec(),
             None => {
                 let path = self.log.segment(place.stream);
@@ -369,7 +358,7 @@ impl State {
         let Some(End { lines, last_len, checkpointed }) = self.end else { return };
         let grown = self.segment_bytes.saturating_sub(checkpointed);
         let is_due = grown >= GROWN_BYTES_MIN && grown >= self.segment_bytes / GROWN_PART;
-        if !is_due || self.tail_is_torn || self.unsynced.suspect.is_some() {
+        if !is_due || self.tail_is_torn || self.durability.is_suspect() {
             return;
         }
         let (last, last_own, ids) = self.ids.table();

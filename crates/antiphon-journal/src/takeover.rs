@@ -3,7 +3,6 @@
 //! It begins with the lines that may be lost, written once more with the same seals, and gets its
 //! name only when it is whole and durable. The segment before is closed from then on.
 
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -11,47 +10,42 @@ use antiphon_model::Place;
 
 use crate::Error;
 use crate::disk::{Creation, LogFile};
-use crate::state::{Inherited, State};
+use crate::state::State;
 use crate::sync::write_whole;
 
 impl State {
     /// Makes a full segment durable: what is behind must be safe before anything follows. False if
     /// that cannot be; then another takes over from it, at once or when it can.
     pub(crate) fn finish_segment(&mut self) -> bool {
-        let Some(full) = self.file.as_ref().filter(|_| self.unsynced.suspect.is_none()) else {
+        let Some(full) = self.file.as_ref().filter(|_| !self.durability.is_suspect()) else {
             return false;
         };
-        if let Err(error) = full.sync() {
-            self.unsynced.suspect = Some(error.to_string());
+        let begun = self.durability.begin_sync(self.n);
+        let is_durable = self.durability.end_sync(begun, &full.sync());
+        if !is_durable {
             let _ = self.take_over();
-            return false;
         }
-        self.unsynced.settle(self.n, self.unsynced.lines.len());
-        true
+        is_durable
     }
 
     /// Before an event that an earlier writer left is acknowledged again: makes it durable too.
     pub(crate) fn settle_inherited(&mut self, place: Place) -> Result<(), Error> {
-        let (stream, bytes) = self.inherited_upto;
-        if (place.stream, place.offset) >= (stream, bytes) || self.inherited == Inherited::Durable {
+        let folder = self.log.folder().to_owned();
+        let segments = self.durability.inherited_segments(place);
+        let segments = segments.map_err(|source| Error::sync(&folder, source))?;
+        if segments == 0 {
             return Ok(());
         }
-        let folder = self.log.folder().to_owned();
-        let suspect = || Error::sync(&folder, io::Error::other("an earlier sync has failed"));
-        if self.inherited == Inherited::Suspect {
-            return Err(suspect());
-        }
-        for path in self.log.segments().take(stream as usize + 1) {
+        for path in self.log.segments().take(segments) {
             if let Err(error) =
                 self.disk.append(&path, Creation::IfMissing).and_then(|file| file.sync())
             {
-                self.inherited = Inherited::Suspect;
-                self.unsynced.suspect = Some(error.to_string());
+                self.durability.inherited_failed(&error);
                 return Err(Error::sync(&path, error));
             }
         }
         self.disk.sync_folder(&folder).map_err(|source| Error::sync(&folder, source))?;
-        self.inherited = Inherited::Durable;
+        self.durability.inherited_synced();
         Ok(())
     }
 
@@ -64,18 +58,15 @@ impl State {
         self.log = log;
         self.file = Some(file);
         self.path = next;
-        self.segment_bytes = self.unsynced.lines.len() as u64;
+        self.segment_bytes = self.durability.pending_bytes();
         self.tail_is_torn = false;
         let rewritten = self.find_rewritten();
-        if self.inherited == Inherited::Unknown {
-            self.inherited = Inherited::Suspect;
-        }
+        self.durability.replaced();
         let folder = self.log.folder();
         if let Err(source) = self.disk.sync_folder(folder) {
             return Err(Error::sync(folder, source));
         }
-        let failure = self.unsynced.suspect.take().unwrap_or_default();
-        self.unsynced.settle(self.n, self.unsynced.lines.len());
+        let failure = self.durability.taken_over(self.n);
         self.note_takeover(rewritten, &failure);
         Ok(())
     }
@@ -101,7 +92,7 @@ impl State {
     }
 
     fn fill(&self, file: &dyn LogFile, path: &Path) -> Result<(), Error> {
-        for (line, _) in self.unsynced.lines() {
+        for (line, _) in self.durability.pending() {
             write_whole(file, line).map_err(|(source, _)| Error::write(path, source))?;
         }
         file.sync().map_err(|source| Error::sync(path, source))
@@ -111,7 +102,7 @@ impl State {
     fn find_rewritten(&mut self) -> usize {
         let (mut count, mut offset) = (0, 0);
         let stream = self.log.count().saturating_sub(1);
-        for (line, id) in self.unsynced.lines() {
+        for (line, id) in self.durability.pending() {
             if let Some(id) = id {
                 let len = u32::try_from(line.len() - 1).unwrap_or(u32::MAX);
                 self.ids.add(&id, Place { offset, len, stream });

@@ -8,10 +8,11 @@ use std::time::Duration;
 use antiphon_model::{MessageId, Place};
 
 use crate::disk::{Disk, OsDisk};
+use crate::durability::Level;
 use crate::lock::Lock;
 use crate::recovery::Recovery;
 use crate::state::{FORMAT, State};
-use crate::sync::{Level, Shared};
+use crate::sync::Shared;
 use crate::{Clock, Draft, Error, Head, Log, SystemClock};
 
 /// How a log is written.
@@ -78,8 +79,8 @@ impl Writer {
             return Err(Error::NewerFormat { path: path.to_owned(), format });
         }
         let level = options.level;
-        let state = State::after(log, found, &summary, options);
-        let shared = Arc::new(Shared::new(state, level));
+        let state = State::after(log, found, &summary, options)?;
+        let shared = Arc::new(Shared::new(state));
         let syncer = (level == Level::Interval).then(|| {
             let shared = Arc::clone(&shared);
             std::thread::spawn(move || shared.run())
@@ -130,7 +131,7 @@ impl Writer {
             && let Some(place) = state.ids.find(id)
             && self.is_same(state, draft, id, place)?
         {
-            if self.shared.level == Level::Disk {
+            if state.durability.level() == Level::Disk {
                 state.settle_inherited(place)?;
             }
             return Ok(Ack { message_id: MessageId::new(id.as_str()), repeated: true });

@@ -87,9 +87,9 @@ pub(crate) fn texts(path: &Path, agent: &str, store: Option<&Store>) -> Vec<Stri
 struct Texts(Vec<String>);
 
 impl Sink for Texts {
-    fn event(&mut self, event: &Event<'_>, line: &Line<'_>, _: Option<&Seal>) {
+    fn event(&mut self, event: &Event<'_>, _: &Line<'_>, _: Option<&Seal>) {
         if matches!(event.kind, EventKind::Annotation(_)) {
-            self.0.push(event.to_json(line.text));
+            self.0.push(event.to_json());
         }
     }
 

@@ -6,6 +6,8 @@
 use serde::Serialize;
 use thiserror::Error;
 
+use crate::Json;
+
 /// Where a value stands in the decoded stream of its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -28,10 +30,20 @@ impl Place {
 }
 
 /// A raw JSON value, borrowed from its line, that knows where it stands.
+///
+/// Whoever makes one vouches that it is JSON: it goes into a log as it is. A reader takes parts of
+/// lines that it has parsed, and a program takes a [`Json`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Body<'a> {
     pub json: &'a str,
     pub place: Place,
+}
+
+impl<'a> Body<'a> {
+    /// The body of a value that stands nowhere yet.
+    pub fn of(json: &'a Json) -> Self {
+        Self { json: json.as_str(), place: Place::NONE }
+    }
 }
 
 /// Gives the bytes of a place back, as text. Implementations replace what is not UTF-8. Several

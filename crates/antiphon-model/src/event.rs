@@ -5,6 +5,7 @@
 //! those of the seed project's dialects included.
 
 mod fingerprint;
+mod make;
 mod wire;
 mod write;
 
@@ -46,6 +47,11 @@ impl<'a> Line<'a> {
     /// The text up to the seal: an object that lacks its end, if there is one.
     fn members(&self) -> &'a str {
         self.text.get(..self.members_end).unwrap_or(self.text)
+    }
+
+    /// The whole line, as a body.
+    pub fn whole(&self) -> Body<'a> {
+        self.body(self.text)
     }
 
     /// The body whose raw JSON is `part`, a slice of this line.
@@ -132,41 +138,6 @@ pub struct Message<'a> {
     pub reply_to: Option<Text<'a>>,
 }
 
-impl Message<'_> {
-    /// A message of nobody that says nothing: to be filled in by a reader.
-    pub fn new(role: Role) -> Self {
-        Self {
-            agent: Text::default(),
-            role,
-            content: None,
-            more_content: Vec::new(),
-            source: None,
-            utterance_ref: None,
-            tool_calls: Vec::new(),
-            tool_call_id: None,
-            name: None,
-            model: None,
-            request_id: None,
-            usage: None,
-            usage_partial: false,
-            cost_usd: None,
-            reasoning: None,
-            cause: Vec::new(),
-            previous_id: None,
-            is_error: None,
-            started_at: None,
-            duration_ms: None,
-            result: None,
-            context_contribution: None,
-            subagent_info: None,
-            message_type: None,
-            payload: None,
-            correlation_id: None,
-            reply_to: None,
-        }
-    }
-}
-
 /// One entry of `tool_calls`.
 #[derive(Debug, Clone, Default, Hash)]
 pub struct ToolCall<'a> {
@@ -209,7 +180,7 @@ pub struct AgentEnded<'a> {
 }
 
 /// `session_started`.
-#[derive(Debug, Clone, Hash)]
+#[derive(Debug, Clone, Default, Hash)]
 pub struct SessionStarted<'a> {
     pub session_id: Option<Text<'a>>,
     pub format: Option<u64>,
@@ -225,10 +196,14 @@ pub struct SessionStarted<'a> {
     pub issue: Option<Text<'a>>,
     pub run_id: Option<Text<'a>>,
     pub task_id: Option<Text<'a>>,
+    /// Who was there at the beginning, in a session that a program of ours runs.
+    pub cast: Option<Body<'a>>,
+    /// Where the session branched off another: `{session_id, message_id}`.
+    pub forked_from: Option<Body<'a>>,
 }
 
 /// `session_ended`.
-#[derive(Debug, Clone, Hash)]
+#[derive(Debug, Clone, Default, Hash)]
 pub struct SessionEnded<'a> {
     pub outcome: Option<Text<'a>>,
     pub reason: Option<Text<'a>>,
@@ -238,11 +213,13 @@ pub struct SessionEnded<'a> {
 }
 
 /// `run_status`.
-#[derive(Debug, Clone, Hash)]
+#[derive(Debug, Clone, Default, Hash)]
 pub struct RunStatus<'a> {
     pub run_id: Option<Text<'a>>,
-    pub title: Option<Text<'a>>,
     pub status: Option<Text<'a>>,
+    pub title: Option<Text<'a>>,
+    pub feature_branch: Option<Text<'a>>,
+    pub base_branch: Option<Text<'a>>,
 }
 
 /// `context_edited`, and the seed project's `transcript_edit`.
@@ -257,12 +234,24 @@ pub struct ContextEdited<'a> {
     pub summary_ref: Option<Text<'a>>,
 }
 
-/// `fragment`: text that stands in no transcript.
-#[derive(Debug, Clone, Hash)]
+/// `fragment`: text that stands in no transcript; or `output`, if a recorded command printed it.
+#[derive(Debug, Clone, Default, Hash)]
 pub struct Fragment<'a> {
     pub agent: Option<Text<'a>>,
     pub content: Option<Body<'a>>,
     pub cause: Vec<Text<'a>>,
+    pub printed: Option<Printed<'a>>,
+}
+
+/// How a recorded command printed a fragment.
+#[derive(Debug, Clone, Default, Hash)]
+pub struct Printed<'a> {
+    /// `stdout` or `stderr`.
+    pub stream: Option<Text<'a>>,
+    /// How often in a row, if more than once.
+    pub times: Option<u64>,
+    /// Whether it is a line of JSON (`record`) and no text (`content`).
+    pub is_record: bool,
 }
 
 /// `annotation`: it points at calls, and never changes them.
@@ -275,11 +264,17 @@ pub struct Annotation<'a> {
 }
 
 /// `gap` and `recovered`.
-#[derive(Debug, Clone, Hash)]
+#[derive(Debug, Clone, Default, Hash)]
 pub struct Loss<'a> {
     pub count: Option<u64>,
+    /// Lines that were copied although they are not as they were written.
+    pub changed: Option<u64>,
+    /// Lines that were written once more, behind a file that could not be synced.
+    pub rewritten: Option<u64>,
     pub reason: Option<Text<'a>>,
     pub damage: Option<Body<'a>>,
+    /// From where on damage is counted and not listed: `{stream, offset}`.
+    pub rest: Option<Body<'a>>,
 }
 
 /// An event that we do not know, kept word for word.
@@ -287,6 +282,8 @@ pub struct Loss<'a> {
 pub struct Unknown<'a> {
     pub event_type: Text<'a>,
     pub agent: Option<Text<'a>>,
+    /// The record itself, all of it.
+    pub raw: Option<Body<'a>>,
 }
 
 #[cfg(test)]

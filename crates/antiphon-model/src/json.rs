@@ -6,6 +6,7 @@
 mod members;
 mod passed;
 mod scan;
+mod value;
 
 use std::borrow::Cow;
 
@@ -14,6 +15,7 @@ use thiserror::Error;
 pub use members::Members;
 pub use passed::Passed;
 pub(crate) use scan::{Extent, object};
+pub use value::Json;
 
 /// The text of a JSON string; `None` for any other value.
 ///
@@ -179,6 +181,32 @@ pub fn push_string(out: &mut String, text: &str) {
     }
     out.push_str(rest);
     out.push('"');
+}
+
+/// Copies a raw value, or a key without its quotes, with the three line separators escaped. They
+/// stand only in strings; line ends only between tokens, where a space does as well.
+pub fn push_on_one_line(out: &mut String, value: &str) {
+    let suspicious = |byte: u8| matches!(byte, b'\n' | b'\r' | 0xC2 | 0xE2);
+    if memchr::memchr2(b'\n', b'\r', value.as_bytes()).is_none()
+        && memchr::memchr2(0xC2, 0xE2, value.as_bytes()).is_none()
+    {
+        out.push_str(value);
+        return;
+    }
+    let mut rest = value;
+    while let Some(at) = rest.bytes().position(suspicious) {
+        let (plain, tail) = rest.split_at(at);
+        out.push_str(plain);
+        let mut chars = tail.chars();
+        match chars.next() {
+            Some('\n' | '\r') => out.push(' '),
+            Some(c @ ('\u{85}' | '\u{2028}' | '\u{2029}')) => push_escape(out, c as u32),
+            Some(c) => out.push(c),
+            None => {}
+        }
+        rest = chars.as_str();
+    }
+    out.push_str(rest);
 }
 
 /// Bytes that may have to be escaped: controls, quote, backslash, and the first byte of the three

@@ -29,10 +29,11 @@ pub use body::{Bodies, Body, BodyError, MemoryBodies, Place};
 pub use content::{is_blank, plain_text};
 pub use event::{
     Agent as AgentCreated, AgentEnded, Annotation, ContextEdited, Event, EventKind, Fragment, Line,
-    Loss, Message, RunStatus, SessionEnded, SessionStarted, ToolCall, Unknown, decode,
+    Loss, Message, Printed, RunStatus, SessionEnded, SessionStarted, ToolCall, Unknown, decode,
 };
 pub use hostile::is_dangerous;
 pub use id::{AgentId, AgentIx, CallId, CallIx, EventIx, MessageId, SessionId};
+pub use json::Json;
 pub use link::{Basis, Link, LinkKind, Rule};
 pub use problem::{Problem, ProblemKind, Severity};
 pub use reading::{AgentNotFound, Reading};

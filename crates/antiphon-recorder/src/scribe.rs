@@ -8,8 +8,8 @@ use std::sync::mpsc::Sender;
 use std::time::Duration;
 
 use antiphon_journal::{Clock, SystemClock};
-use antiphon_model::Timestamp;
 use antiphon_model::json::Members;
+use antiphon_model::{SessionEnded, Timestamp};
 use serde_json::Value;
 
 use crate::Assignment;
@@ -289,18 +289,20 @@ impl Scribe {
         }
         let told = self.result.take();
         let verdict = verdict(exit, told.as_ref());
-        let mut end = Members::default();
-        end.word("outcome", verdict.outcome.as_str());
-        end.text("reason", verdict.reason.filter(|it| *it != Reason::Error).map(Reason::as_str));
-        end.text("error", verdict.error.as_deref());
+        let reason = verdict.reason.filter(|it| *it != Reason::Error).map(Reason::as_str);
+        let end = SessionEnded {
+            outcome: Some(verdict.outcome.as_str().into()),
+            reason: reason.map(Into::into),
+            error: verdict.error.as_deref().map(Into::into),
+            declared: None,
+        };
         let mut extra = Members::default();
         extra.number("exit_code", exit.code);
         extra.number("signal", exit.signal);
-        end.members("extra", &extra);
         if let Some(run) = self.assignment.run_id.clone() {
             self.log.run_status(&run, verdict.outcome.as_str(), now);
         }
-        self.log.ended(end, now);
+        self.log.ended(end, &extra, now);
         let why = verdict.reason.filter(|it| *it == Reason::Timeout).map(Reason::as_str);
         let footer = transcript::footer(verdict.outcome, why, now);
         self.write(&footer);

@@ -1,10 +1,14 @@
 //! The log of a recording: what was printed, between a beginning and an end.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 
-use antiphon_journal::{Draft, DraftError, Error, Options, Writer};
-use antiphon_model::json::Members;
-use antiphon_model::{Timestamp, json};
+use antiphon_journal::{Draft, Error, Options, Writer};
+use antiphon_model::json::{self, Json, Members};
+use antiphon_model::{
+    Body, Event, EventKind, Fragment, Place, Printed, RunStatus, SessionEnded, SessionStarted,
+    Timestamp,
+};
 
 use crate::Assignment;
 use crate::batch::Lines;
@@ -50,67 +54,67 @@ impl SessionLog {
         session_id: Option<&str>,
         at: Timestamp,
     ) {
-        let mut event = Members::of_event("session_started");
-        event.text("session_id", session_id);
+        let Assignment { role, issue, spec_paths, run_id, task_id } = assignment;
         let program = command.first().map(|program| program.rsplit('/').next().unwrap_or(program));
-        event.text("program", program);
         let title: String = command.join(" ").chars().take(TITLE_CHARS).collect();
-        event.word("title", &title);
-        event.text("role", assignment.role.as_deref());
-        event.text("issue", assignment.issue.as_deref());
-        event.list("spec_paths", assignment.spec_paths.iter().map(String::as_str));
-        event.text("run_id", assignment.run_id.as_deref());
-        event.text("task_id", assignment.task_id.as_deref());
         let cwd = std::env::current_dir().ok().map(|cwd| cwd.to_string_lossy().into_owned());
-        event.text("cwd", cwd.as_deref());
+        let started = SessionStarted {
+            session_id: session_id.map(Into::into),
+            title: Some(title.into()),
+            cwd: cwd.map(Into::into),
+            program: program.map(Into::into),
+            role: role.as_deref().map(Into::into),
+            spec_paths: spec_paths.iter().map(Into::into).collect(),
+            issue: issue.as_deref().map(Into::into),
+            run_id: run_id.as_deref().map(Into::into),
+            task_id: task_id.as_deref().map(Into::into),
+            ..SessionStarted::default()
+        };
         let mut extra = Members::default();
         extra.list("command", command.iter().map(String::as_str));
-        event.members("extra", &extra);
-        self.append(event, at);
+        self.append(started, &extra, at);
         if let Some(run) = assignment.run_id.as_ref().filter(|_| session_id.is_none()) {
             self.run_status(run, "running", at);
         }
     }
 
     pub(crate) fn run_status(&mut self, run_id: &str, status: &str, at: Timestamp) {
-        let mut event = Members::of_event("run_status");
-        event.word("run_id", run_id);
-        event.word("status", status);
-        self.append(event, at);
+        let (run_id, status) = (Some(run_id.into()), Some(status.into()));
+        let status = RunStatus { run_id, status, ..RunStatus::default() };
+        self.append(status, &Members::default(), at);
     }
 
     /// A line of JSON that was printed, as itself.
     pub(crate) fn record(&mut self, source: Source, line: &str, at: Timestamp) {
-        let mut event = printed(source);
-        event.raw("record", &json::compact(line));
+        let record = json::compact(line);
+        let printed = Printed { stream: stream(source), times: None, is_record: true };
+        // Whoever calls this has parsed it.
+        let record = Body { json: &record, place: Place::NONE };
         let loss = Loss { lines: 1, bytes: line.len() as u64 + 1 };
-        self.append_output(event, at, loss);
+        self.append_output(record, printed, at, loss);
     }
 
     /// Lines of anything else, as text: `text` is what may be written of them.
     pub(crate) fn output(&mut self, lines: &Lines<'_>, text: &str) {
-        let mut event = printed(lines.source);
-        event.number("times", lines.times);
-        event.word("content", text);
-        self.append_output(event, lines.at, lines.loss());
+        let text = Json::text(text);
+        let printed =
+            Printed { stream: stream(lines.source), times: lines.times, is_record: false };
+        self.append_output(Body::of(&text), printed, lines.at, lines.loss());
     }
 
     /// What was printed and could not be kept, in lines and bytes.
     pub(crate) fn gap(&mut self, loss: Loss, reason: &str, at: Timestamp) {
-        let mut event = Members::of_event("gap");
-        event.number("count", Some(loss.lines.max(1)));
-        event.word("reason", reason);
+        let (count, reason) = (Some(loss.lines.max(1)), Some(reason.into()));
+        let gap = antiphon_model::Loss { count, reason, ..Default::default() };
         let mut extra = Members::default();
         extra.number("lines", Some(loss.lines));
         extra.number("bytes", Some(loss.bytes));
-        event.members("extra", &extra);
-        self.append(event, at);
+        self.append(EventKind::Gap(gap), &extra, at);
     }
 
     /// Says how it ended. The log is still open: [`close`](Self::close) makes it durable.
-    pub(crate) fn ended(&mut self, mut event: Members, at: Timestamp) {
-        event.word("event_type", "session_ended");
-        self.append(event, at);
+    pub(crate) fn ended(&mut self, ended: SessionEnded<'_>, extra: &Members, at: Timestamp) {
+        self.append(ended, extra, at);
     }
 
     pub(crate) fn close(&mut self) {
@@ -130,26 +134,38 @@ impl SessionLog {
         }
     }
 
-    fn append(&mut self, mut event: Members, at: Timestamp) {
-        event.word("timestamp", &at.to_string());
-        self.write(Draft::from_json(&event.object()));
+    fn append<'a>(&mut self, kind: impl Into<EventKind<'a>>, extra: &Members, at: Timestamp) {
+        let extra = (!extra.is_empty()).then(|| extra.to_json());
+        let extra = extra.as_ref().map(Body::of);
+        self.write(&Event { at: Some(at), extra, ..Event::new(kind) });
     }
 
-    /// The same, for what is most of a log and was built here: it is not read again.
-    fn append_output(&mut self, mut event: Members, at: Timestamp, loss: Loss) {
-        event.word("timestamp", &at.to_string());
-        if !self.write(Draft::of_event("output", Some("main"), &event)) {
+    /// What was printed is most of a log.
+    fn append_output(
+        &mut self,
+        content: Body<'_>,
+        printed: Printed<'_>,
+        at: Timestamp,
+        loss: Loss,
+    ) {
+        let printed = Fragment {
+            agent: Some("main".into()),
+            content: Some(content),
+            cause: Vec::new(),
+            printed: Some(printed),
+        };
+        if !self.write(&Event { at: Some(at), ..Event::new(printed) }) {
             self.unwritten.add(loss);
         }
     }
 
     /// Whether it was written.
-    fn write(&mut self, draft: Result<Draft, DraftError>) -> bool {
+    fn write(&mut self, event: &Event<'_>) -> bool {
         if self.writer.is_none() && !self.open() {
             return false;
         }
         let Some(writer) = &self.writer else { return false };
-        let draft = draft.map(Draft::of_the_past).map_err(Error::from);
+        let draft = Draft::from_event(event).map_err(Error::from);
         match draft.and_then(|draft| writer.append(&draft)) {
             Ok(_) => true,
             Err(error) => {
@@ -185,10 +201,6 @@ impl SessionLog {
     }
 }
 
-/// What every line that was printed has in common.
-fn printed(source: Source) -> Members {
-    let mut event = Members::of_event("output");
-    event.word("agent", "main");
-    event.word("stream", source.as_str());
-    event
+fn stream(source: Source) -> Option<Cow<'static, str>> {
+    Some(Cow::Borrowed(source.as_str()))
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use antiphon_formats::{Duplicate, Sink};
-use antiphon_journal::{Draft, Log, Options, Writer, salvage};
+use antiphon_journal::{Draft, DraftError, Log, Options, Writer, salvage};
 use antiphon_model::{Event, Problem, Severity};
 use antiphon_redact::{Counts, Redactor};
 
@@ -51,10 +51,10 @@ pub fn export_bundle(
     }
     let writer = Writer::open(to, named(bundle.name().to_owned(), options))?;
     let done = Exported::default();
-    let mut export = Export { bundle, writer: &writer, redaction, done, failure: None };
+    let mut export = Export { writer: &writer, redaction, done, failure: None };
     bundle.events(&mut export);
     for event in behind {
-        export.write(event);
+        export.write_text(event);
     }
     let Export { done, failure, .. } = export;
     if let Some(failure) = failure {
@@ -70,7 +70,6 @@ fn named(name: String, options: Options) -> Options {
 }
 
 struct Export<'b> {
-    bundle: &'b Bundle,
     writer: &'b Writer,
     redaction: Option<Redacting<'b>>,
     done: Exported,
@@ -79,8 +78,10 @@ struct Export<'b> {
 
 impl<'a> Sink<'a> for Export<'_> {
     fn event(&mut self, event: Event<'a>) {
-        let line = self.bundle.text(event.place).unwrap_or("null");
-        self.write(&event.to_json(line));
+        match self.redaction {
+            Some(_) => self.write_text(&event.to_json()),
+            None => self.write(Draft::from_event(&event)),
+        }
     }
 
     fn problem(&mut self, problem: Problem) {
@@ -96,7 +97,8 @@ impl<'a> Sink<'a> for Export<'_> {
 }
 
 impl Export<'_> {
-    fn write(&mut self, json: &str) {
+    /// Writes an event without its secrets: they are found in its text.
+    fn write_text(&mut self, json: &str) {
         if self.failure.is_some() {
             return;
         }
@@ -104,9 +106,15 @@ impl Export<'_> {
             Some((redactor, counts)) => redactor.redact_json(json, counts),
             None => json.into(),
         };
-        let written = Draft::from_json(&json)
-            .map_err(Into::into)
-            .and_then(|draft| self.writer.append(&draft.of_the_past()));
+        self.write(Draft::from_json(&json));
+    }
+
+    fn write(&mut self, draft: Result<Draft, DraftError>) {
+        if self.failure.is_some() {
+            return;
+        }
+        let written =
+            draft.map_err(Into::into).and_then(|draft| self.writer.append(&draft.of_the_past()));
         match written {
             Ok(_) => self.done.events += 1,
             Err(error) => self.failure = Some(error),

@@ -28,8 +28,8 @@ pub enum News {
     Anew,
 }
 
-/// Is handed each event that is folded in, with its line.
-pub type Each<'e> = &'e mut dyn FnMut(&Event<'_>, &str);
+/// Is handed each event that is folded in, .
+pub type Each<'e> = &'e mut dyn FnMut(&Event<'_>);
 
 /// Files, and how long they are.
 pub type FileSizes = Vec<(PathBuf, u64)>;
@@ -248,7 +248,7 @@ impl Files {
         self.are_held = whole < new.len();
         for event in new.iter().take(whole) {
             self.session.apply(event);
-            each(event, self.bundle.text(event.place).unwrap_or("null"));
+            each(event);
         }
         let marks: Vec<u64> = new.iter().take(whole).map(Event::fingerprint).collect();
         self.folded.extend(marks);
@@ -259,7 +259,7 @@ impl Files {
 
     fn fold_anew(&mut self, each: Each<'_>) {
         let (session, folded, problems) = (Session::default(), Vec::new(), Vec::new());
-        let mut anew = Anew { bundle: &self.bundle, each, session, folded, problems };
+        let mut anew = Anew { each, session, folded, problems };
         self.bundle.events(&mut anew);
         let Anew { session, folded, problems, .. } = anew;
         (self.session, self.folded, self.problems) = (session, folded, problems);
@@ -292,9 +292,9 @@ struct LogLines<'l> {
 }
 
 impl LogSink for LogLines<'_> {
-    fn event(&mut self, event: &Event<'_>, line: &Line<'_>, _: Option<&Seal>) {
+    fn event(&mut self, event: &Event<'_>, _: &Line<'_>, _: Option<&Seal>) {
         self.session.apply(event);
-        (self.each)(event, line.text);
+        (self.each)(event);
     }
 
     fn damage(&mut self, damage: Damage) {
@@ -303,19 +303,18 @@ impl LogSink for LogLines<'_> {
 }
 
 /// Takes a whole session.
-struct Anew<'b, 'e> {
-    bundle: &'b Bundle,
+struct Anew<'e> {
     each: Each<'e>,
     session: Session,
     folded: Vec<u64>,
     problems: Vec<Problem>,
 }
 
-impl<'a> Sink<'a> for Anew<'_, '_> {
+impl<'a> Sink<'a> for Anew<'_> {
     fn event(&mut self, event: Event<'a>) {
         self.folded.push(event.fingerprint());
         self.session.apply(&event);
-        (self.each)(&event, self.bundle.text(event.place).unwrap_or("null"));
+        (self.each)(&event);
     }
 
     fn problem(&mut self, problem: Problem) {

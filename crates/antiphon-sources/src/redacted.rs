@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use antiphon_journal::{Damage, DamageKind, Log, Options, Salvaged, Seal, salvage};
 use antiphon_model::json::{self, Members};
-use antiphon_model::{Event, Line};
+use antiphon_model::{Event, EventKind, Line, Loss};
 use antiphon_redact::{Counts, Redactor};
 
 use crate::Error;
@@ -134,11 +134,13 @@ impl Copy<'_> {
             return Err(failure);
         }
         if self.lost.lost > 0 {
-            let mut gap = Members::of_event("gap");
-            gap.number("count", Some(self.lost.lost));
-            gap.number("changed", Some(self.lost.changed));
-            gap.word("reason", "redacted: lines that could not be read in the damaged log");
-            writeln!(self.out, "{}", gap.object())?;
+            let gap = Event::new(EventKind::Gap(Loss {
+                count: Some(self.lost.lost),
+                changed: Some(self.lost.changed),
+                reason: Some("redacted: lines that could not be read in the damaged log".into()),
+                ..Loss::default()
+            }));
+            writeln!(self.out, "{}", gap.to_json())?;
         }
         self.out.flush()
     }

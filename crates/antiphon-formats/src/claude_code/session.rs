@@ -288,19 +288,13 @@ impl<'a> Facts<'a> {
     fn started(&self) -> SessionStarted<'a> {
         SessionStarted {
             session_id: self.session_id.map(Cow::Borrowed),
-            format: None,
             title: self.custom_title.clone().or_else(|| self.title.clone()),
             prompt: self.prompt.clone(),
-            description: None,
             cwd: self.cwd.clone(),
             branch: self.branch.clone(),
             program: Some(Cow::Borrowed(PROGRAM)),
             version: self.version.clone(),
-            role: None,
-            spec_paths: Vec::new(),
-            issue: None,
-            run_id: None,
-            task_id: None,
+            ..SessionStarted::default()
         }
     }
 

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use antiphon_model::{
-    Body, ContextAction, ContextEdited, Event, EventKind, Message, Role, Timestamp, Unknown, json,
+    Body, ContextAction, ContextEdited, Event, EventKind, Message, Role, Timestamp, json,
 };
 
 use memchr::memmem;
@@ -396,7 +396,7 @@ impl<'a> Transcript<'a> {
 
     fn unknown(&mut self, record: &Record<'a>, agent: &Agent<'a>, kind: &'a str) {
         let event_type = Cow::Borrowed(kind);
-        let unknown = Unknown { event_type, agent: Some(agent.clone()) };
+        let unknown = record.unknown(event_type, Some(agent.clone()));
         self.push(record, agent, EventKind::Unknown(unknown));
     }
 
@@ -488,7 +488,7 @@ const HARNESS: [&str; 10] = [
 ];
 
 fn blank<'a>(agent: &Agent<'a>, role: Role) -> Message<'a> {
-    Message { agent: agent.clone(), ..Message::new(role) }
+    Message::new(agent.clone(), role)
 }
 
 /// The id that the service gave a message. Some services give requests none, and a fork of a

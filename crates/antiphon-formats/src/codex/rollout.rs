@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use antiphon_model::{Body, Event, EventKind, Message, Place, Role, Unknown, Usage};
+use antiphon_model::{Body, Event, EventKind, Message, Place, Role, Usage};
 
 use super::entry::{Entry, entries};
 use super::replay::Replay;
@@ -284,12 +284,12 @@ impl<'a, 's> Rollout<'a, 's> {
 
     pub(super) fn unknown(&mut self, entry: &Entry<'a>) {
         let event_type = Cow::Borrowed(entry.label());
-        let unknown = Unknown { event_type, agent: Some(self.agent.clone()) };
+        let unknown = entry.record.unknown(event_type, Some(self.agent.clone()));
         self.push(entry, EventKind::Unknown(unknown));
     }
 
     pub(super) fn blank(&self, role: Role) -> Message<'a> {
-        Message { agent: self.agent.clone(), ..Message::new(role) }
+        Message::new(self.agent.clone(), role)
     }
 
     /// Adds an event that a line makes: its id is the item's, or else the line's; then `#2`, `#3`.

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
 
 use antiphon_model::{
-    ContextAction, ContextEdited, Event, EventKind, Message, Role, ToolCall, Unknown, is_blank,
-    plain_text,
+    ContextAction, ContextEdited, Event, EventKind, Line, Message, Role, ToolCall, Unknown,
+    is_blank, plain_text,
 };
 
 use super::session::{Launch, MAIN};
@@ -20,8 +20,8 @@ pub(super) struct Wire<'a> {
     pub(super) model: Option<Cow<'a, str>>,
     pub(super) profile: Option<Cow<'a, str>>,
     script: Script<'a>,
-    /// By a step's id: its message.
-    steps: BTreeMap<&'a str, usize>,
+    /// By a step's id: its message, and the line with which it began.
+    steps: BTreeMap<&'a str, (usize, Line<'a>)>,
     /// What was typed and has not entered the context yet.
     typed: BTreeMap<&'a str, VecDeque<Record<'a>>>,
     /// By its id: what a call is called.
@@ -86,13 +86,13 @@ impl<'a> Wire<'a> {
     /// The events and the calls that made agents.
     pub(super) fn finish(mut self) -> (Vec<Event<'a>>, Vec<Launch<'a>>) {
         // A step that came to nothing, and what was typed in vain.
-        for &at in self.steps.values() {
+        for &(at, line) in self.steps.values() {
             let agent = Some(self.agent.clone());
             if let Some(event) = self.script.events.get_mut(at)
                 && matches!(&event.kind, EventKind::Message(message) if is_nothing(message))
             {
-                let event_type = Cow::Borrowed("step.begin");
-                event.kind = EventKind::Unknown(Unknown { event_type, agent });
+                let (event_type, raw) = (Cow::Borrowed("step.begin"), Some(line.whole()));
+                event.kind = EventKind::Unknown(Unknown { event_type, agent, raw });
             }
         }
         for record in std::mem::take(&mut self.typed).into_values().flatten() {
@@ -175,7 +175,7 @@ impl<'a> Wire<'a> {
 
     fn step(&mut self, record: &Record<'a>, step: &'a str, message: Message<'a>) -> usize {
         let at = self.script.push(record, Some(step), EventKind::Message(message));
-        self.steps.insert(step, at);
+        self.steps.insert(step, (at, record.line));
         at
     }
 
@@ -183,7 +183,7 @@ impl<'a> Wire<'a> {
     fn step_of(&mut self, record: &Record<'a>, event: &Object<'a>) -> usize {
         let step = event.id("stepUuid").unwrap_or_default();
         let at = match self.steps.get(step) {
-            Some(&at) => at,
+            Some(&(at, _)) => at,
             None => self.step(record, step, blank(self.agent.clone(), Role::Assistant)),
         };
         let model = self.model.clone();
@@ -202,7 +202,7 @@ impl<'a> Wire<'a> {
     fn step_ends(&mut self, record: &Record<'a>, event: &Object<'a>, sink: &mut dyn Sink<'a>) {
         let step = event.id("uuid").and_then(|step| self.steps.get(step)).copied();
         let tokens = event.raw("usage");
-        let Some(at) = step else { return self.keep(record, "step.end") };
+        let Some((at, _)) = step else { return self.keep(record, "step.end") };
         let model = self.model.clone();
         if let Some(message) = self.script.message_at(at) {
             message.usage = event.object("usage").map(|tokens| usage(&tokens)).or(message.usage);

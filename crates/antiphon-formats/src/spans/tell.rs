@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use antiphon_model::{
-    Event, EventKind, Message, Role, SessionStarted, ToolCall, Unknown, Usage, is_blank, plain_text,
+    Event, EventKind, Message, Role, SessionStarted, ToolCall, Usage, is_blank, plain_text,
 };
 
 use crate::merge::Voice;
@@ -300,7 +300,7 @@ impl<'a> Telling<'a> {
 
     fn keep(&mut self, span: &Span<'a>) {
         let kind = span.text("type").unwrap_or(Cow::Borrowed("span"));
-        let unknown = Unknown { event_type: kind, agent: Some(self.id.clone()) };
+        let unknown = span.record.unknown(kind, Some(self.id.clone()));
         let unknown = EventKind::Unknown(unknown);
         self.events.push(event(&span.record, span.id.clone(), span.start, unknown));
     }

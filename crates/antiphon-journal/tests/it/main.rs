@@ -10,6 +10,7 @@
 mod checkpoint;
 mod concurrency;
 mod damage;
+mod events;
 mod faults;
 mod faulty_disk;
 mod follow;

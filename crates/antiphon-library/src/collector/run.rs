@@ -5,8 +5,7 @@ use std::collections::btree_map::Entry;
 use std::path::PathBuf;
 
 use antiphon_journal::Writer;
-use antiphon_model::Timestamp;
-use antiphon_model::json::Members;
+use antiphon_model::{self as model, Event, SessionStarted, Timestamp};
 use antiphon_views::{RunSpan, RunStatus};
 
 use super::task::append;
@@ -33,23 +32,27 @@ impl SpanCollector {
     /// Records that a run was accepted. One that was accepted before stays in the state in which it
     /// is.
     pub fn start_run(&self, start: &StartRun<'_>) -> Result<(), CollectorError> {
-        let mut event = state(start.run_id, RunStatus::Accepted);
-        event.text("title", Some(start.title));
-        event.text("feature_branch", start.feature_branch);
-        event.text("base_branch", start.base_branch);
+        let accepted = model::RunStatus {
+            title: Some(start.title.into()),
+            feature_branch: start.feature_branch.map(Into::into),
+            base_branch: start.base_branch.map(Into::into),
+            ..state(start.run_id, RunStatus::Accepted)
+        };
         let mut runs = lock(&self.runs);
         if self.get_run(start.run_id)?.is_some_and(|run| !run.history.is_empty()) {
             return Ok(());
         }
         let writer = self.run_log(&mut runs, start.run_id)?;
         if writer.head().is_none() {
-            let mut begun = Members::of_event("session_started");
-            begun.text("session_id", Some(start.run_id));
-            begun.text("run_id", Some(start.run_id));
-            begun.text("title", Some(start.title));
-            append(writer, begun, start.started_at)?;
+            let begun = SessionStarted {
+                session_id: Some(start.run_id.into()),
+                run_id: Some(start.run_id.into()),
+                title: Some(start.title.into()),
+                ..SessionStarted::default()
+            };
+            append(writer, &Event { at: start.started_at, ..Event::new(begun) })?;
         }
-        append(writer, event, start.started_at)
+        append(writer, &Event { at: start.started_at, ..Event::new(accepted) })
     }
 
     /// Records that a run is in another state. The first final state counts: false if it had one.
@@ -65,7 +68,8 @@ impl SpanCollector {
         if known.history.iter().any(|step| step.status.is_final()) {
             return Ok(false);
         }
-        append(self.run_log(&mut runs, run_id)?, state(run_id, status), at)?;
+        let event = Event { at, ..Event::new(state(run_id, status)) };
+        append(self.run_log(&mut runs, run_id)?, &event)?;
         Ok(true)
     }
 
@@ -87,9 +91,7 @@ impl SpanCollector {
     }
 }
 
-fn state(run_id: &str, status: RunStatus) -> Members {
-    let mut event = Members::of_event("run_status");
-    event.text("run_id", Some(run_id));
-    event.text("status", Some(status.as_str()));
-    event
+fn state(run_id: &str, status: RunStatus) -> model::RunStatus<'_> {
+    let (run_id, status) = (Some(run_id.into()), Some(status.as_str().into()));
+    model::RunStatus { run_id, status, ..model::RunStatus::default() }
 }

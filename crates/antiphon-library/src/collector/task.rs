@@ -4,9 +4,12 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use antiphon_journal::{Draft, Error as LogError, Log, LogBodies, Options, Writer};
-use antiphon_model::json::Members;
-use antiphon_model::{AgentIx, CallIx, Entry, EntryKind, Role, Session, Timestamp};
-use antiphon_views::{Flavor, Reading, SpanKind, SpanNote, SpanStatus};
+use antiphon_model::json::{Json, Members};
+use antiphon_model::{
+    AgentCreated, AgentEnded, AgentIx, Body, CallIx, Entry, EntryKind, Event, EventKind, Message,
+    Role, Session, SessionEnded, SessionStarted, Timestamp, ToolCall,
+};
+use antiphon_views::{Flavor, Reading, SpanKind, SpanNote, SpanStatus, Usd};
 
 use super::{CollectorError, CompleteSpan, StartSpan, is_key, key};
 
@@ -127,8 +130,7 @@ impl Task {
             role: note.role.as_deref(),
             ..StartSpan::new(SpanKind::SubAgent, &self.id)
         };
-        let event = created_by_call(&start, &agent, (&maker, &span_id));
-        self.append(event, None)?;
+        self.append(created_by_call(&start, &agent, (&maker, &span_id)), None, None)?;
         if let Some(open) = self.spans.get_mut(&span_id) {
             open.agent = agent;
         }
@@ -211,13 +213,15 @@ impl Task {
         if self.writer.head().is_some() {
             return Ok(()); // The log of an earlier collector goes on.
         }
-        let mut event = Members::of_event("session_started");
-        event.text("session_id", Some(start.task_id));
-        event.text("task_id", Some(start.task_id));
-        event.text("run_id", start.run_id);
-        event.text("title", start.name.filter(|_| start.kind == SpanKind::Coordinator));
-        event.raw("extra", r#"{"span":{}}"#);
-        self.append(event, start.started_at)
+        let title = start.name.filter(|_| start.kind == SpanKind::Coordinator);
+        let started = SessionStarted {
+            session_id: Some(start.task_id.into()),
+            task_id: Some(start.task_id.into()),
+            run_id: start.run_id.map(Into::into),
+            title: title.map(Into::into),
+            ..SessionStarted::default()
+        };
+        self.append(started, Some(&Members::default()), start.started_at)
     }
 
     /// Who works: as the caller says, or else by adapter or kind, and role.
@@ -253,11 +257,9 @@ impl Task {
     ) -> Result<(), CollectorError> {
         let agent_id = Self::agent_id(start);
         let agent = self.new_agent(&agent_id);
-        let mut event = created(start, &agent);
         let mut note = noted(start, span_id, &agent_id);
         note.number("level", level);
-        event.raw("extra", &extra(&note));
-        self.append(event, start.started_at)?;
+        self.append(created(start, &agent), Some(&note), start.started_at)?;
         if start.kind == SpanKind::Coordinator {
             self.coordinator = Some((span_id.to_owned(), agent.clone()));
         }
@@ -277,29 +279,21 @@ impl Task {
         let mut arguments = Members::default();
         arguments.text("description", start.name);
         arguments.text("resume", start.agent_id.filter(|_| start.flavor == Flavor::CoWork));
-        let mut function = Members::default();
-        function.text("name", Some(tool));
-        function.text("arguments", Some(&arguments.object()));
-        let mut made = Members::default();
-        made.text("id", Some(span_id));
-        made.text("type", Some("function"));
-        made.raw("function", &function.object());
-        let mut event = Members::default();
-        event.text("agent_id", Some(&maker));
-        event.text("role", Some("assistant"));
-        event.raw("tool_calls", &format!("[{}]", made.object()));
+        let arguments = arguments.to_json();
+        let call = ToolCall::new(span_id, tool, Some(&arguments));
+        let message = Message { tool_calls: vec![call], ..Message::new(&maker, Role::Assistant) };
         let mut note = noted(start, span_id, &agent_id);
         if is_agent {
             // Whoever finds the call and not the agent can make the agent of it.
             note.text("name", start.name);
             note.text("adapter_id", start.adapter_id);
         }
-        event.raw("extra", &extra(&note));
-        self.append(event, start.started_at)?;
+        self.append(message, Some(&note), start.started_at)?;
         let mut agent = maker.clone();
         if is_agent {
             agent = self.new_agent(&agent_id);
-            self.append(created_by_call(start, &agent, (&maker, span_id)), start.started_at)?;
+            let created = created_by_call(start, &agent, (&maker, span_id));
+            self.append(created, None, start.started_at)?;
         }
         let (kind, call, end) = (start.kind, Some((maker, span_id.to_owned())), End::default());
         self.spans.insert(span_id.to_owned(), Open { kind, agent, call, end });
@@ -356,29 +350,25 @@ impl Task {
         end: &CompleteSpan<'_>,
     ) -> Result<(), CollectorError> {
         if (end.usage.is_some() || end.cost_usd.is_some()) && span.end < End::Used {
-            let mut event = Members::default();
-            event.text("message_id", Some(&used_id(span_id)));
-            event.text("agent_id", Some(&span.agent));
-            event.text("role", Some("assistant"));
-            event.raw("content", "null");
-            used(&mut event, end);
-            self.append(event, end.completed_at)?;
+            let mut message = Message::new(&span.agent, Role::Assistant);
+            used(&mut message, end);
+            let message_id = Some(used_id(span_id).into());
+            let event = Event { message_id, at: end.completed_at, ..Event::new(message) };
+            append(&self.writer, &event)?;
             self.note_end(span_id, End::Used);
         }
         if span.end == End::Agent {
             return Ok(());
         }
-        let is_whole = span.kind == SpanKind::Coordinator;
-        let mut event = Members::of_event(if is_whole { "session_ended" } else { "agent_ended" });
-        if is_whole {
-            event.text("outcome", Some(end.status.as_str()));
-        } else {
-            event.text("agent", Some(&span.agent));
-            event.text("status", Some(end.status.as_str()));
-        }
-        event.text("error", end.error);
-        event.raw("extra", &extra(&ended(end)));
-        self.append(event, end.completed_at)?;
+        let (status, error) = (end.status.as_str(), end.error.map(Into::into));
+        let how: EventKind<'_> = match span.kind == SpanKind::Coordinator {
+            true => {
+                let outcome = Some(status.into());
+                SessionEnded { outcome, error, ..SessionEnded::default() }.into()
+            }
+            false => AgentEnded { error, ..AgentEnded::new(&span.agent, status) }.into(),
+        };
+        self.append(how, Some(&ended(end)), end.completed_at)?;
         self.note_end(span_id, End::Agent);
         Ok(())
     }
@@ -390,54 +380,63 @@ impl Task {
         span: &Open,
         end: &CompleteSpan<'_>,
     ) -> Result<(), CollectorError> {
-        let mut event = Members::default();
-        event.text("agent_id", Some(maker));
-        event.text("role", Some(Role::Tool.as_str()));
-        event.text("tool_call_id", Some(call));
-        event.text("content", Some(end.error.unwrap_or(end.status.as_str())));
-        event.raw("is_error", if end.status == SpanStatus::Completed { "false" } else { "true" });
+        let content = Json::text(end.error.unwrap_or(end.status.as_str()));
+        let mut result = Message {
+            tool_call_id: Some(call.into()),
+            is_error: Some(end.status != SpanStatus::Completed),
+            ..Message::new(maker, Role::Tool).saying(&content)
+        };
         if span.kind == SpanKind::ToolCall {
-            used(&mut event, end);
+            used(&mut result, end);
         }
-        event.raw("extra", &extra(&ended(end)));
-        self.append(event, end.completed_at)
+        self.append(result, Some(&ended(end)), end.completed_at)
     }
 
-    fn append(&self, event: Members, at: Option<Timestamp>) -> Result<(), CollectorError> {
-        append(&self.writer, event, at)
+    /// Adds an event to the log, with a note about its span where there is one.
+    fn append<'a>(
+        &self,
+        kind: impl Into<EventKind<'a>>,
+        note: Option<&Members>,
+        at: Option<Timestamp>,
+    ) -> Result<(), CollectorError> {
+        let extra = note.map(|note| {
+            let mut extra = Members::default();
+            extra.json("span", &note.to_json());
+            extra.to_json()
+        });
+        let kind: EventKind<'a> = kind.into();
+        append(&self.writer, &Event { at, extra: extra.as_ref().map(Body::of), ..Event::new(kind) })
     }
 }
 
 /// Adds an event to a log.
-pub(super) fn append(
-    writer: &Writer,
-    mut event: Members,
-    at: Option<Timestamp>,
-) -> Result<(), CollectorError> {
-    if let Some(at) = at {
-        event.text("timestamp", Some(&at.to_string()));
-    }
-    let draft = Draft::from_json(&event.object()).map_err(LogError::from)?;
+pub(super) fn append(writer: &Writer, event: &Event<'_>) -> Result<(), CollectorError> {
+    let draft = Draft::from_event(event).map_err(LogError::from)?;
     writer.append(&draft)?;
     Ok(())
 }
 
 /// The creation of an agent.
-fn created(start: &StartSpan<'_>, agent: &str) -> Members {
-    let mut event = Members::of_event("agent_created");
-    event.text("agent_id", Some(agent));
-    event.text("name", start.name);
-    event.text("adapter_id", start.adapter_id);
-    event.text("agent_type", start.role);
-    event
+fn created<'a>(start: &StartSpan<'a>, agent: &'a str) -> AgentCreated<'a> {
+    AgentCreated {
+        name: start.name.map(Into::into),
+        adapter_id: start.adapter_id.map(Into::into),
+        agent_type: start.role.map(Into::into),
+        ..AgentCreated::new(agent)
+    }
 }
 
 /// The creation of an agent by a call: who made it, and its id.
-fn created_by_call(start: &StartSpan<'_>, agent: &str, (maker, call): (&str, &str)) -> Members {
-    let mut event = created(start, agent);
-    event.text("parent_id", Some(maker));
-    event.text("tool_call_id", Some(call));
-    event
+fn created_by_call<'a>(
+    start: &StartSpan<'a>,
+    agent: &'a str,
+    (maker, call): (&'a str, &'a str),
+) -> AgentCreated<'a> {
+    AgentCreated {
+        parent_id: Some(maker.into()),
+        tool_call_id: Some(call.into()),
+        ..created(start, agent)
+    }
 }
 
 /// The id of the event that tells what a span used: there is one of it.
@@ -469,16 +468,10 @@ fn ended(end: &CompleteSpan<'_>) -> Members {
 }
 
 /// What was used and cost, on a message.
-fn used(event: &mut Members, end: &CompleteSpan<'_>) {
-    event.text("model", end.model);
+fn used<'a>(message: &mut Message<'a>, end: &CompleteSpan<'a>) {
+    message.model = end.model.map(Into::into);
     if end.usage.is_some() || end.cost_usd.is_some() {
-        event.raw("usage", &end.usage.unwrap_or_default().to_json());
-        event.number("cost_usd", end.cost_usd);
+        message.usage = Some(end.usage.unwrap_or_default());
+        message.cost_usd = end.cost_usd.map(Usd::as_f64);
     }
-}
-
-fn extra(note: &Members) -> String {
-    let mut extra = Members::default();
-    extra.raw("span", &note.object());
-    extra.object()
 }

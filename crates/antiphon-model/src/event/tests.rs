@@ -129,8 +129,8 @@ fn what_others_call_by_a_word_of_ours_stays_unknown() {
         assert_eq!(check(&ours).ok().and_then(is_unknown), None, "{kind}");
         let mut event = check(r#"{"event_type":"their_word","agent":"a"}"#).unwrap();
         let event_type = std::borrow::Cow::Borrowed(kind);
-        event.kind = EventKind::Unknown(Unknown { event_type, agent: None });
-        let written = event.to_json("{}");
+        event.kind = EventKind::Unknown(Unknown { event_type, agent: None, raw: None });
+        let written = event.to_json();
         assert!(check(&written).ok().and_then(is_unknown).is_some(), "{written}");
     }
 }

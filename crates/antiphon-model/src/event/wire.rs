@@ -5,7 +5,7 @@
 
 use super::{
     Agent, AgentEnded, Annotation, ContextEdited, Event, EventKind, Fragment, Line, Loss, Message,
-    RunStatus, SessionEnded, SessionStarted, Text, ToolCall, Unknown,
+    Printed, RunStatus, SessionEnded, SessionStarted, Text, ToolCall, Unknown,
 };
 use crate::json::{self, NotJson};
 use crate::{Body, ContextAction, Problem, ProblemKind, Role, Rule, Timestamp, Usage};
@@ -68,6 +68,8 @@ keys! {
     Role = "role",
     Content = "content",
     Record = "record",
+    Stream = "stream",
+    Times = "times",
     Source = "source",
     // Three of the seed project's dialects call it by other names.
     UtteranceRef = "utterance_ref" | "content_id" | "substance",
@@ -115,6 +117,10 @@ keys! {
     Issue = "issue",
     RunId = "run_id",
     TaskId = "task_id",
+    Cast = "cast",
+    ForkedFrom = "forked_from",
+    FeatureBranch = "feature_branch",
+    BaseBranch = "base_branch",
     Outcome = "outcome",
     Reason = "reason",
     Declared = "declared",
@@ -123,7 +129,11 @@ keys! {
     Dropped = "dropped",
     SummaryRef = "summary_ref",
     Count = "count",
+    Changed = "changed",
+    Rewritten = "rewritten",
     Damage = "damage",
+    Rest = "rest",
+    Raw = "raw",
     Annotation = "annotation",
     Extra = "extra",
     // `transcript_edit` counts the entries that stay in `n`, which is the number of a line with a
@@ -188,28 +198,25 @@ impl<'a> Fields<'a> {
             "session_ended" => EventKind::SessionEnded(self.session_ended()),
             "run_status" => EventKind::RunStatus(RunStatus {
                 run_id: self.word(Key::RunId),
-                title: self.word(Key::Title),
                 status: self.word(Key::Status),
+                title: self.word(Key::Title),
+                feature_branch: self.word(Key::FeatureBranch),
+                base_branch: self.word(Key::BaseBranch),
             }),
             "context_edited" | "transcript_edit" => {
                 EventKind::ContextEdited(self.context_edited(&event_type)?)
             }
-            // `output` is what a recorded command printed.
-            "fragment" | "piece_of_text" | "output" => EventKind::Fragment(Fragment {
-                agent: self.word(Key::Agent),
-                content: self.body(Key::Content).or_else(|| self.body(Key::Record)),
-                cause: self.words(Key::Cause),
-            }),
+            "fragment" | "piece_of_text" | "output" => {
+                EventKind::Fragment(self.fragment(&event_type))
+            }
             "annotation" => EventKind::Annotation(Annotation {
                 agent: self.word(Key::Agent),
                 // Where it is no member of its own, the line is it.
-                annotation: self
-                    .body(Key::Annotation)
-                    .unwrap_or_else(|| self.line.body(self.line.text)),
+                annotation: self.body(Key::Annotation).unwrap_or_else(|| self.line.whole()),
             }),
             "gap" => EventKind::Gap(self.loss()),
             "recovered" => EventKind::Recovered(self.loss()),
-            _ => EventKind::Unknown(Unknown { agent: self.word(Key::Agent), event_type }),
+            _ => EventKind::Unknown(self.unknown(event_type)),
         })
     }
 
@@ -286,6 +293,8 @@ impl<'a> Fields<'a> {
             issue: self.word(Key::Issue),
             run_id: self.word(Key::RunId),
             task_id: self.word(Key::TaskId),
+            cast: self.body(Key::Cast),
+            forked_from: self.body(Key::ForkedFrom),
         }
     }
 
@@ -314,12 +323,49 @@ impl<'a> Fields<'a> {
         })
     }
 
+    fn fragment(&mut self, event_type: &str) -> Fragment<'a> {
+        let content = self.body(Key::Content);
+        let printed = (event_type == "output").then(|| Printed {
+            stream: self.word(Key::Stream),
+            times: self.number(Key::Times),
+            is_record: content.is_none() && self.raw(Key::Record).is_some(),
+        });
+        Fragment {
+            agent: self.word(Key::Agent),
+            content: content.or_else(|| self.body(Key::Record)),
+            cause: self.words(Key::Cause),
+            printed,
+        }
+    }
+
     fn loss(&mut self) -> Loss<'a> {
         Loss {
             count: self.number(Key::Count),
+            changed: self.number(Key::Changed),
+            rewritten: self.number(Key::Rewritten),
             reason: self.word(Key::Reason),
             damage: self.body(Key::Damage),
+            rest: self.body(Key::Rest),
         }
+    }
+
+    fn unknown(&mut self, event_type: Text<'a>) -> Unknown<'a> {
+        // A record that was taken over stands in a member of its own, with no other beside it but
+        // what every event has.
+        const ENVELOPE: [Key; 7] = [
+            Key::MessageId,
+            Key::EventType,
+            Key::Timestamp,
+            Key::Agent,
+            Key::Raw,
+            Key::Extra,
+            Key::Number,
+        ];
+        let is_envelope = |at: usize| ENVELOPE.iter().any(|&key| key as usize == at);
+        let mut filled = (0..).zip(&self.slots).filter(|(_, slot)| slot.is_some());
+        let raw = self.body(Key::Raw).filter(|_| filled.all(|(at, _)| is_envelope(at)));
+        let raw = raw.unwrap_or_else(|| self.line.whole());
+        Unknown { agent: self.word(Key::Agent), event_type, raw: Some(raw) }
     }
 
     fn tool_calls(&mut self) -> Vec<ToolCall<'a>> {

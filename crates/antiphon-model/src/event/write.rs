@@ -1,5 +1,7 @@
 //! From an event to the members of a line: the way back from [`wire`](super::wire).
 
+use std::borrow::Cow;
+
 use super::wire::KINDS;
 use super::{
     Agent, AgentEnded, ContextEdited, Event, EventKind, Fragment, Loss, Message, RunStatus,
@@ -9,13 +11,28 @@ use crate::Body;
 use crate::json::Members;
 
 impl Event<'_> {
-    /// The event as the text of a JSON object, in the log's own words.
+    /// The event as the text of a JSON object, in the log's own words, on one line.
     ///
     /// A parent that a reader inferred is written with the rule, so that nobody takes it for a
-    /// recorded one. An unknown event brings its `line` along.
-    pub fn to_json(&self, line: &str) -> String {
-        let mut out = Members::default();
+    /// recorded one.
+    pub fn to_json(&self) -> String {
+        let mut out = Members::with_capacity(self.content_bytes() + SHELL_BYTES);
         out.text("message_id", self.message_id.as_deref());
+        self.write(&mut out);
+        out.object()
+    }
+
+    /// The members of its line but `message_id`, which a log may have to choose.
+    pub fn members(&self) -> Members {
+        let mut out = Members::with_capacity(self.content_bytes() + SHELL_BYTES);
+        self.write(&mut out);
+        out
+    }
+
+    fn write(&self, out: &mut Members) {
+        if let Some(event_type) = self.kind.event_type() {
+            out.word("event_type", &event_type);
+        }
         match &self.kind {
             EventKind::Message(message) => out.message(message),
             EventKind::AgentCreated(agent) => out.agent_created(agent),
@@ -26,19 +43,74 @@ impl Event<'_> {
             EventKind::ContextEdited(edited) => out.context_edited(edited),
             EventKind::Fragment(fragment) => out.fragment(fragment),
             EventKind::Annotation(annotation) => {
-                out.word("event_type", "annotation");
                 out.text("agent", annotation.agent.as_deref());
-                out.raw("annotation", annotation.annotation.json);
+                out.body("annotation", Some(annotation.annotation));
             }
-            EventKind::Gap(loss) => out.loss("gap", loss),
-            EventKind::Recovered(loss) => out.loss("recovered", loss),
-            EventKind::Unknown(unknown) => out.unknown(unknown, line),
+            EventKind::Gap(loss) | EventKind::Recovered(loss) => out.loss(loss),
+            EventKind::Unknown(unknown) => {
+                out.text("agent", unknown.agent.as_deref());
+                out.body("raw", unknown.raw);
+            }
         }
         out.body("extra", self.extra);
-        if let Some(at) = self.at {
-            out.word("timestamp", &at.to_string());
+        out.time("timestamp", self.at);
+    }
+
+    /// How long the longest part of most lines is.
+    fn content_bytes(&self) -> usize {
+        #[expect(clippy::wildcard_enum_match_arm, reason = "a guess at what has to be held")]
+        let content = match &self.kind {
+            EventKind::Message(message) => message.content,
+            EventKind::Fragment(fragment) => fragment.content,
+            _ => None,
+        };
+        content.map_or(0, |content| content.json.len())
+    }
+}
+
+/// Room for what most lines have beside their content.
+const SHELL_BYTES: usize = 256;
+
+impl EventKind<'_> {
+    /// The word for it in a log; a message has none.
+    pub fn event_type(&self) -> Option<Cow<'_, str>> {
+        Some(Cow::Borrowed(match self {
+            Self::Message(_) => return None,
+            Self::AgentCreated(_) => "agent_created",
+            Self::AgentEnded(_) => "agent_ended",
+            Self::SessionStarted(_) => "session_started",
+            Self::SessionEnded(_) => "session_ended",
+            Self::RunStatus(_) => "run_status",
+            Self::ContextEdited(_) => "context_edited",
+            Self::Fragment(Fragment { printed: None, .. }) => "fragment",
+            Self::Fragment(Fragment { printed: Some(_), .. }) => "output",
+            Self::Annotation(_) => "annotation",
+            Self::Gap(_) => "gap",
+            Self::Recovered(_) => "recovered",
+            Self::Unknown(Unknown { event_type, .. }) => match KINDS.contains(&&**event_type) {
+                // What another program calls by a word of ours is none of ours.
+                true => return Some(Cow::Owned(format!("unknown_{event_type}"))),
+                false => event_type,
+            },
+        }))
+    }
+
+    /// The agent that it is about.
+    pub fn agent(&self) -> Option<&str> {
+        match self {
+            Self::Message(message) => Some(&message.agent),
+            Self::AgentCreated(agent) => Some(&agent.agent),
+            Self::AgentEnded(ended) => Some(&ended.agent),
+            Self::ContextEdited(edited) => Some(&edited.agent),
+            Self::Fragment(fragment) => fragment.agent.as_deref(),
+            Self::Annotation(annotation) => annotation.agent.as_deref(),
+            Self::Unknown(unknown) => unknown.agent.as_deref(),
+            Self::SessionStarted(_)
+            | Self::SessionEnded(_)
+            | Self::RunStatus(_)
+            | Self::Gap(_)
+            | Self::Recovered(_) => None,
         }
-        out.object()
     }
 }
 
@@ -53,21 +125,24 @@ trait EventMembers {
     fn run_status(&mut self, run: &RunStatus<'_>);
     fn context_edited(&mut self, edited: &ContextEdited<'_>);
     fn fragment(&mut self, fragment: &Fragment<'_>);
-    fn loss(&mut self, event_type: &str, loss: &Loss<'_>);
-    fn unknown(&mut self, unknown: &Unknown<'_>, line: &str);
+    fn loss(&mut self, loss: &Loss<'_>);
 }
 
 impl EventMembers for Members {
     fn body(&mut self, key: &str, body: Option<Body<'_>>) {
         if let Some(body) = body {
-            self.raw(key, body.json);
+            self.on_one_line(key, body.json);
         }
     }
 
     fn message(&mut self, message: &Message<'_>) {
         self.word("agent_id", &message.agent);
         self.word("role", message.role.as_str());
-        self.raw("content", &content(message));
+        match (message.content, &*message.more_content) {
+            (None, _) => self.raw("content", "null"),
+            (content, []) => self.body("content", content),
+            (Some(first), more) => self.on_one_line("content", &parts(first, more)),
+        }
         self.text("source", message.source.as_deref());
         self.text("utterance_ref", message.utterance_ref.as_deref());
         if !message.tool_calls.is_empty() {
@@ -88,7 +163,7 @@ impl EventMembers for Members {
         self.list("cause", message.cause.iter().map(|word| &**word));
         self.text("previous_id", message.previous_id.as_deref());
         self.number("is_error", message.is_error);
-        self.text("started_at", message.started_at.map(|at| at.to_string()).as_deref());
+        self.time("started_at", message.started_at);
         self.number("duration_ms", message.duration_ms);
         self.body("result", message.result);
         self.body("context_contribution", message.context_contribution);
@@ -100,7 +175,6 @@ impl EventMembers for Members {
     }
 
     fn agent_created(&mut self, agent: &Agent<'_>) {
-        self.word("event_type", "agent_created");
         self.word("agent_id", &agent.agent);
         self.text("name", agent.name.as_deref());
         self.text("language_model", agent.language_model.as_deref());
@@ -117,7 +191,6 @@ impl EventMembers for Members {
     }
 
     fn agent_ended(&mut self, ended: &AgentEnded<'_>) {
-        self.word("event_type", "agent_ended");
         self.word("agent", &ended.agent);
         self.text("status", ended.status.as_deref());
         self.body("output", ended.output);
@@ -125,7 +198,6 @@ impl EventMembers for Members {
     }
 
     fn session_started(&mut self, started: &SessionStarted<'_>) {
-        self.word("event_type", "session_started");
         self.text("session_id", started.session_id.as_deref());
         self.number("format", started.format);
         self.text("title", started.title.as_deref());
@@ -140,10 +212,11 @@ impl EventMembers for Members {
         self.text("issue", started.issue.as_deref());
         self.text("run_id", started.run_id.as_deref());
         self.text("task_id", started.task_id.as_deref());
+        self.body("cast", started.cast);
+        self.body("forked_from", started.forked_from);
     }
 
     fn session_ended(&mut self, ended: &SessionEnded<'_>) {
-        self.word("event_type", "session_ended");
         self.text("outcome", ended.outcome.as_deref());
         self.text("reason", ended.reason.as_deref());
         self.text("error", ended.error.as_deref());
@@ -151,54 +224,47 @@ impl EventMembers for Members {
     }
 
     fn run_status(&mut self, run: &RunStatus<'_>) {
-        self.word("event_type", "run_status");
         self.text("run_id", run.run_id.as_deref());
-        self.text("title", run.title.as_deref());
         self.text("status", run.status.as_deref());
+        self.text("title", run.title.as_deref());
+        self.text("feature_branch", run.feature_branch.as_deref());
+        self.text("base_branch", run.base_branch.as_deref());
     }
 
     fn context_edited(&mut self, edited: &ContextEdited<'_>) {
-        self.word("event_type", "context_edited");
         self.word("agent", &edited.agent);
         self.word("action", edited.action.as_str());
         self.body("kept", edited.kept);
         self.body("dropped", edited.dropped);
+        self.number("kept_first", edited.kept_first);
         self.text("summary_ref", edited.summary_ref.as_deref());
     }
 
     fn fragment(&mut self, fragment: &Fragment<'_>) {
-        self.word("event_type", "fragment");
         self.text("agent", fragment.agent.as_deref());
-        self.body("content", fragment.content);
+        let mut content = "content";
+        if let Some(printed) = &fragment.printed {
+            self.text("stream", printed.stream.as_deref());
+            self.number("times", printed.times);
+            content = if printed.is_record { "record" } else { "content" };
+        }
+        self.body(content, fragment.content);
         self.list("cause", fragment.cause.iter().map(|word| &**word));
     }
 
-    fn loss(&mut self, event_type: &str, loss: &Loss<'_>) {
-        self.word("event_type", event_type);
+    fn loss(&mut self, loss: &Loss<'_>) {
         self.number("count", loss.count);
+        self.number("changed", loss.changed);
+        self.number("rewritten", loss.rewritten);
         self.text("reason", loss.reason.as_deref());
         self.body("damage", loss.damage);
-    }
-
-    fn unknown(&mut self, unknown: &Unknown<'_>, line: &str) {
-        let kind = &*unknown.event_type;
-        // What another program calls by a word of ours is none of ours.
-        match KINDS.contains(&kind) {
-            true => self.word("event_type", &format!("unknown_{kind}")),
-            false => self.word("event_type", kind),
-        }
-        self.text("agent", unknown.agent.as_deref());
-        self.raw("raw", line);
+        self.body("rest", loss.rest);
     }
 }
 
-/// The content as one value: itself, or its pieces as parts.
-fn content(message: &Message<'_>) -> String {
-    let Some(first) = message.content else { return "null".to_owned() };
-    if message.more_content.is_empty() {
-        return first.json.to_owned();
-    }
-    let bodies = std::iter::once(&first).chain(&message.more_content);
+/// A content that a source keeps in several pieces, as one value.
+fn parts(first: Body<'_>, more: &[Body<'_>]) -> String {
+    let bodies = std::iter::once(&first).chain(more);
     let parts: Vec<String> = bodies
         .map(|body| match body.json.starts_with('"') {
             true => format!("{{\"type\":\"text\",\"text\":{}}}", body.json),
@@ -213,7 +279,7 @@ fn tool_call(call: &ToolCall<'_>) -> String {
     function.word("name", &call.name);
     // The log's arguments are a string that holds JSON, as the model's API has it.
     match call.arguments {
-        Some(body) if body.json.starts_with('"') => function.raw("arguments", body.json),
+        Some(body) if body.json.starts_with('"') => function.body("arguments", Some(body)),
         Some(body) => function.word("arguments", body.json),
         None => {}
     }
@@ -224,6 +290,6 @@ fn tool_call(call: &ToolCall<'_>) -> String {
     members.text("category", call.category.as_deref());
     members.text("description", call.description.as_deref());
     members.text("raw_command", call.raw_command.as_deref());
-    members.text("started_at", call.started_at.map(|at| at.to_string()).as_deref());
+    members.time("started_at", call.started_at);
     members.object()
 }

@@ -1,6 +1,7 @@
 //! Building a JSON object, member by member, from text that is JSON already and text that is not.
 
-use super::push_string;
+use super::{Json, push_on_one_line, push_string};
+use crate::Timestamp;
 
 /// The members of a JSON object.
 #[derive(Debug, Default, Clone)]
@@ -9,11 +10,9 @@ pub struct Members {
 }
 
 impl Members {
-    /// The members of an event of that type.
-    pub fn of_event(event_type: &str) -> Self {
-        let mut members = Self::default();
-        members.word("event_type", event_type);
-        members
+    /// Members with room for that many bytes.
+    pub fn with_capacity(bytes: usize) -> Self {
+        Self { text: String::with_capacity(bytes) }
     }
 
     /// A value that is JSON.
@@ -24,6 +23,27 @@ impl Members {
         push_string(&mut self.text, key);
         self.text.push(':');
         self.text.push_str(value);
+    }
+
+    /// A value that is JSON, on one line: see [`push_on_one_line`].
+    pub fn on_one_line(&mut self, key: &str, value: &str) {
+        self.raw(key, "");
+        self.text.reserve(value.len());
+        push_on_one_line(&mut self.text, value);
+    }
+
+    /// A value that a program built.
+    pub fn json(&mut self, key: &str, value: &Json) {
+        self.raw(key, value.as_str());
+    }
+
+    /// A time, if there is one.
+    pub fn time(&mut self, key: &str, value: Option<Timestamp>) {
+        if let Some(value) = value {
+            self.raw(key, "\"");
+            value.push_to(&mut self.text);
+            self.text.push('"');
+        }
     }
 
     /// A string.
@@ -76,6 +96,16 @@ impl Members {
     /// The members, as they stand between an object's braces.
     pub fn as_str(&self) -> &str {
         &self.text
+    }
+
+    /// The members themselves: [`as_str`](Self::as_str), without a copy.
+    pub fn into_text(self) -> String {
+        self.text
+    }
+
+    /// The object, as a value.
+    pub fn to_json(&self) -> Json {
+        Json::built(self.object())
     }
 
     /// The object.

@@ -38,7 +38,7 @@ fn fixtures() -> Vec<(String, Vec<PathBuf>)> {
     found
 }
 
-fn nobody(_: &Event<'_>, _: &str) {}
+fn nobody(_: &Event<'_>) {}
 
 /// What matters of an entry, whatever number its stream has.
 fn told(session: &Session) -> Vec<String> {

@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use antiphon_journal::{Clock, Draft, Options, SystemClock, Writer};
 use antiphon_library::{Environment, Store, annotations_to_write, find_bundle};
-use antiphon_model::{AgentIx, CallIx, json::Members};
+use antiphon_model::json::{Json, Members};
+use antiphon_model::{AgentIx, Annotation, CallIx, Event};
 use antiphon_sources::LOG_FORMAT;
 use antiphon_views::{
     CallIndex, CallNotFound, Phase, automatic_phases, main_agent, phases, phases_of, phases_of_all,
@@ -113,12 +114,11 @@ pub(crate) fn run(args: &AnnotateArgs) -> anyhow::Result<Outcome> {
         return Ok(Outcome::No);
     }
     // All are recorded before the first is told: whoever reads this may stop listening.
-    let drafts = (number..).zip(events).map(|(number, mut event)| {
-        if is_apart {
-            // The session has ids of its own.
-            event.text("message_id", Some(&format!("annotation:{number:03}")));
-        }
-        Draft::from_json(&event.object())
+    let drafts = (number..).zip(events).map(|(number, about)| {
+        // The session has ids of its own.
+        let message_id = is_apart.then(|| format!("annotation:{number:03}").into());
+        let annotation = Annotation::new(about.agent, &about.annotation);
+        Draft::from_event(&Event { message_id, ..Event::new(annotation) })
     });
     let drafts = drafts.collect::<Result<Vec<_>, _>>()?;
     let acks = writer.append_batch(&drafts)?.into_iter().collect::<Result<Vec<_>, _>>()?;
@@ -161,11 +161,11 @@ fn not_kept(path: &Path, format: &str) -> UserError {
     UserError::failed(what).hint("run `antiphon sync`, then annotate the session again")
 }
 
-/// The event of a phase or a note that somebody gives.
-fn said(opened: &Opened, args: &AnnotateArgs, number: u64) -> anyhow::Result<Members> {
+/// A phase or a note that somebody gives.
+fn said(opened: &Opened, args: &AnnotateArgs, number: u64) -> anyhow::Result<About> {
     let index = CallIndex::new(&opened.session);
     let mut agent = args.agent.as_deref().map(|agent| opened.agent(agent)).transpose()?;
-    let mut annotation = Annotation::new(number);
+    let mut annotation = Fields::new(number);
     annotation.0.text("phase_type", args.phase.as_ref().map(word).as_deref());
     if let Some(start) = &args.from {
         let end = args.to.as_ref().unwrap_or(start);
@@ -183,12 +183,12 @@ fn said(opened: &Opened, args: &AnnotateArgs, number: u64) -> anyhow::Result<Mem
     annotation.signed(&word(&args.by), confidence.as_deref());
     annotation.0.text("description", args.description.as_deref());
     annotation.0.text("note", args.note.as_deref());
-    Ok(annotation.event(agent.map(|agent| opened.session.agent_id(agent))))
+    Ok(annotation.about(agent.map(|agent| opened.session.agent_id(agent))))
 }
 
-/// The events of the derived phases that are not recorded yet; none, and says why, if somebody has
+/// The derived phases that are not recorded yet; none, and says why, if somebody has
 /// recorded others or there are no calls.
-fn derived(opened: &Opened, args: &AnnotateArgs, number: u64) -> anyhow::Result<Vec<Members>> {
+fn derived(opened: &Opened, args: &AnnotateArgs, number: u64) -> anyhow::Result<Vec<About>> {
     let reading = opened.reading();
     let session = &opened.session;
     let agent = args.agent.as_deref().map(|agent| opened.agent(agent)).transpose()?;
@@ -222,7 +222,7 @@ fn derived(opened: &Opened, args: &AnnotateArgs, number: u64) -> anyhow::Result<
     // The ids of sub-agents' calls may be the main agent's, too.
     let main = main_agent(session).map(|main| session.agent_id(main));
     let events = (number..).zip(all).map(|(number, phase)| {
-        let mut annotation = Annotation::new(number);
+        let mut annotation = Fields::new(number);
         annotation.0.text("phase_type", phase.phase_type.as_deref());
         if let Some(range) = &phase.tool_call_range {
             annotation.range(&range.start_call_id, &range.end_call_id);
@@ -231,15 +231,21 @@ fn derived(opened: &Opened, args: &AnnotateArgs, number: u64) -> anyhow::Result<
         if let Some(used) = &phase.context_used {
             annotation.0.raw("context_used", &used.to_string());
         }
-        annotation.event(phase.agent_id.as_deref().filter(|&agent| main != Some(agent)))
+        annotation.about(phase.agent_id.as_deref().filter(|&agent| main != Some(agent)))
     });
     Ok(events.collect())
 }
 
-/// An annotation while it is written.
-struct Annotation(Members);
+/// An annotation, and the agent whose calls it is about.
+struct About {
+    agent: Option<String>,
+    annotation: Json,
+}
 
-impl Annotation {
+/// The members of an annotation while it is written.
+struct Fields(Members);
+
+impl Fields {
     fn new(number: u64) -> Self {
         let mut members = Members::default();
         members.word("annotation_id", &format!("ann-{number:03}"));
@@ -259,11 +265,8 @@ impl Annotation {
         self.0.text("confidence", confidence);
     }
 
-    fn event(&self, agent: Option<&str>) -> Members {
-        let mut event = Members::of_event("annotation");
-        event.text("agent", agent);
-        event.raw("annotation", &self.0.object());
-        event
+    fn about(&self, agent: Option<&str>) -> About {
+        About { agent: agent.map(str::to_owned), annotation: self.0.to_json() }
     }
 }
 

@@ -56,7 +56,7 @@ fn a_call_may_be_made_after_its_message_began() {
     let wanted = ["x 2026-01-01T00:00:01.000Z ", "y 2026-01-01T00:00:09.000Z "];
     assert_eq!(calls(log), wanted);
     let line = Line::new(log, 1, Place::NONE);
-    let written = decode(&line).unwrap().to_json(log);
+    let written = decode(&line).unwrap().to_json();
     assert_eq!(calls(&written), wanted, "a call's own time is written as it was read");
 }
 

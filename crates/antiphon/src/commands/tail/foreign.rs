@@ -28,9 +28,9 @@ pub(super) fn run(args: &TailArgs) -> anyhow::Result<Outcome> {
         ..Shown::default()
     };
     let quiet = if args.once { Duration::ZERO } else { QUIET };
-    let mut live = live(&args.session, quiet, &mut |event, line| shown.event(event, line))?;
+    let mut live = live(&args.session, quiet, &mut |event| shown.event(event))?;
     // A last line that nothing ends is there by now.
-    live.poll(&mut |event, line| shown.event(event, line))?;
+    live.poll(&mut |event| shown.event(event))?;
     shown.show(&live, 0)?;
     shown.show_annotations(&args.session)?;
     if !args.once {
@@ -47,7 +47,7 @@ pub(super) fn run(args: &TailArgs) -> anyhow::Result<Outcome> {
 fn follow(live: &mut Live, shown: &mut Shown) -> anyhow::Result<()> {
     loop {
         std::thread::sleep(INTERVAL);
-        match live.poll(&mut |event, line| shown.event(event, line))? {
+        match live.poll(&mut |event| shown.event(event))? {
             News::None => {}
             News::Events(first) => shown.show(live, first.index())?,
             News::Anew => shown.show(live, 0)?,
@@ -70,12 +70,12 @@ struct Shown {
 }
 
 impl Shown {
-    fn event(&mut self, event: &Event<'_>, line: &str) {
+    fn event(&mut self, event: &Event<'_>) {
         let id = event.message_id.as_deref().unwrap_or_default();
         if self.json.is_none() || self.failure.is_some() || !self.is_due(id) {
             return;
         }
-        let shown = self.json.as_mut().map(|json| json.add(&event.to_json(line)));
+        let shown = self.json.as_mut().map(|json| json.add(&event.to_json()));
         self.failure = shown.and_then(Result::err);
     }
 
