@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use antiphon_formats::{Duplicate, Sink};
-use antiphon_journal::{Draft, DraftError, Log, Options, Writer, salvage};
+use antiphon_journal::{Draft, Log, Options, Writer, salvage};
 use antiphon_model::{Event, Problem, Severity};
 use antiphon_redact::{Counts, Redactor};
 
@@ -78,10 +78,8 @@ struct Export<'b> {
 
 impl<'a> Sink<'a> for Export<'_> {
     fn event(&mut self, event: Event<'a>) {
-        match self.redaction {
-            Some(_) => self.write_text(&event.to_json()),
-            None => self.write(Draft::from_event(&event)),
-        }
+        // As text, which is checked: what another program wrote may not be JSON in every corner.
+        self.write_text(&event.to_json());
     }
 
     fn problem(&mut self, problem: Problem) {
@@ -106,15 +104,8 @@ impl Export<'_> {
             Some((redactor, counts)) => redactor.redact_json(json, counts),
             None => json.into(),
         };
-        self.write(Draft::from_json(&json));
-    }
-
-    fn write(&mut self, draft: Result<Draft, DraftError>) {
-        if self.failure.is_some() {
-            return;
-        }
-        let written =
-            draft.map_err(Into::into).and_then(|draft| self.writer.append(&draft.of_the_past()));
+        let draft = Draft::from_json(&json).map_err(Into::into);
+        let written = draft.and_then(|draft| self.writer.append(&draft.of_the_past()));
         match written {
             Ok(_) => self.done.events += 1,
             Err(error) => self.failure = Some(error),
