@@ -66,7 +66,9 @@ fn damages_now(copies: &Copies, depth: Depth) -> Vec<Damage> {
         if depth == Depth::Unpacked && bytes.len(name).is_none() {
             continue;
         }
-        damages.extend(damage(bytes, name, copy).map(|(name, what)| at(&name, what)));
+        let found = damage(bytes, name, copy).map(|(name, what)| at(&name, what));
+        let unhashed = || Some(at(name, unhashed(bytes, name, copy)?));
+        damages.extend(found.or_else(|| unhashed().filter(|_| depth == Depth::All)));
     }
     if depth == Depth::All {
         if damages.is_empty() && copies.main().is_none() {
@@ -133,6 +135,13 @@ pub(super) fn damage(bytes: &dyn Bytes, name: &str, copy: &FileCopy) -> Option<(
         }
         None => None,
     }
+}
+
+/// What stands behind what was hashed: a copy was cut short there. The next one compares it with
+/// its source; until then nobody knows whether it is right.
+fn unhashed(bytes: &dyn Bytes, name: &str, copy: &FileCopy) -> Option<String> {
+    let more = bytes.len(name)?.checked_sub(copy.sums.len).filter(|more| *more > 0)?;
+    Some(format!("has {more} bytes at its end that were never recorded; run `antiphon sync`"))
 }
 
 /// What is wrong with the table of a packed file.

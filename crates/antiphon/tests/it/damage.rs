@@ -281,3 +281,20 @@ fn answers_come_from_memory_where_the_disk_is_full() {
     }
     assert!(main.exists());
 }
+
+#[test]
+fn bytes_behind_what_was_recorded_are_named_until_they_are_compared() {
+    let folder = folder();
+    let at = folder.path();
+    let main = session(at, "fine-session", 1500);
+    antiphon(at, &["sync"]);
+    let text = fs::read_to_string(&main).unwrap();
+    // What has grown lately is not packed.
+    let copy = kept(at).join("000001/fine-session.jsonl");
+    fs::write(&copy, format!("{text}{}", "of nobody\n")).unwrap();
+    let deep = antiphon(at, &["doctor", "--deep", "--json"]);
+    assert!(deep.exit == 3 && deep.out.contains("10 bytes at its end"), "{deep}");
+    assert_eq!(antiphon(at, &["sync"]).exit, 0);
+    assert_eq!(antiphon(at, &["doctor", "--deep"]).exit, 0);
+    assert_eq!(antiphon(at, &["export", "fine-session", "--as", "native"]).out, text);
+}

@@ -188,14 +188,18 @@ fn wherever_a_bit_of_a_pack_flips_it_is_named_or_does_no_harm_and_is_repaired() 
         if round % 2 == 0 {
             fs::File::options().write(true).open(&pack).unwrap().set_modified(changed).unwrap();
         }
+        let mut does_no_harm = true;
         for main in &mains {
             let id = main.file_stem().unwrap().to_str().unwrap();
             let native = antiphon(at, &["export", id, "--as", "native"]);
             let is_right = native.out == fs::read_to_string(main).unwrap();
             assert!(is_right || native.exit != 0, "{place}: {native}");
+            does_no_harm &= is_right;
         }
         if round % 2 == 0 {
-            assert_eq!(antiphon(at, &["doctor", "--deep"]).exit, 3, "{place}");
+            // Of a session that is in a later pack, too, the older copy does not count any more.
+            let deep = antiphon(at, &["doctor", "--deep"]);
+            assert!(deep.exit == 3 || does_no_harm && deep.exit == 0, "{place}: {deep}");
         }
         let synced = antiphon(at, &["sync"]);
         assert_eq!((synced.exit, synced.err.as_str()), (0, ""), "{place}: {synced}");
