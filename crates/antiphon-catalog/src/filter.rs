@@ -1,30 +1,30 @@
-//! Which blocks of a file may hold a word: a set of the three-letter pieces of each, as bits.
+//! Which blocks of a file may hold a word: a set of the trigrams of each, as a Bloom filter.
 //!
-//! A block whose filter lacks one piece of a word does not hold the word; one that has all of them
-//! is looked into. Capital and small letters are the same. Only letters and digits count:
+//! A block whose filter lacks one trigram of a word does not hold the word; one that has all of
+//! them is looked into. Capital and small letters are the same. Only letters and digits count:
 //! everything else a program may write in another way (`\n`, `\/`, `\u00e9`).
 //!
-//! The pieces are dealt out to segments, each a small filter of its own. A word that has a rare
-//! piece is ruled out by the segment of that one, and the others are not read.
+//! The trigrams are dealt out to segments, each a small filter of its own. A word that has a rare
+//! trigram is ruled out by the segment of that one, and the others are not read.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// So many bits for each piece, two of which are set: a piece that is not there seems to be, one
-/// time in twelve.
-const BITS_A_PIECE: usize = 6;
+/// So many bits for each trigram, two of which are set: a trigram that is not there seems to be,
+/// one time in twelve.
+const BITS_PER_TRIGRAM: usize = 6;
 /// A letter or digit in six bits; 0 is none.
 const LETTER_BITS: u32 = 6;
-/// Every piece there is.
-const PIECES: usize = 1 << (3 * LETTER_BITS);
+/// Every trigram there is.
+const TRIGRAMS: usize = 1 << (3 * LETTER_BITS);
 /// So much is looked at letter by letter.
 const SHORT_BYTES: usize = 32 << 10;
 const SEGMENT_BITS: u32 = 4;
 /// So many small filters make up one.
 pub(crate) const SEGMENTS: usize = 1 << SEGMENT_BITS;
 
-/// The pieces of a block.
+/// The trigrams of a block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Filter {
     bits: Vec<u8>,
@@ -35,16 +35,16 @@ pub(crate) struct Filter {
 /// Makes filters, one after the other, without a new table for each.
 #[derive(Debug)]
 pub(crate) struct FilterMaker {
-    /// Whether it is there, for every piece. A byte each: that is faster than a bit. Between two
+    /// Whether it is there, for every trigram. A byte each: that is faster than a bit. Between two
     /// filters none is.
-    seen: Box<[u8; PIECES]>,
+    seen: Box<[u8; TRIGRAMS]>,
     letters: [u8; 256],
 }
 
-/// What a word asks of a filter: the pieces, spread evenly over all numbers, by segment. The
+/// What a word asks of a filter: the trigrams, spread evenly over all numbers, by segment. The
 /// segment that may rule out the most comes first.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Pieces(Vec<(usize, Vec<u64>)>);
+pub(crate) struct Trigrams(Vec<(usize, Vec<u64>)>);
 
 fn letter(byte: u8) -> u8 {
     match byte {
@@ -55,18 +55,18 @@ fn letter(byte: u8) -> u8 {
     }
 }
 
-/// A piece as a number that has nothing to do with its neighbours'.
-fn spread(piece: u32) -> u64 {
-    let mixed = u64::from(piece).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+/// A trigram as a number that has nothing to do with its neighbours'.
+fn spread(trigram: u32) -> u64 {
+    let mixed = u64::from(trigram).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     (mixed ^ (mixed >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9)
 }
 
-/// The segment of a piece.
+/// The segment of a trigram.
 fn segment(spread: u64) -> usize {
     usize::try_from(spread >> (u64::BITS - SEGMENT_BITS)).unwrap_or_default()
 }
 
-/// The places of a piece in a segment of so many bits.
+/// The places of a trigram in a segment of so many bits.
 fn places(spread: u64, bits: usize) -> [usize; 2] {
     let place =
         |part: u64| usize::try_from(((part & 0xffff_ffff) * bits as u64) >> 32).unwrap_or_default();
@@ -79,7 +79,7 @@ impl FilterMaker {
         for (byte, letter) in (0..=u8::MAX).zip(&mut letters) {
             *letter = self::letter(byte);
         }
-        Self { seen: Box::new([0; PIECES]), letters }
+        Self { seen: Box::new([0; TRIGRAMS]), letters }
     }
 
     /// Of the texts of a block; no word stands half in one and half in another.
@@ -98,7 +98,7 @@ impl FilterMaker {
                 before = self.see(before, &[*byte]);
             }
         }
-        let filter = Filter::of(&self.pieces());
+        let filter = Filter::of(&self.trigrams());
         self.seen.fill(0);
         filter
     }
@@ -108,33 +108,33 @@ impl FilterMaker {
         const LETTER: usize = (1 << LETTER_BITS) - 1;
         let mut found = Vec::new();
         for text in texts {
-            let mut piece = 0;
+            let mut trigram = 0;
             for byte in *text {
                 let letter = self.letters.get(usize::from(*byte)).copied().unwrap_or_default();
-                piece = ((piece << LETTER_BITS) | usize::from(letter)) & (PIECES - 1);
+                trigram = ((trigram << LETTER_BITS) | usize::from(letter)) & (TRIGRAMS - 1);
                 let is_letters = letter != 0
-                    && piece >> LETTER_BITS & LETTER != 0
-                    && piece >> (2 * LETTER_BITS) != 0;
+                    && trigram >> LETTER_BITS & LETTER != 0
+                    && trigram >> (2 * LETTER_BITS) != 0;
                 if is_letters
-                    && let Some(seen) = self.seen.get_mut(piece)
+                    && let Some(seen) = self.seen.get_mut(trigram)
                     && *seen == 0
                 {
                     *seen = 1;
-                    found.push(piece);
+                    found.push(trigram);
                 }
             }
         }
-        for &piece in &found {
-            self.seen.get_mut(piece).into_iter().for_each(|seen| *seen = 0);
+        for &trigram in &found {
+            self.seen.get_mut(trigram).into_iter().for_each(|seen| *seen = 0);
         }
-        let spread = |piece: usize| self::spread(u32::try_from(piece).unwrap_or_default());
+        let spread = |trigram: usize| self::spread(u32::try_from(trigram).unwrap_or_default());
         Filter::of(&found.into_iter().map(spread).collect::<Vec<u64>>())
     }
 
     /// What was seen, spread.
-    fn pieces(&self) -> Vec<u64> {
-        let mut pieces = Vec::new();
-        // The last letter runs through 64 pieces, and most such rows are empty.
+    fn trigrams(&self) -> Vec<u64> {
+        let mut trigrams = Vec::new();
+        // The last letter runs through 64 trigrams, and most such rows are empty.
         let (rows, _) = self.seen.as_chunks::<{ 1 << LETTER_BITS }>();
         for (row, seen) in (0_u32..).zip(rows) {
             let is_letters = row & 63 != 0 && row >> LETTER_BITS != 0;
@@ -147,17 +147,17 @@ impl FilterMaker {
                 let mut left = u64::from_le_bytes(*seen) & !u64::from(eight == 0);
                 while left != 0 {
                     let nth = eight * 8 + left.trailing_zeros() / 8;
-                    pieces.push(spread((row << LETTER_BITS) | nth));
+                    trigrams.push(spread((row << LETTER_BITS) | nth));
                     left &= left - 1;
                 }
             }
         }
-        pieces
+        trigrams
     }
 
     /// Takes up to eight more letters, after the two before them.
     #[inline]
-    #[expect(clippy::cast_possible_truncation, reason = "a piece has eighteen bits")]
+    #[expect(clippy::cast_possible_truncation, reason = "a trigram has eighteen bits")]
     fn see<const N: usize>(&mut self, before: u64, bytes: &[u8; N]) -> u64 {
         let mut letters = before;
         for byte in bytes {
@@ -165,8 +165,8 @@ impl FilterMaker {
             letters = (letters << LETTER_BITS) | u64::from(letter);
         }
         for nth in 0..N {
-            let piece = (letters >> (nth * LETTER_BITS as usize)) as usize & (PIECES - 1);
-            if let Some(seen) = self.seen.get_mut(piece) {
+            let trigram = (letters >> (nth * LETTER_BITS as usize)) as usize & (TRIGRAMS - 1);
+            if let Some(seen) = self.seen.get_mut(trigram) {
                 *seen = 1;
             }
         }
@@ -175,21 +175,21 @@ impl FilterMaker {
 }
 
 impl Filter {
-    fn of(pieces: &[u64]) -> Self {
+    fn of(trigrams: &[u64]) -> Self {
         let mut counts = [0; SEGMENTS];
-        for &piece in pieces {
-            counts.get_mut(segment(piece)).into_iter().for_each(|count| *count += 1);
+        for &trigram in trigrams {
+            counts.get_mut(segment(trigram)).into_iter().for_each(|count| *count += 1);
         }
-        let mut segments = counts.map(|count| 0..usize::div_ceil(count * BITS_A_PIECE, 8));
+        let mut segments = counts.map(|count| 0..usize::div_ceil(count * BITS_PER_TRIGRAM, 8));
         let mut end = 0;
         for segment in &mut segments {
             *segment = end..end + segment.end;
             end = segment.end;
         }
         let mut bits = vec![0; end];
-        for &piece in pieces {
-            let Some(segment) = segments.get(segment(piece)) else { continue };
-            for at in places(piece, segment.len() * 8) {
+        for &trigram in trigrams {
+            let Some(segment) = segments.get(segment(trigram)) else { continue };
+            for at in places(trigram, segment.len() * 8) {
                 if let Some(byte) = bits.get_mut(segment.start + at / 8) {
                     *byte |= 1 << (at % 8);
                 }
@@ -204,33 +204,33 @@ impl Filter {
     }
 }
 
-/// Whether a block with this segment may hold these pieces of it; `false` is certain.
-pub(crate) fn may_hold(segment: &[u8], pieces: &[u64]) -> bool {
+/// Whether a block with this segment may hold these trigrams of it; `false` is certain.
+pub(crate) fn may_hold(segment: &[u8], trigrams: &[u64]) -> bool {
     let is_set = |at: usize| segment.get(at / 8).is_some_and(|byte| byte >> (at % 8) & 1 == 1);
-    pieces.iter().all(|&piece| places(piece, segment.len() * 8).into_iter().all(is_set))
+    trigrams.iter().all(|&trigram| places(trigram, segment.len() * 8).into_iter().all(is_set))
 }
 
-impl Pieces {
+impl Trigrams {
     /// Of a word or phrase; none, where all its runs are too short to tell anything.
     pub(crate) fn of(word: &str) -> Self {
         let letters: Vec<u8> = word.bytes().map(letter).collect();
         let runs = letters.split(|&letter| letter == 0).flat_map(|run| run.windows(3));
         let mut segments: BTreeMap<usize, (u32, Vec<u64>)> = BTreeMap::new();
         for run in runs {
-            let piece = run.iter().fold(0, |all, &it| (all << LETTER_BITS) | u32::from(it));
-            let piece = spread(piece);
-            let (rarity, pieces) = segments.entry(segment(piece)).or_default();
+            let trigram = run.iter().fold(0, |all, &it| (all << LETTER_BITS) | u32::from(it));
+            let trigram = spread(trigram);
+            let (rarity, trigrams) = segments.entry(segment(trigram)).or_default();
             *rarity += run.iter().map(|&letter| self::rarity(letter)).product::<u32>();
-            pieces.push(piece);
+            trigrams.push(trigram);
         }
         let mut segments: Vec<_> = segments.into_iter().collect();
         segments.sort_by_key(|(_, (rarity, _))| Reverse(*rarity));
-        Self(segments.into_iter().map(|(segment, (_, pieces))| (segment, pieces)).collect())
+        Self(segments.into_iter().map(|(segment, (_, trigrams))| (segment, trigrams)).collect())
     }
 
-    /// The pieces of each segment that has some.
+    /// The trigrams of each segment that has some.
     pub(crate) fn segments(&self) -> impl Iterator<Item = (usize, &[u64])> {
-        self.0.iter().map(|(segment, pieces)| (*segment, &**pieces))
+        self.0.iter().map(|(segment, trigrams)| (*segment, &**trigrams))
     }
 }
 
@@ -261,8 +261,8 @@ mod tests {
         (0..len).map(|_| next()).collect()
     }
 
-    fn may_hold(filter: &Filter, word: &Pieces) -> bool {
-        word.segments().all(|(nth, pieces)| super::may_hold(filter.segment(nth), pieces))
+    fn may_hold(filter: &Filter, word: &Trigrams) -> bool {
+        word.segments().all(|(nth, trigrams)| super::may_hold(filter.segment(nth), trigrams))
     }
 
     #[test]
@@ -273,8 +273,8 @@ mod tests {
             let filter = maker.make(&[block.as_bytes()]);
             for start in (0..len.saturating_sub(12)).step_by(len / 40 + 1) {
                 let word = &block[start..start + 12];
-                assert!(may_hold(&filter, &Pieces::of(word)), "{word:?} in {len}");
-                assert!(may_hold(&filter, &Pieces::of(&word.to_uppercase())));
+                assert!(may_hold(&filter, &Trigrams::of(word)), "{word:?} in {len}");
+                assert!(may_hold(&filter, &Trigrams::of(&word.to_uppercase())));
             }
         }
     }
@@ -285,7 +285,7 @@ mod tests {
         let blocks: Vec<Filter> = (0..200)
             .map(|seed| maker.make(&[format!("{{\"text\":\"plain words {seed}\"}}").as_bytes()]))
             .collect();
-        let word = Pieces::of("zqneedle4110e914");
+        let word = Trigrams::of("zqneedle4110e914");
         let wrong = blocks.iter().filter(|filter| may_hold(filter, &word)).count();
         assert_eq!(wrong, 0);
     }
@@ -311,8 +311,8 @@ mod tests {
 
     #[test]
     fn what_is_rare_is_asked_first() {
-        let (rare, pieces) = (Pieces::of("zqj"), Pieces::of("the zqj"));
-        assert_eq!(pieces.segments().next(), rare.segments().next());
+        let (rare, trigrams) = (Trigrams::of("zqj"), Trigrams::of("the zqj"));
+        assert_eq!(trigrams.segments().next(), rare.segments().next());
     }
 
     #[test]
@@ -320,8 +320,8 @@ mod tests {
         let mut maker = FilterMaker::new();
         let filter = maker.make(&[br#"{"text":"caf\u00e9 au\nlait https:\/\/example.org"}"#]);
         for word in ["café au", "au\nlait", "https://example.org", "é"] {
-            assert!(may_hold(&filter, &Pieces::of(word)), "{word}");
+            assert!(may_hold(&filter, &Trigrams::of(word)), "{word}");
         }
-        assert_eq!(Pieces::of("é\u{fc}"), Pieces(Vec::new()));
+        assert_eq!(Trigrams::of("é\u{fc}"), Trigrams(Vec::new()));
     }
 }

@@ -13,7 +13,7 @@ use super::super::FileBlocks;
 use super::super::filter::{SEGMENTS, may_hold};
 use super::super::sum::Sum;
 use super::read::fact;
-use super::{CatalogError, Pieces};
+use super::{CatalogError, Trigrams};
 use crate::Key;
 use crate::search::Matching;
 
@@ -156,20 +156,20 @@ impl<'a> Unpack<'a> {
 /// Of each part, in order, whether it may hold a word.
 type Parts = Vec<bool>;
 
-/// Rules out the parts whose segment lacks one of the pieces.
-fn rule_out(packed: &[u8], pieces: &[u64], parts: &mut Option<Parts>) -> Option<()> {
+/// Rules out the parts whose segment lacks one of the trigrams.
+fn rule_out(packed: &[u8], trigrams: &[u64], parts: &mut Option<Parts>) -> Option<()> {
     let mut unpack = Unpack(packed);
     match parts {
         Some(parts) => {
             for part in parts {
                 let segment = unpack.bytes()?;
-                *part = *part && may_hold(segment, pieces);
+                *part = *part && may_hold(segment, trigrams);
             }
         }
         None => {
             let mut first = Parts::new();
             while !unpack.0.is_empty() {
-                first.push(may_hold(unpack.bytes()?, pieces));
+                first.push(may_hold(unpack.bytes()?, trigrams));
             }
             *parts = Some(first);
         }
@@ -204,7 +204,7 @@ fn held(layout: &[u8], parts: Option<&Parts>) -> Option<Vec<Held>> {
 
 pub(super) fn candidates(
     connection: &Connection,
-    words: &[Pieces],
+    words: &[Trigrams],
     matching: Matching,
 ) -> Result<Vec<Candidate>, CatalogError> {
     let select = "SELECT bits, sum FROM filter WHERE place = ?1";
@@ -307,14 +307,14 @@ impl Filters<'_> {
         &mut self,
         session: i64,
         key: &str,
-        words: &[Pieces],
+        words: &[Trigrams],
         matching: Matching,
     ) -> Result<Option<Candidate>, CatalogError> {
         let mut left = Vec::new();
         for word in words {
             let mut parts: Option<Parts> = None;
-            for (segment, pieces) in word.segments() {
-                self.row(session, key, segment, |bits| rule_out(bits, pieces, &mut parts))?;
+            for (segment, trigrams) in word.segments() {
+                self.row(session, key, segment, |bits| rule_out(bits, trigrams, &mut parts))?;
                 if !is_left(parts.as_ref()) {
                     break;
                 }
@@ -350,7 +350,7 @@ impl Filters<'_> {
     }
 }
 
-/// Whether any part may hold the word. A word without pieces rules out nothing.
+/// Whether any part may hold the word. A word without trigrams rules out nothing.
 fn is_left(parts: Option<&Parts>) -> bool {
     parts.is_none_or(|parts| parts.contains(&true))
 }

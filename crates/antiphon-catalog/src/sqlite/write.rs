@@ -43,7 +43,7 @@ pub(super) fn write(
         }
     }
     if changes.iter().any(|change| matches!(change, Change::Remove(_))) {
-        // FTS5 only marks what was deleted, until it puts its pieces together.
+        // FTS5 only marks what was deleted, until it merges its segments.
         transaction.execute_batch("INSERT INTO words (words) VALUES ('optimize')")?;
     }
     for number in mark_parts(&transaction)? {
