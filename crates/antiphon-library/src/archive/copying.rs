@@ -279,7 +279,8 @@ impl Copying<'_> {
 
     pub(super) fn want(&self) -> Result<(), Error> {
         let path = self.folder.join("wanted");
-        let made = bytes::private(OpenOptions::new().write(true).create(true)).open(&path);
+        let mut options = OpenOptions::new();
+        let made = regular::open_by(&path, bytes::private(options.write(true).create(true)));
         made.map(drop).map_err(|error| cannot_write(&path, error))
     }
 

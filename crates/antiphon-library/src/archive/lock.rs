@@ -4,6 +4,8 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::path::Path;
 
+use antiphon_journal::regular;
+
 use super::bytes;
 
 /// The name of the file that is locked where a folder cannot be.
@@ -28,7 +30,8 @@ pub(super) fn shared_now(folder: &Path) -> io::Result<Option<File>> {
 
 fn lock_file(folder: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
-    bytes::private(options.write(true).create(true)).open(folder.join(LOCK_FILE))
+    let options = bytes::private(options.write(true).create(true));
+    regular::open_by(&folder.join(LOCK_FILE), options)
 }
 
 fn locked(

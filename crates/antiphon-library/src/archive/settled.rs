@@ -4,6 +4,8 @@ use std::fs::OpenOptions;
 use std::io;
 use std::path::Path;
 
+use antiphon_journal::regular;
+
 use super::bytes::{Bytes as _, Folder};
 use super::sizes::{has_changed_lately, size};
 
@@ -18,9 +20,11 @@ pub(crate) fn write_back(folder: &Path) -> io::Result<()> {
     reason = "no log: a failure is told, and nothing relies on it"
 )]
 fn sync(path: &Path) -> io::Result<()> {
-    match OpenOptions::new().write(true).open(path) {
+    match regular::open_by(path, OpenOptions::new().write(true)) {
         // Another process has replaced it. What that one adds is another one's to settle.
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        // A pipe, which nobody of us made.
+        Err(_) if !path.is_file() => Ok(()),
         file => file?.sync_data(),
     }
 }

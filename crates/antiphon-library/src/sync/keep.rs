@@ -4,6 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use antiphon_catalog::Key;
+use antiphon_journal::regular;
 use antiphon_sources::{Error, Near, Nearby};
 
 use super::sources::Wanted;
@@ -64,7 +65,7 @@ impl Store {
         let is_kept = copies.are_kept();
         let unread_by = match is_kept {
             true => None,
-            false => fs::read_to_string(folder.join(UNREAD_FILE)).ok(),
+            false => regular::read_text(&folder.join(UNREAD_FILE)).ok(),
         };
         let was_unread = unread_by.as_deref() == Some(&*readers());
         if known == now && was_unread {

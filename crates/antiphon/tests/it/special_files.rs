@@ -135,12 +135,25 @@ fn a_pipe_in_the_store_hangs_nobody() {
         let (_, listed) = ends(&home, &["ls", "--json"]);
         assert!(listed.contains("aaaaaaaa-1"), "{place}: {listed}");
     }
+    // One that is kept with others has no folder, and one that is long has.
+    home.write(
+        ".claude/projects/-p/bbbbbbbb-1.jsonl",
+        &session.replace("aaaaaaaa", "bbbbbbbb").repeat(1000),
+    );
+    assert_eq!(ends(&home, &["sync"]).0, Some(0));
     let (_, listed) = ends(&home, &["ls", "--json"]);
     let listed: serde_json::Value = serde_json::from_str(&listed).unwrap();
-    let key = listed[0]["key"].as_str().unwrap();
-    for place in ["stamp", "unread", "session.json", "annotations.jsonl", "unpacking"] {
-        pipe(&home, &format!("store/archive/claude-code/{key}/{place}"));
+    for session in listed.as_array().unwrap() {
+        let folder = format!("store/archive/claude-code/{}", session["key"].as_str().unwrap());
+        for place in ["stamp", "unread", "wanted", "session.json", "annotations.jsonl"] {
+            let _ = std::fs::remove_file(home.path(&format!("{folder}/{place}")));
+            pipe(&home, &format!("{folder}/{place}"));
+            for command in every {
+                ends(&home, &command.split(' ').collect::<Vec<_>>());
+            }
+        }
     }
+    let key = listed[0]["key"].as_str().unwrap();
     pipe(&home, "store/packs/000009.zst");
     pipe(&home, &format!("store/damaged/{key}"));
     pipe(&home, &format!("store/forgotten/{key}.pending"));

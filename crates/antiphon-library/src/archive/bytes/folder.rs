@@ -60,7 +60,8 @@ impl Bytes for Folder {
         let path = self.path(name);
         make_folders(path.parent().unwrap_or(&self.0))?;
         let mut options = OpenOptions::new();
-        Ok(Box::new(private(options.append(true).create(true)).open(path)?))
+        let options = private(options.append(true).create(true));
+        Ok(Box::new(regular::open_by(&path, options)?))
     }
 
     fn remove(&self, name: &str) -> io::Result<()> {
@@ -84,7 +85,8 @@ impl NewFile {
     fn create(path: PathBuf) -> io::Result<Self> {
         let new = half_written(&path);
         let mut options = OpenOptions::new();
-        let file = private(options.write(true).create(true).truncate(true)).open(&new)?;
+        let options = private(options.write(true).create(true).truncate(true));
+        let file = regular::open_by(&new, options)?;
         Ok(Self { file, new, path, is_put: false })
     }
 }
