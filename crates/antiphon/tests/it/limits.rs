@@ -106,6 +106,22 @@ fn a_document_that_takes_more_memory_than_is_allowed_is_refused() {
 }
 
 #[test]
+fn a_document_of_tiny_records_is_refused_before_they_take_the_memory() {
+    let folder = folder();
+    let path = folder.path().join("chat.json");
+    let messages = vec![r#"{"role":"user","content":"ab"}"#; 200_000].join(",");
+    fs::write(&path, format!("[{messages}]")).unwrap();
+    let path = path.to_str().unwrap();
+    let done = measure(&["show", path, "--max-memory", "64MB"]);
+    assert_eq!(done.exit, Some(4), "{}", done.err);
+    assert!(done.err.contains("`--max-memory 300MB`"), "{}", done.err);
+    assert!(done.megabytes < 64, "{} MB", done.megabytes);
+    let done = measure(&["show", path, "--max-memory", "300MB"]);
+    assert_eq!(done.exit, Some(0), "{}", done.err);
+    assert!(done.megabytes < 300, "{} MB", done.megabytes);
+}
+
+#[test]
 fn a_line_of_hundreds_of_megabytes_is_named_and_the_rest_is_read() {
     let folder = folder();
     let path = folder.path().join("long.jsonl");
