@@ -61,6 +61,13 @@ impl Redactor {
         replace(text, &self.find_document(text), counts)
     }
 
+    /// What stands in the place of a secret that this rule found.
+    pub fn marker(&self, rule: &str) -> String {
+        let mut marker = String::new();
+        push_marker(&mut marker, rule);
+        marker
+    }
+
     /// The secrets in the text of any file.
     pub fn find_document(&self, text: &str) -> Vec<Finding> {
         document::find(self, text)

@@ -150,4 +150,14 @@ fn secrets_are_found_in_bounded_memory_wherever_they_stand() {
     assert_eq!(done.exit, Some(1), "{}{}", done.out, done.err);
     assert!(done.out.contains("1 secret in 1 file"), "{}", done.out);
     assert!(done.megabytes < 120, "{} MB", done.megabytes);
+    let clean = folder.path().join("clean.txt");
+    let done = measure(&["redact", path.to_str().unwrap(), "-o", clean.to_str().unwrap()]);
+    assert_eq!(done.exit, Some(0), "{}{}", done.out, done.err);
+    assert!(done.megabytes < 120, "{} MB", done.megabytes);
+    let clean = fs::read_to_string(clean).unwrap();
+    assert!(
+        clean.ends_with("=[redacted:aws-access-key-id] and on"),
+        "{}",
+        &clean[clean.len() - 60..]
+    );
 }
