@@ -4,6 +4,7 @@
 //! Sizes are megabytes, by default 100 and 1000 (`ANTIPHON_BENCH_MB=100,1000,4000`). The generator
 //! is not in this repository; without it there is nothing to keep.
 
+use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
@@ -30,19 +31,28 @@ pub(crate) fn run(root: &Path) -> Outcome {
     let sizes = sizes.and_then(|it| it.into_string().ok()).unwrap_or_else(|| "100,1000".to_owned());
     // All are removed in the end: where many files have just gone, new ones are made slowly.
     let all = std::env::temp_dir().join(format!("antiphon-library-{}", std::process::id()));
-    let measured =
-        sizes.split(',').try_for_each(|size| -> Result<(), Box<dyn std::error::Error>> {
-            let folder = all.join(size);
-            let mut make = Command::new("python3");
-            make.arg(&generator).arg(folder.join("home")).arg(size).stdout(Stdio::null());
-            if !make.status()?.success() {
-                return Err("the generator failed".into());
-            }
-            Bench { folder: &folder, binary: root.join("target/release/antiphon") }.run()
-        });
+    let measured = sizes.split(',').try_for_each(|size| -> Result<(), Box<dyn Error>> {
+        let folder = all.join(size);
+        generate(&generator, &folder.join("home"), size)?;
+        Bench { folder: &folder, binary: root.join("target/release/antiphon") }.run()
+    });
     fs::remove_dir_all(&all)?;
     measured?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Makes so many megabytes of sessions below a home.
+pub(crate) fn generate(
+    generator: &Path,
+    home: &Path,
+    megabytes: &str,
+) -> Result<(), Box<dyn Error>> {
+    let mut make = Command::new("python3");
+    make.arg(generator).arg(home).arg(megabytes).stdout(Stdio::null());
+    if !make.status()?.success() {
+        return Err("the generator failed".into());
+    }
+    Ok(())
 }
 
 pub(crate) struct Bench<'a> {
@@ -55,11 +65,11 @@ pub(crate) struct Bench<'a> {
 pub(crate) struct Used {
     pub(crate) cpu: f64,
     pub(crate) seconds: f64,
-    megabytes: f64,
+    pub(crate) megabytes: f64,
 }
 
 impl Bench<'_> {
-    fn run(&self) -> Result<(), Box<dyn std::error::Error>> {
+    fn run(&self) -> Result<(), Box<dyn Error>> {
         let home = self.folder.join("home");
         let raw = bytes_below(&home.join(".claude"))?;
         println!("library of {:.2} GB: CPU seconds, seconds, MB of memory", raw as f64 / 1e9);
@@ -76,18 +86,14 @@ impl Bench<'_> {
         self.others(&home)
     }
 
-    pub(crate) fn ours(
-        &self,
-        what: &str,
-        words: &[&str],
-    ) -> Result<Used, Box<dyn std::error::Error>> {
+    pub(crate) fn ours(&self, what: &str, words: &[&str]) -> Result<Used, Box<dyn Error>> {
         let used = self.measure(&self.binary, words).ok_or("antiphon failed")?;
         show(&format!("antiphon {what}"), used);
         Ok(used)
     }
 
     /// Every needle that the generator has hidden, each in a process of its own.
-    fn needles(&self, home: &Path) -> Result<(), Box<dyn std::error::Error>> {
+    fn needles(&self, home: &Path) -> Result<(), Box<dyn Error>> {
         let manifest: serde_json::Value =
             serde_json::from_slice(&fs::read(home.join("manifest.json"))?)?;
         let needles = manifest.get("needles").and_then(|it| it.as_object()).ok_or("no needles")?;
@@ -118,7 +124,7 @@ impl Bench<'_> {
         Ok(())
     }
 
-    fn others(&self, home: &Path) -> Result<(), Box<dyn std::error::Error>> {
+    fn others(&self, home: &Path) -> Result<(), Box<dyn Error>> {
         let folder = home.join(".claude");
         let folder = folder.to_string_lossy();
         let grep = self.measure(Path::new("grep"), &["-rlF", "zqneedlethatisnowhere", &folder]);
@@ -168,7 +174,7 @@ pub(crate) fn show(what: &str, used: Used) {
     println!("  {what:<34} {cpu:>7.2} {seconds:>7.2} {megabytes:>6.0}");
 }
 
-fn bytes_below(folder: &Path) -> std::io::Result<u64> {
+pub(crate) fn bytes_below(folder: &Path) -> std::io::Result<u64> {
     let mut bytes = 0;
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();

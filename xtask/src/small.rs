@@ -62,7 +62,7 @@ fn measure(folder: &Path, binary: PathBuf, raw: u64) -> Result<(), Box<dyn Error
 }
 
 /// Writes the sessions; how many bytes they have.
-fn make(root: &Path, home: &Path, count: usize) -> Result<u64, Box<dyn Error>> {
+pub(crate) fn make(root: &Path, home: &Path, count: usize) -> Result<u64, Box<dyn Error>> {
     let mut words = String::new();
     sources(&root.join("crates"), &mut words)?;
     let mut dice = Dice::new(7);
@@ -145,7 +145,7 @@ fn session(id: &str, words: &str, dice: &mut Dice) -> String {
 }
 
 /// What files and folders take on the disk.
-fn disk_bytes(folder: &Path) -> std::io::Result<u64> {
+pub(crate) fn disk_bytes(folder: &Path) -> std::io::Result<u64> {
     let mut bytes = fs::metadata(folder)?.blocks() * 512;
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
