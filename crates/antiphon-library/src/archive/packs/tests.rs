@@ -245,6 +245,10 @@ fn wherever_a_pack_is_damaged_every_other_session_is_right_and_it_is_written_aga
     bytes[list] ^= 1;
     check(&bytes, "the list", 0);
     check(&whole[..whole.len() - 3], "the table", 0);
+    // The footer has nine bytes; before it stands how long the last frame is when decompressed.
+    let mut bytes = whole.clone();
+    bytes[whole.len() - 9 - 4] ^= 1;
+    check(&bytes, "a length in the table", 0);
     check(&whole[..whole.len() / 2], "half of it", 120);
     let aside = root.join(PACKS).join("000009.zst.damaged");
     assert!(aside.exists(), "what could not be read stays beside");
