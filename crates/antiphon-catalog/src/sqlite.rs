@@ -24,7 +24,7 @@ use std::time::Duration;
 use antiphon_views::Prices;
 use rusqlite::{Connection, ErrorCode};
 
-use crate::filter::Trigrams;
+use crate::filter::Grams;
 use crate::search::{Found, Matching, Search};
 use crate::{Catalog, CatalogError, Change, EventQuery, Key, LineAt, RollUp, Row, Texts};
 use filters::{Candidate, Held};
@@ -162,7 +162,7 @@ impl Sqlite {
     /// The sessions that may hold all of these words, or any.
     fn candidates(
         &self,
-        words: &[Trigrams],
+        words: &[Grams],
         matching: Matching,
     ) -> Result<Vec<Candidate>, CatalogError> {
         self.snapshot(|connection| filters::candidates(connection, words, matching))

@@ -10,10 +10,10 @@ use rusqlite::types::ValueRef;
 use rusqlite::{CachedStatement, Connection, Transaction, params};
 
 use super::super::FileBlocks;
-use super::super::filter::{SEGMENTS, may_hold};
+use super::super::filter::{Gram, SEGMENTS, may_hold};
 use super::super::sum::Sum;
 use super::read::fact;
-use super::{CatalogError, Trigrams};
+use super::{CatalogError, Grams};
 use crate::Key;
 use crate::search::Matching;
 
@@ -93,11 +93,12 @@ fn sum(place: i64, key: &str, bits: &[u8]) -> i64 {
     Sum::default().number(Some(place)).text(Some(key)).bytes(bits).get()
 }
 
-/// For each part the length of its segment, and the segment.
+/// For each part the length of its segment, and the segment; nothing, if all are empty.
 fn pack(files: &[FileBlocks], segment: usize) -> Vec<u8> {
+    let parts = || files.iter().flat_map(|file| &file.blocks).flatten();
     let mut packed = Vec::new();
-    for part in files.iter().flat_map(|file| &file.blocks).flatten() {
-        add_bytes(&mut packed, part.segment(segment));
+    if parts().any(|part| !part.segment(segment).is_empty()) {
+        parts().for_each(|part| add_bytes(&mut packed, part.segment(segment)));
     }
     packed
 }
@@ -156,20 +157,27 @@ impl<'a> Unpack<'a> {
 /// Of each part, in order, whether it may hold a word.
 type Parts = Vec<bool>;
 
-/// Rules out the parts whose segment lacks one of the trigrams.
-fn rule_out(packed: &[u8], trigrams: &[u64], parts: &mut Option<Parts>) -> Option<()> {
+/// Rules out the parts whose segment with that number lacks one of the n-grams.
+fn rule_out(nth: usize, packed: &[u8], grams: &[Gram], parts: &mut Option<Parts>) -> Option<()> {
+    // Of all parts the same.
+    if packed.is_empty() {
+        if !may_hold(nth, &[], grams) {
+            *parts = Some(Parts::new());
+        }
+        return Some(());
+    }
     let mut unpack = Unpack(packed);
     match parts {
         Some(parts) => {
             for part in parts {
                 let segment = unpack.bytes()?;
-                *part = *part && may_hold(segment, trigrams);
+                *part = *part && may_hold(nth, segment, grams);
             }
         }
         None => {
             let mut first = Parts::new();
             while !unpack.0.is_empty() {
-                first.push(may_hold(unpack.bytes()?, trigrams));
+                first.push(may_hold(nth, unpack.bytes()?, grams));
             }
             *parts = Some(first);
         }
@@ -204,7 +212,7 @@ fn held(layout: &[u8], parts: Option<&Parts>) -> Option<Vec<Held>> {
 
 pub(super) fn candidates(
     connection: &Connection,
-    words: &[Trigrams],
+    words: &[Grams],
     matching: Matching,
 ) -> Result<Vec<Candidate>, CatalogError> {
     let select = "SELECT bits, sum FROM filter WHERE place = ?1";
@@ -307,14 +315,14 @@ impl Filters<'_> {
         &mut self,
         session: i64,
         key: &str,
-        words: &[Trigrams],
+        words: &[Grams],
         matching: Matching,
     ) -> Result<Option<Candidate>, CatalogError> {
         let mut left = Vec::new();
         for word in words {
             let mut parts: Option<Parts> = None;
-            for (segment, trigrams) in word.segments() {
-                self.row(session, key, segment, |bits| rule_out(bits, trigrams, &mut parts))?;
+            for (nth, grams) in word.segments() {
+                self.row(session, key, nth, |bits| rule_out(nth, bits, grams, &mut parts))?;
                 if !is_left(parts.as_ref()) {
                     break;
                 }
@@ -350,7 +358,7 @@ impl Filters<'_> {
     }
 }
 
-/// Whether any part may hold the word. A word without trigrams rules out nothing.
+/// Whether any part may hold the word. A word without n-grams rules out nothing.
 fn is_left(parts: Option<&Parts>) -> bool {
     parts.is_none_or(|parts| parts.contains(&true))
 }

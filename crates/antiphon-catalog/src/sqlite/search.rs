@@ -18,7 +18,7 @@ use antiphon_model::{Entry, on_every_processor};
 use antiphon_views::Reading;
 
 use super::{Candidate, Held, Sqlite};
-use crate::filter::Trigrams;
+use crate::filter::Grams;
 use crate::search::{Found, Hit, Matching, Query, Search, Sort, entry};
 use crate::{Block, Catalog as _, CatalogError, EventQuery, Key, LineAt, Texts};
 use glimpse::Line;
@@ -73,15 +73,15 @@ impl Look<'_> {
         // What was done to a file is looked for in all that a tool gave back, and filters do not
         // tell of all.
         let of_file = self.query.file.is_some();
-        let telling = |word: &String| Trigrams::of(if of_file { "" } else { word });
-        let mut trigrams: Vec<Trigrams> = self.words.iter().map(telling).collect();
+        let telling = |word: &String| Grams::of(if of_file { "" } else { word });
+        let mut grams: Vec<Grams> = self.words.iter().map(telling).collect();
         let matching = if of_file { Matching::All } else { matching };
         if matching == Matching::All {
             // The names of tools and files stand where their calls do.
             let names = [&self.query.tool, &self.query.file];
-            trigrams.extend(names.into_iter().flatten().map(|name| Trigrams::of(name)));
+            grams.extend(names.into_iter().flatten().map(|name| Grams::of(name)));
         }
-        let found = catalog.candidates(&trigrams, matching)?;
+        let found = catalog.candidates(&grams, matching)?;
         let mut found: Candidates = found.into_iter().map(|it| (it.session.clone(), it)).collect();
         let Query { tool, role, since, until, is_error, .. } = self.query.clone();
         let wanted = EventQuery { tool, kind: role, since, until, is_error };
@@ -249,7 +249,7 @@ pub(super) fn holding(
     word: &str,
     texts: &dyn Texts,
 ) -> Result<BTreeSet<Key>, CatalogError> {
-    let found = catalog.candidates(&[Trigrams::of(word)], Matching::All)?;
+    let found = catalog.candidates(&[Grams::of(word)], Matching::All)?;
     let found: Candidates = found.into_iter().map(|it| (it.session.clone(), it)).collect();
     // A path is written with its slashes as they are, by every agent that was seen.
     let finder = AhoCorasick::builder().ascii_case_insensitive(true).build([word]).ok();

@@ -40,7 +40,7 @@ fn blocks_that_may_hold_all_words_are_named_by_the_rarest() {
     let many = with_file("many", "m.jsonl", &["needle common", "common", "common things"]);
     catalog.replace(many).unwrap();
     catalog.replace(with_file("few", "f.jsonl", &["common"])).unwrap();
-    let words = [Trigrams::of("common"), Trigrams::of("needle")];
+    let words = [Grams::of("common"), Grams::of("needle")];
     let found = catalog.candidates(&words, Matching::All).unwrap();
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].session, key("many"));
