@@ -8,6 +8,7 @@
 //! follow one another.
 
 mod filters;
+mod packed;
 mod read;
 mod roll_up;
 mod schema;
@@ -27,7 +28,7 @@ use rusqlite::{Connection, ErrorCode};
 use crate::filter::Grams;
 use crate::search::{Found, Matching, Search};
 use crate::{Catalog, CatalogError, Change, EventQuery, Key, LineAt, RollUp, Row, Texts};
-use filters::{Candidate, Held};
+use filters::{Asked, Candidate, Held};
 use read::EventAt;
 use words::Ranked;
 
@@ -159,13 +160,9 @@ impl Sqlite {
 
 /// What only a search asks.
 impl Sqlite {
-    /// The sessions that may hold all of these words, or any.
-    fn candidates(
-        &self,
-        words: &[Grams],
-        matching: Matching,
-    ) -> Result<Vec<Candidate>, CatalogError> {
-        self.snapshot(|connection| filters::candidates(connection, words, matching))
+    /// The sessions that may hold what is asked for.
+    fn candidates(&self, asked: &Asked<'_>) -> Result<Vec<Candidate>, CatalogError> {
+        self.snapshot(|connection| filters::candidates(connection, asked))
     }
 
     /// The events whose words fit best, the best first; with all of the words, or with any.
