@@ -21,6 +21,20 @@ used = resource.getrusage(resource.RUSAGE_CHILDREN)
 print(used.ru_utime + used.ru_stime, time.time() - begun, used.ru_maxrss, code)
 ";
 
+/// Words that are nowhere. All trigrams of the second are common: only a finer filter tells.
+const NOWHERE: &[(&str, &[&str])] =
+    &[("search a word nowhere", &["zqnowhere"]), ("search `returnable`, nowhere", &["returnable"])];
+
+/// What is asked of events, with words and without, there or not.
+const FIELDS: &[(&str, &[&str])] = &[
+    ("search is:error", &["is:error"]),
+    ("search tool:Write", &["tool:Write"]),
+    ("search tool:Grep parser", &["tool:Grep", "parser"]),
+    ("search tool:Nothing parser", &["tool:Nothing", "parser"]),
+    ("search file:argparse.py", &["file:argparse.py"]),
+    ("search file:nothinghere.py", &["file:nothinghere.py"]),
+];
+
 pub(crate) fn run(root: &Path) -> Outcome {
     let generator = root.join("../shared/bench/gen.py");
     if !generator.exists() {
@@ -82,6 +96,12 @@ impl Bench<'_> {
         self.ours("stats", &["stats"])?;
         self.ours("search a common word", &["search", "error"])?;
         self.ours("search by relevance", &["search", "--sort", "relevance", "cache"])?;
+        for (what, words) in NOWHERE {
+            self.ours(what, &[&["search"], *words].concat())?;
+        }
+        for (what, words) in FIELDS {
+            self.ours(what, &[&["search"], *words].concat())?;
+        }
         self.needles(&home)?;
         self.others(&home)
     }

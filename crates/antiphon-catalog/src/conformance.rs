@@ -6,6 +6,7 @@ use antiphon_model::{Status, Timestamp, Usage};
 use antiphon_views::{CostBasis, Prices, Totals, Usd};
 use proptest::prelude::*;
 
+use crate::fields::Fields;
 use crate::shelf::{Shelf, called, gave_back, said_by};
 use crate::{
     Catalog, Change, EventQuery, EventRow, Found, Hit, Key, MainFile, Origin, Query, Record,
@@ -78,7 +79,8 @@ pub(super) fn record(id: &str) -> Record {
         parts: Vec::new(),
         is_part: false,
     };
-    Record { row, events: Vec::new(), requests: Vec::new(), files: Vec::new() }
+    let fields = Fields::default();
+    Record { row, events: Vec::new(), requests: Vec::new(), files: Vec::new(), fields }
 }
 
 pub(super) fn with_events(id: &str, events: Vec<EventRow>) -> Record {

@@ -5,6 +5,7 @@ use std::cell::Cell;
 use antiphon_model::{Detail, Entry, EntryKind, Role, Session, Timestamp};
 use antiphon_views::{Identity, Reading, sub_agent};
 
+use super::fields::Fields;
 use super::filter::{Filter, FilterMaker};
 use super::searched::searched;
 use super::{EventRow, FileBlocks, LineAt, Record, RequestId, RequestRow, Row, Stamp};
@@ -90,6 +91,7 @@ impl Index {
             row: Row::of(subject, reading.session),
             events: reading.session.entries().map(|entry| event(reading, entry)).collect(),
             requests: requests(reading.session, subject.key),
+            fields: Fields::of(reading.session),
             files: self.finish(reading),
         }
     }

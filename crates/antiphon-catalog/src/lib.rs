@@ -10,6 +10,7 @@
 
 mod blocks;
 mod catalog;
+mod fields;
 mod filter;
 mod index;
 mod key;

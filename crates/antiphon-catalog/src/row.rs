@@ -5,6 +5,7 @@ use antiphon_views::Usd;
 use serde::Serialize;
 
 use crate::Key;
+use crate::fields::Fields;
 use crate::filter::Filter;
 
 /// The state of a session when it was read, and what read it. Two that are equal are the same.
@@ -41,6 +42,7 @@ pub struct Record {
     pub events: Vec<EventRow>,
     pub requests: Vec<RequestRow>,
     pub(crate) files: Vec<FileBlocks>,
+    pub(crate) fields: Fields,
 }
 
 /// What a list says of a session.

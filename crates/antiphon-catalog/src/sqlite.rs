@@ -8,6 +8,7 @@
 //! follow one another.
 
 mod filters;
+mod packed;
 mod read;
 mod roll_up;
 mod schema;
@@ -24,10 +25,10 @@ use std::time::Duration;
 use antiphon_views::Prices;
 use rusqlite::{Connection, ErrorCode};
 
-use crate::filter::Trigrams;
+use crate::filter::Grams;
 use crate::search::{Found, Matching, Search};
 use crate::{Catalog, CatalogError, Change, EventQuery, Key, LineAt, RollUp, Row, Texts};
-use filters::{Candidate, Held};
+use filters::{Asked, Candidate, Held};
 use read::EventAt;
 use words::Ranked;
 
@@ -159,13 +160,9 @@ impl Sqlite {
 
 /// What only a search asks.
 impl Sqlite {
-    /// The sessions that may hold all of these words, or any.
-    fn candidates(
-        &self,
-        words: &[Trigrams],
-        matching: Matching,
-    ) -> Result<Vec<Candidate>, CatalogError> {
-        self.snapshot(|connection| filters::candidates(connection, words, matching))
+    /// The sessions that may hold what is asked for.
+    fn candidates(&self, asked: &Asked<'_>) -> Result<Vec<Candidate>, CatalogError> {
+        self.snapshot(|connection| filters::candidates(connection, asked))
     }
 
     /// The events whose words fit best, the best first; with all of the words, or with any.

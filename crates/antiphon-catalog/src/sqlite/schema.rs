@@ -6,7 +6,7 @@ use super::CatalogError;
 
 /// Raised whenever a table changes, or what is put into it. A catalogue of another version is
 /// emptied.
-const VERSION: i64 = 9;
+const VERSION: i64 = 10;
 
 const TABLES: &str = "
 CREATE TABLE fact (name TEXT PRIMARY KEY, value) WITHOUT ROWID;

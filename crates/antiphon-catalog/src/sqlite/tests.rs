@@ -40,14 +40,17 @@ fn blocks_that_may_hold_all_words_are_named_by_the_rarest() {
     let many = with_file("many", "m.jsonl", &["needle common", "common", "common things"]);
     catalog.replace(many).unwrap();
     catalog.replace(with_file("few", "f.jsonl", &["common"])).unwrap();
-    let words = [Trigrams::of("common"), Trigrams::of("needle")];
-    let found = catalog.candidates(&words, Matching::All).unwrap();
+    let words = [Grams::of("common"), Grams::of("needle")];
+    let candidates = |words: &[Grams], matching: Matching| {
+        catalog.candidates(&Asked { words, matching, fields: &[] }).unwrap()
+    };
+    let found = candidates(&words, Matching::All);
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].session, key("many"));
     let held = Held { stream: 0, name: "m.jsonl".to_owned(), blocks: vec![0] };
     assert_eq!((found[0].word, &*found[0].files), (Some(1), &[held][..]));
-    assert_eq!(catalog.candidates(&words, Matching::Any).unwrap().len(), 2);
-    assert_eq!(catalog.candidates(&[], Matching::All).unwrap().len(), 2, "nothing is asked for");
+    assert_eq!(candidates(&words, Matching::Any).len(), 2);
+    assert_eq!(candidates(&[], Matching::All).len(), 2, "nothing is asked for");
 }
 
 #[test]

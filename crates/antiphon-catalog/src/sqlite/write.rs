@@ -203,7 +203,7 @@ fn insert(transaction: &Transaction<'_>, record: &Record, number: i64) -> Result
     ])?;
     insert_events(transaction, record, first_event)?;
     insert_requests(transaction, &record.requests, number)?;
-    filters::insert(transaction, number, &row.key, &record.files)
+    filters::insert(transaction, number, record)
 }
 
 fn insert_events(
