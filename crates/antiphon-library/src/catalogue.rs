@@ -12,13 +12,13 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, sync_channel};
 
-use antiphon_catalog::{Catalog, CatalogError, Change, Key, Row, Sqlite};
+use antiphon_catalog::{Catalog, CatalogError, Change, Key, Sqlite, Stamp};
 use antiphon_model::on_every_processor;
 use serde::Serialize;
 
 use crate::archive::Packs;
 use crate::damaged::{LeftOut, with_causes};
-use crate::stored::{CATALOG_FILE, Place, by_key, sessions_of};
+use crate::stored::{CATALOG_FILE, Place, Places, by_key, sessions_of};
 use crate::{Store, StoredSession, indexed};
 
 /// So many events are written at once, and a session more.
@@ -35,8 +35,8 @@ pub struct Catalogue<'p> {
     catalog: Box<dyn Catalog>,
     is_in_memory: bool,
     progress: Progress<'p>,
-    /// What was there when it was last brought into step, if nothing had changed.
-    current: Option<(Vec<Place>, HashMap<Key, Row>)>,
+    /// Where sessions were when it was last brought into step, if it has all of them.
+    places: Option<Places>,
     /// The sessions that could not be read.
     failed: BTreeMap<Key, LeftOut>,
 }
@@ -95,8 +95,8 @@ impl Store {
         };
         let is_in_memory = opened.is_err();
         let catalog = Box::new(opened.or_else(|_| Sqlite::in_memory())?);
-        let (store, current, failed) = (self.clone(), None, BTreeMap::new());
-        Ok(Catalogue { store, catalog, is_in_memory, progress, current, failed })
+        let (store, places, failed) = (self.clone(), None, BTreeMap::new());
+        Ok(Catalogue { store, catalog, is_in_memory, progress, places, failed })
     }
 
     /// Takes what is not kept any more out of the catalogue, and out of one that was set aside.
@@ -175,11 +175,19 @@ impl Catalogue<'_> {
 
     /// Every session, the one that changed last first.
     pub fn sessions(&mut self) -> Result<Vec<StoredSession>, CatalogError> {
-        if let Some((places, rows)) = self.current.take() {
-            return Ok(sessions_of(places, rows));
-        }
         let rows = self.ask(|catalog| catalog.rows())?;
-        Ok(sessions_of(self.store.places(), by_key(rows)))
+        let places = self.places.take().unwrap_or_else(|| self.store.look());
+        Ok(sessions_of(places.all(), by_key(rows)))
+    }
+
+    /// Whether it has all sessions, and none of them was recorded.
+    pub(crate) fn has_copies_only(&self) -> bool {
+        self.places.as_ref().is_some_and(|places| !places.has_recordings())
+    }
+
+    /// Where all sessions are that it has, if those are all that are kept.
+    pub(crate) fn take_places(&mut self) -> Option<Places> {
+        self.places.take()
     }
 
     /// Sets the catalogue aside, because it is damaged, and makes it again.
@@ -208,23 +216,30 @@ impl Catalogue<'_> {
 
     /// Reads what is new or has changed, and drops what is gone.
     pub(crate) fn refresh(&mut self) -> Result<Refreshed, CatalogError> {
+        self.places = None;
         self.failed.clear();
-        self.current = None;
-        let known = by_key(self.catalog.rows()?);
-        let places = self.store.places();
-        let is_known =
-            |place: &&Place| known.get(&place.key).is_some_and(|row| row.stamp == place.stamp);
+        let looked = self.store.look();
+        let mark = looked.mark();
+        if self.catalog.mark()? == Some(mark) {
+            self.places = Some(looked);
+            return Ok(Refreshed::default());
+        }
+        let known: HashMap<Key, Stamp> = self.catalog.stamps()?.into_iter().collect();
+        let places = looked.all();
+        let is_known = |place: &&Place| known.get(&place.key) == Some(&place.stamp);
         if places.len() == known.len() && places.iter().all(|place| is_known(&place)) {
             // Whoever wrote last may have been interrupted. If nobody can write, nobody has to.
             if let Err(damaged @ CatalogError::Damaged(_)) = self.catalog.finish() {
                 return Err(damaged);
             }
-            self.current = Some((places, known));
+            self.set_mark(mark, looked);
             return Ok(Refreshed::default());
         }
         let stale: Vec<Place> = places.iter().filter(|it| !is_known(it)).cloned().collect();
         let mut known = known;
-        places.iter().for_each(|place| drop(known.remove(&place.key)));
+        for place in &places {
+            known.remove(&place.key);
+        }
         let gone: BTreeSet<Key> = known.into_keys().collect();
         let gone: Vec<Change> = gone.into_iter().map(Change::Remove).collect();
         let removed = gone.len();
@@ -233,6 +248,7 @@ impl Catalogue<'_> {
             if removed > 0 {
                 self.catalog.finish()?;
             }
+            self.set_mark(mark, looked);
             return Ok(Refreshed { removed, ..Refreshed::default() });
         }
         let (progress, store) = (self.progress, self.store.clone());
@@ -253,7 +269,18 @@ impl Catalogue<'_> {
             scope.spawn(read);
             self.write_all(records)
         });
-        Ok(Refreshed { removed, ..written? })
+        let written = written?;
+        if written.failed == 0 {
+            self.set_mark(mark, looked);
+        }
+        Ok(Refreshed { removed, ..written })
+    }
+
+    /// Notes that it has all sessions, as they were at these places. If that cannot be written,
+    /// whoever asks next compares them.
+    fn set_mark(&mut self, mark: u64, places: Places) {
+        let _ = self.catalog.set_mark(mark);
+        self.places = Some(places);
     }
 
     // It takes the receiver along: whoever still reads stops when nothing is written any more.

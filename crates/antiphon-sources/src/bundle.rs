@@ -315,6 +315,14 @@ impl Bundle {
             let (database, members) = out_of_database(&path, id.as_deref())?;
             return Ok(Some((database.agent(), members)));
         }
+        Self::members_of_file(path, beside)
+    }
+
+    /// The same of a session that is known to be in no database.
+    pub fn members_of_file(
+        path: &Path,
+        beside: Beside<'_>,
+    ) -> Result<Option<(&'static str, Vec<Member>)>, Error> {
         let Some(format) = format_of(path)? else { return Ok(None) };
         let mut members = vec![tree::main(path, format)];
         members.append(&mut companions(path, format, beside));
