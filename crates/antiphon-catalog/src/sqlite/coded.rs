@@ -145,8 +145,8 @@ const COMMON: [&str; 12] = [
     "Bash",
     "Read",
     "Edit",
-    "claude-code",
-    "codex",
+    "model-a",
+    "model-b",
 ];
 
 /// Texts of which some come again and again: each is written when it first comes, unless it is a

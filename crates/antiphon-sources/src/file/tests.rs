@@ -78,7 +78,7 @@ fn what_unpacks_to_more_than_is_allowed_is_cut_and_it_is_said() {
     assert_eq!(read_within(&path, 4 << 20), (text.len(), None));
 }
 
-/// What of a text is read as a stream where so much memory is allowed, and what is said of the rest.
+/// What of a stream is read where so much memory is allowed, and what is said of the rest.
 fn bounded(text: Text, memory: u64) -> (usize, Option<String>) {
     let text = text.bounded_within(false, Memory(memory)).unwrap();
     (text.text.len(), text.stopped.map(|stopped| stopped.at(0, &text.text, "a").message))
