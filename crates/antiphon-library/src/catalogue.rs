@@ -7,10 +7,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
-use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::mpsc::Receiver;
 
 use antiphon_catalog::{Catalog, CatalogError, Change, Key, Sqlite, Stamp};
 use antiphon_model::on_every_processor;
@@ -18,13 +17,12 @@ use serde::Serialize;
 
 use crate::archive::Packs;
 use crate::damaged::{LeftOut, with_causes};
+use crate::outbox::Outbox;
 use crate::stored::{CATALOG_FILE, Place, Places, by_key, sessions_of};
 use crate::{Store, StoredSession, indexed};
 
 /// So many events are written at once, and a session more.
 const EVENTS_AT_ONCE: usize = 40_000;
-/// So many sessions that were read may wait to be written.
-pub(crate) const WAITING: usize = 4;
 
 /// Is told how many sessions are done, of how many.
 pub type Progress<'a> = &'a (dyn Fn(usize, usize) + Sync);
@@ -252,17 +250,13 @@ impl Catalogue<'_> {
             return Ok(Refreshed { removed, ..Refreshed::default() });
         }
         let (progress, store) = (self.progress, self.store.clone());
-        let (sender, records) = sync_channel(WAITING);
+        let (outbox, records) = Outbox::new();
         let done = AtomicUsize::new(0);
         let read = move || {
             on_every_processor(&stale, |_, place| {
                 let change = change(&store, place);
                 progress(done.fetch_add(1, Ordering::Relaxed) + 1, stale.len());
-                // Nobody takes it who has failed to write the ones before.
-                match sender.send(change) {
-                    Ok(()) => ControlFlow::Continue(()),
-                    Err(_) => ControlFlow::Break(()),
-                }
+                outbox.put(change)
             });
         };
         let written = std::thread::scope(|scope| {
@@ -285,11 +279,14 @@ impl Catalogue<'_> {
 
     // It takes the receiver along: whoever still reads stops when nothing is written any more.
     #[expect(clippy::needless_pass_by_value, reason = "see above")]
-    pub(crate) fn write_all(&mut self, records: Receiver<Read>) -> Result<Refreshed, CatalogError> {
+    pub(crate) fn write_all(
+        &mut self,
+        records: Receiver<Vec<Read>>,
+    ) -> Result<Refreshed, CatalogError> {
         let mut refreshed = Refreshed::default();
         let mut changes = Vec::new();
         let mut events = 0;
-        for change in &records {
+        for change in records.iter().flatten() {
             let change = match change {
                 Ok(change) => change,
                 Err((key, left_out)) => {

@@ -134,7 +134,7 @@ impl<'a> Decoder<'a> {
 }
 
 /// Names that most sessions have. Whoever changes them changes what stands in the tables.
-const COMMON: [&str; 12] = [
+const COMMON: [&str; 10] = [
     "main",
     "session_started",
     "agent_created",
@@ -145,8 +145,6 @@ const COMMON: [&str; 12] = [
     "Bash",
     "Read",
     "Edit",
-    "model-a",
-    "model-b",
 ];
 
 /// Texts of which some come again and again: each is written when it first comes, unless it is a
