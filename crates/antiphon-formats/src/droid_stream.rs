@@ -1,7 +1,7 @@
-//! What `droid exec --output-format stream-json` prints.
+//! The output of `droid exec --output-format stream-json`.
 //!
 //! A line is a message, a call, a result, or the end with the tokens of the run. The end repeats
-//! the last message. Runs of one session may follow one another.
+//! the last message. A stream may contain several runs of one session.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -56,11 +56,11 @@ fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
     }
 }
 
-/// A run while it is read.
+/// The state of reading a stream.
 struct Run<'a> {
     script: Script<'a>,
     model: Option<Cow<'a, str>>,
-    /// By its id: what a call is called.
+    /// For each call's id: the tool's name.
     calls: BTreeMap<Cow<'a, str>, Cow<'a, str>>,
     /// The last answer, and what it says.
     answer: Option<(usize, Option<&'a str>)>,
@@ -159,31 +159,31 @@ impl<'a> Run<'a> {
         let error = object.object("error").and_then(|error| error.raw("message"));
         let said = said.or_else(|| object.raw("value")).or(error).or_else(|| object.raw("error"));
         message.content = said.map(|said| record.body(said));
-        let twin = object.raw("value").filter(|raw| raw.starts_with('{'));
-        message.result = twin.map(|twin| record.body(twin));
+        let structured = object.raw("value").filter(|raw| raw.starts_with('{'));
+        message.result = structured.map(|structured| record.body(structured));
         let failed = object.flag("isError") || value.raw("exitCode").is_some_and(|it| it != "0");
         message.is_error = failed.then_some(true);
         self.push(record, message);
     }
 
-    /// The end has the tokens of the run, which go to the last answer.
+    /// Reads the end of a run, whose tokens go to the last answer.
     fn completed(&mut self, record: &Record<'a>, sink: &mut dyn Sink<'a>) {
         let object = &record.object;
         let text = object.raw("finalText");
         let known = self.answer.filter(|(_, said)| *said == text);
-        // A run that was stopped ends without words.
+        // A run that was stopped ends without a message.
         let is_mute = text.is_none_or(is_blank) && self.answer.is_some();
         if known.is_none() && !is_mute {
             self.answered(record, "finalText");
         }
         let usage = object.object("usage").map(|tokens| crate::claude_code::usage(&tokens));
-        // What comes after is another run's.
+        // What follows belongs to another run.
         let answer = self.answer.take().and_then(|(at, _)| self.script.message_at(at));
         if let Some(message) = answer {
             message.usage = usage.filter(|usage| !usage.is_zero());
         }
         if let Some((at, _)) = known {
-            self.script.twin(record, at, "repeats the last answer", sink);
+            self.script.duplicate(record, at, "repeats the last answer", sink);
         }
         let (outcome, reason) = (Some(Cow::Borrowed("completed")), None);
         let ended = SessionEnded { outcome, reason, error: None, declared: None };
@@ -191,7 +191,7 @@ impl<'a> Run<'a> {
     }
 
     fn push(&mut self, record: &Record<'a>, message: Message<'a>) -> usize {
-        // A call's line is called as the call, and so is its result's.
+        // The lines of a call and of its result have the call's id, so only a message has its own.
         let own = record.object.id("id").filter(|_| record.object.id("type") == Some("message"));
         self.script.push(record, own, EventKind::Message(message))
     }
