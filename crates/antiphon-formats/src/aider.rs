@@ -11,7 +11,7 @@ use std::borrow::Cow;
 
 use antiphon_model::{EventKind, Role, Usage, is_blank};
 
-use crate::line::{Object, Record, records};
+use crate::line::{Object, Record, each_record};
 use crate::script::{Script, blank, created, started};
 use crate::{Format, Kept, Layout, Sink, Stream};
 
@@ -56,12 +56,7 @@ fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
             model: None,
             answer: None,
         };
-        for record in records(stream, number) {
-            match record {
-                Ok(record) => history.line(&record, sink),
-                Err(problem) => sink.problem(problem),
-            }
-        }
+        each_record(stream, number, sink, |record, sink| history.line(&record, sink));
         history.script.finish(sink);
     }
 }

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use antiphon_model::{EventKind, Role, Usage};
 
-use crate::line::{Object, Record, elements, records};
+use crate::line::{Object, Record, each_record, elements};
 use crate::script::{Script, created, started};
 use crate::std_session::top_level;
 use crate::{Format, Kept, Layout, Lines, Sink, Stream, anthropic, spread};
@@ -57,12 +57,7 @@ fn lines(text: &str) -> Lines {
 fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
     for (number, stream) in (0..).zip(streams) {
         let mut script = Script::new(stream.name);
-        for record in records(stream, number) {
-            match record {
-                Ok(record) => add_line(&mut script, &record),
-                Err(problem) => sink.problem(problem),
-            }
-        }
+        each_record(stream, number, sink, |record, _| add_line(&mut script, &record));
         script.finish(sink);
     }
 }
@@ -122,13 +117,10 @@ fn begin<'a>(script: &mut Script<'a>, record: &Record<'a>) {
         Some(name) => Cow::Owned(name.to_owned()),
         None => name,
     });
-    let session = EventKind::SessionStarted(session);
-    script.push_as(record, Cow::Borrowed("session"), session);
     let mut agent = created(MAIN);
     agent.name = Some(Cow::Borrowed("Amp"));
     agent.adapter_id = Some(Cow::Borrowed(PROGRAM));
-    let agent = EventKind::AgentCreated(agent);
-    script.push_as(record, Cow::Borrowed("created:main"), agent);
+    script.begin(record, session, agent);
     [0, 1].into_iter().for_each(|at| script.set_time(at, object.time("created")));
 }
 

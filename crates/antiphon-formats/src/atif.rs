@@ -181,13 +181,10 @@ impl<'a> Trajectory<'a> {
         session.title = extra.text("title");
         session.cwd = extra.text("cwd");
         session.branch = extra.text("branch");
-        let session = EventKind::SessionStarted(session);
-        self.script.push_as(record, Cow::Borrowed("session"), session);
         let mut agent = created(self.agent.clone());
         agent.name = facts.text("name");
         agent.language_model = self.model.clone();
-        let agent = EventKind::AgentCreated(agent);
-        self.script.push_as(record, Cow::Borrowed("created:main"), agent);
+        self.script.begin(record, session, agent);
     }
 
     fn step(&mut self, record: &Record<'a>, step: &Object<'a>) {

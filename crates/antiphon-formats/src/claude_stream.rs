@@ -16,7 +16,7 @@ use antiphon_model::{
 
 use crate::claude_code::block::{self, add_content};
 use crate::claude_code::usage;
-use crate::line::{Object, Record, elements, records};
+use crate::line::{Object, Record, each_record, elements, records};
 use crate::script::{self, Script, blank};
 use crate::{Duplicate, Format, Sink, Stream};
 use tally::Tally;
@@ -55,12 +55,7 @@ fn detect(head: &[&str]) -> bool {
 fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
     for (number, stream) in (0..).zip(streams) {
         let mut run = Run::new(stream, number);
-        for record in records(stream, number) {
-            match record {
-                Ok(record) => run.line(&record, sink),
-                Err(problem) => sink.problem(problem),
-            }
-        }
+        each_record(stream, number, sink, |record, sink| run.line(&record, sink));
         run.finish(sink);
     }
 }
@@ -168,16 +163,13 @@ impl<'a> Run<'a> {
     fn begin(&mut self, record: &Record<'a>) {
         let session_id = record.object.text("session_id");
         let session = SessionStarted { session_id, ..script::started(PROGRAM) };
-        let session = EventKind::SessionStarted(session);
-        self.script.push_as(record, Cow::Borrowed("session"), session);
         let agent = AgentCreated {
             name: Some(Cow::Borrowed("Claude Code")),
             language_model: record.object.text("model"),
             adapter_id: Some(Cow::Borrowed(PROGRAM)),
             ..script::created(MAIN)
         };
-        let created = EventKind::AgentCreated(agent);
-        self.script.push_as(record, Cow::Borrowed("created:main"), created);
+        self.script.begin(record, session, agent);
     }
 
     /// Creates a sub-agent at its first line.
@@ -344,14 +336,7 @@ impl<'a> Run<'a> {
     }
 
     fn compacted(&mut self, record: &Record<'a>, agent: &Agent<'a>) {
-        let edit = ContextEdited {
-            agent: agent.clone(),
-            action: ContextAction::Compact,
-            kept: None,
-            dropped: None,
-            kept_first: None,
-            summary_ref: None,
-        };
+        let edit = ContextEdited::new(agent.clone(), ContextAction::Compact);
         let uuid = record.object.id("uuid");
         self.script.push(record, uuid, EventKind::ContextEdited(edit));
     }

@@ -42,7 +42,7 @@ fn detect(head: &[&str]) -> bool {
 fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
     for (number, stream) in (0..).zip(streams) {
         let mut run = Run::new(stream.name);
-        each_record(stream, number, sink, |record| run.line(record));
+        each_record(stream, number, sink, |record, _| run.line(&record));
         run.settle();
         run.script.finish(sink);
     }
@@ -115,10 +115,7 @@ impl<'a> Run<'a> {
         let mut agent = created(MAIN);
         agent.name = Some(Cow::Borrowed("Codex"));
         agent.adapter_id = Some(Cow::Borrowed(super::codex::PROGRAM));
-        let session = EventKind::SessionStarted(session);
-        self.script.push_as(record, Cow::Borrowed("session"), session);
-        let agent = EventKind::AgentCreated(agent);
-        self.script.push_as(record, Cow::Borrowed("created:main"), agent);
+        self.script.begin(record, session, agent);
     }
 
     fn item(&mut self, record: &Record<'a>, kind: &'a str, item: &Object<'a>) {

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use antiphon_model::{EventKind, Message, Role, SessionEnded, ToolCall, Usage, is_blank};
 
 use crate::codex::{Count, Tokens};
-use crate::line::{Object, Record, records};
+use crate::line::{Object, Record, each_record};
 use crate::script::{Script, blank, created, started};
 use crate::{Format, Sink, Stream};
 
@@ -36,12 +36,7 @@ fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
     for (number, stream) in (0..).zip(streams) {
         let (script, tokens) = (Script::new(stream.name), Tokens::default());
         let mut log = Log { script, pieces: Vec::new(), model: None, answer: None, tokens };
-        for record in records(stream, number) {
-            match record {
-                Ok(record) => log.line(&record, sink),
-                Err(problem) => sink.problem(problem),
-            }
-        }
+        each_record(stream, number, sink, |record, sink| log.line(&record, sink));
         log.release();
         log.script.finish(sink);
     }
@@ -125,10 +120,7 @@ impl<'a> Log<'a> {
         agent.name = Some(Cow::Borrowed("Codex"));
         agent.language_model = self.model.clone();
         agent.adapter_id = Some(Cow::Borrowed(super::codex::PROGRAM));
-        let session = EventKind::SessionStarted(session);
-        self.script.push_as(record, Cow::Borrowed("session"), session);
-        let agent = EventKind::AgentCreated(agent);
-        self.script.push_as(record, Cow::Borrowed("created:main"), agent);
+        self.script.begin(record, session, agent);
         if record.object.id("dir") != Some("meta") {
             self.script.unknown(record, None, (Some(MAIN), "line"));
         }

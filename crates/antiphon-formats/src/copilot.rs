@@ -15,7 +15,7 @@ use antiphon_model::{
     ToolCall, is_blank,
 };
 
-use crate::line::{Object, Record, elements, records};
+use crate::line::{Object, Record, each_record, elements};
 use crate::script::{Script, blank, created, started};
 use crate::{Format, Kept, Layout, Sink, Stream};
 use tokens::Tokens;
@@ -68,12 +68,7 @@ fn detect(head: &[&str]) -> bool {
 fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
     for (number, stream) in (0..).zip(streams) {
         let mut run = Run::new(stream.name);
-        for record in records(stream, number) {
-            match record {
-                Ok(record) => run.line(&record, sink),
-                Err(problem) => sink.problem(problem),
-            }
-        }
+        each_record(stream, number, sink, |record, sink| run.line(&record, sink));
         run.settle();
         run.script.finish(sink);
     }
@@ -171,14 +166,11 @@ impl<'a> Run<'a> {
         session.version = data.text("copilotVersion");
         session.cwd = context.text("cwd");
         session.branch = context.text("branch");
-        let session = EventKind::SessionStarted(session);
-        self.script.push_as(record, Cow::Borrowed("session"), session);
         let mut agent = created(MAIN);
         agent.name = Some(Cow::Borrowed("Copilot CLI"));
         agent.adapter_id = Some(Cow::Borrowed("copilot-cli"));
         agent.language_model = data.text("selectedModel");
-        let agent = EventKind::AgentCreated(agent);
-        self.script.push_as(record, Cow::Borrowed("created:main"), agent);
+        self.script.begin(record, session, agent);
     }
 
     /// The agent that a line belongs to. A sub-agent's id is that of the call that created it.
@@ -327,8 +319,7 @@ impl<'a> Run<'a> {
     }
 
     fn edit(&mut self, record: &Record<'a>, action: ContextAction, agent: Cow<'a, str>) {
-        let (kept, dropped, kept_first, summary_ref) = (None, None, None, None);
-        let edit = ContextEdited { agent, action, kept, dropped, kept_first, summary_ref };
+        let edit = ContextEdited::new(agent, action);
         self.script.push(record, record.object.id("id"), EventKind::ContextEdited(edit));
     }
 

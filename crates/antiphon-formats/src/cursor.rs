@@ -13,6 +13,7 @@ use antiphon_model::{Event, EventKind, Message, Role, Rule, json, plain_text};
 
 use crate::line::{Object, Record, each_record};
 use crate::merge::{EventStream, merge};
+use crate::order::message;
 use crate::script::{Script, created, started};
 use crate::{Format, Kept, Layout, Sink, Stream, anthropic};
 
@@ -75,7 +76,7 @@ fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
     for (number, stream) in (0..).zip(streams) {
         let agent = if number == 0 { MAIN } else { Cow::Borrowed(agent_of(stream.name)) };
         let mut run = Run { script: Script::new(stream.name), agent };
-        each_record(stream, number, sink, |record| run.line(record));
+        each_record(stream, number, sink, |record, _| run.line(&record));
         agents.push((run.agent, run.script.events));
     }
     merge(event_streams(agents), sink);
@@ -91,7 +92,7 @@ fn agent_of(name: &str) -> &str {
 fn event_streams<'a>(agents: Vec<(Cow<'a, str>, Vec<Event<'a>>)>) -> Vec<EventStream<'a>> {
     let mut makers: BTreeMap<String, Maker<'a>> = BTreeMap::new();
     for (at, (_, events)) in agents.iter().enumerate() {
-        for call in events.iter().filter_map(said).flat_map(|message| &message.tool_calls) {
+        for call in events.iter().filter_map(message).flat_map(|message| &message.tool_calls) {
             let prompt = call.arguments.and_then(|it| json::text(json::member(it.json, "prompt")?));
             let Some(prompt) = prompt else { continue };
             makers.entry(prompt.trim().to_owned()).or_insert_with(|| (at, call.id.clone()));
@@ -105,7 +106,7 @@ fn event_streams<'a>(agents: Vec<(Cow<'a, str>, Vec<Event<'a>>)>) -> Vec<EventSt
             agent.name = Some(Cow::Borrowed("Cursor"));
             agent.adapter_id = Some(Cow::Borrowed(PROGRAM));
         } else {
-            let first = events.iter().filter_map(said).find_map(|message| message.content);
+            let first = events.iter().filter_map(message).find_map(|message| message.content);
             let prompt = first.map(|content| query(&plain_text(content.json)).to_owned());
             let maker = prompt.and_then(|prompt| makers.get(&prompt)).filter(|(by, _)| *by != at);
             // It is in the session's folder; which call created it is inferred.
@@ -117,11 +118,6 @@ fn event_streams<'a>(agents: Vec<(Cow<'a, str>, Vec<Event<'a>>)>) -> Vec<EventSt
         event_streams.extend(EventStream::of(agent, events, started_in));
     }
     event_streams
-}
-
-fn said<'e, 'a>(event: &'e Event<'a>) -> Option<&'e Message<'a>> {
-    let EventKind::Message(message) = &event.kind else { return None };
-    Some(message)
 }
 
 /// What a person typed, without what the program wrapped around it.

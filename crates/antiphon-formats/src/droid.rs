@@ -136,13 +136,10 @@ impl<'a> Run<'a> {
             session.title = titles.find(|title| !title.is_empty());
             session.cwd = object.text("cwd");
         }
-        let session = EventKind::SessionStarted(session);
-        self.script.push_as(record, Cow::Borrowed("session"), session);
         let mut agent = created(MAIN);
         agent.name = Some(Cow::Borrowed("Droid"));
         agent.adapter_id = Some(Cow::Borrowed(PROGRAM));
-        let agent = EventKind::AgentCreated(agent);
-        self.script.push_as(record, Cow::Borrowed("created:main"), agent);
+        self.script.begin(record, session, agent);
     }
 
     fn message(&mut self, record: &Record<'a>) {
@@ -169,9 +166,7 @@ impl<'a> Run<'a> {
     }
 
     fn compacted(&mut self, record: &Record<'a>) {
-        let (kept, dropped, kept_first, summary_ref) = (None, None, None, None);
-        let action = ContextAction::Compact;
-        let edit = ContextEdited { agent: MAIN, action, kept, dropped, kept_first, summary_ref };
+        let edit = ContextEdited::new(MAIN, ContextAction::Compact);
         let own = record.object.id("id");
         self.script.push(record, own, EventKind::ContextEdited(edit));
         let names = ["summaryText", "summary"];

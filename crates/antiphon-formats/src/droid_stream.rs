@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use antiphon_model::{EventKind, Message, Role, SessionEnded, ToolCall, is_blank};
 
-use crate::line::{Object, Record, records};
+use crate::line::{Object, Record, each_record};
 use crate::script::{Script, blank, created, started};
 use crate::{Format, Sink, Stream};
 
@@ -46,12 +46,7 @@ fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
         let script = Script::new(stream.name);
         let (model, calls, answer) = (None, BTreeMap::new(), None);
         let mut run = Run { script, model, calls, answer };
-        for record in records(stream, number) {
-            match record {
-                Ok(record) => run.line(&record, sink),
-                Err(problem) => sink.problem(problem),
-            }
-        }
+        each_record(stream, number, sink, |record, sink| run.line(&record, sink));
         run.script.finish(sink);
     }
 }
@@ -114,13 +109,11 @@ impl<'a> Run<'a> {
         let mut facts = started(crate::droid::PROGRAM);
         facts.session_id = session(object);
         facts.cwd = object.text("cwd");
-        self.script.push_as(record, Cow::Borrowed("session"), EventKind::SessionStarted(facts));
         let mut agent = created(MAIN);
         agent.name = Some(Cow::Borrowed("Droid"));
         agent.adapter_id = Some(Cow::Borrowed(crate::droid::PROGRAM));
         agent.language_model = self.model.clone();
-        let agent = EventKind::AgentCreated(agent);
-        self.script.push_as(record, Cow::Borrowed("created:main"), agent);
+        self.script.begin(record, facts, agent);
     }
 
     fn answered(&mut self, record: &Record<'a>, name: &str) {

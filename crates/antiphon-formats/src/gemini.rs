@@ -13,7 +13,7 @@ mod session;
 use crate::line::Object;
 use crate::{Format, Kept, Layout, Lines, Sink, Stream, spread};
 
-pub(crate) use message::output;
+pub(crate) use message::{called, output};
 
 pub(crate) const FORMAT: Format = Format {
     name: "gemini",

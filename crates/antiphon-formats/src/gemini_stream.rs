@@ -40,7 +40,7 @@ fn detect(head: &[&str]) -> bool {
 fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
     for (number, stream) in (0..).zip(streams) {
         let mut run = Run::new(stream.name);
-        each_record(stream, number, sink, |record| run.line(record));
+        each_record(stream, number, sink, |record, _| run.line(&record));
         run.script.finish(sink);
     }
 }
@@ -98,14 +98,11 @@ impl<'a> Run<'a> {
         self.model = record.object.text("model");
         let mut session = started("gemini-cli");
         session.session_id = record.object.text("session_id");
-        let session = EventKind::SessionStarted(session);
-        self.script.push_as(record, Cow::Borrowed("session"), session);
         let mut agent = created(MAIN);
         agent.name = Some(Cow::Borrowed("Gemini CLI"));
         agent.adapter_id = Some(Cow::Borrowed("gemini-cli"));
         agent.language_model = self.model.clone();
-        let agent = EventKind::AgentCreated(agent);
-        self.script.push_as(record, Cow::Borrowed("created:main"), agent);
+        self.script.begin(record, session, agent);
     }
 
     fn message(&mut self, record: &Record<'a>) {

@@ -55,7 +55,7 @@ fn lines(text: &str) -> Lines {
 fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
     for (number, stream) in (0..).zip(streams) {
         let mut conversation = conversation::Conversation::new(stream.name);
-        each_record(stream, number, sink, |record| conversation.line(record));
+        each_record(stream, number, sink, |record, _| conversation.line(&record));
         conversation.finish().finish(sink);
     }
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use antiphon_model::{EventKind, Role};
 
-use crate::line::{Object, Record, elements, records};
+use crate::line::{Object, Record, each_record, elements};
 use crate::script::{Script, created, started};
 use crate::{Format, Kept, Layout, Sink, Stream, anthropic};
 
@@ -51,12 +51,7 @@ fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
     for (number, stream) in (0..).zip(streams) {
         let (calls, seen) = (BTreeMap::new(), BTreeMap::new());
         let mut run = Run { script: Script::new(stream.name), calls, seen };
-        for record in records(stream, number) {
-            match record {
-                Ok(record) => run.line(&record, sink),
-                Err(problem) => sink.problem(problem),
-            }
-        }
+        each_record(stream, number, sink, |record, sink| run.line(&record, sink));
         run.script.finish(sink);
     }
 }
@@ -135,13 +130,10 @@ impl<'a> Run<'a> {
         session.cwd = object.text("cwd");
         session.branch = object.text("gitBranch");
         session.version = object.text("version");
-        let session = EventKind::SessionStarted(session);
-        self.script.push_as(record, Cow::Borrowed("session"), session);
         let mut agent = created(MAIN);
         agent.name = Some(Cow::Borrowed("iFlow"));
         agent.adapter_id = Some(Cow::Borrowed(PROGRAM));
-        let agent = EventKind::AgentCreated(agent);
-        self.script.push_as(record, Cow::Borrowed("created:main"), agent);
+        self.script.begin(record, session, agent);
     }
 }
 

@@ -160,16 +160,16 @@ pub(crate) fn records<'a>(
     records_where(stream, number, |_| true)
 }
 
-/// Passes the records of a stream to a function, and the problems to a sink.
+/// Passes the records of a stream to a function, with the sink, and the problems to the sink.
 pub(crate) fn each_record<'a>(
     stream: &Stream<'a>,
     number: u32,
     sink: &mut dyn Sink<'a>,
-    mut each: impl FnMut(&Record<'a>),
+    mut each: impl FnMut(Record<'a>, &mut dyn Sink<'a>),
 ) {
     for record in records(stream, number) {
         match record {
-            Ok(record) => each(&record),
+            Ok(record) => each(record, sink),
             Err(problem) => sink.problem(problem),
         }
     }

@@ -221,24 +221,9 @@ impl<'a> Lane<'a> {
 }
 
 fn calls_of<'e>(event: &'e Event<'_>) -> impl Iterator<Item = &'e str> {
-    let calls = match &event.kind {
-        EventKind::Message(message) => message.tool_calls.as_slice(),
-        EventKind::AgentCreated(_)
-        | EventKind::AgentEnded(_)
-        | EventKind::SessionStarted(_)
-        | EventKind::SessionEnded(_)
-        | EventKind::RunStatus(_)
-        | EventKind::ContextEdited(_)
-        | EventKind::Fragment(_)
-        | EventKind::Annotation(_)
-        | EventKind::Gap(_)
-        | EventKind::Recovered(_)
-        | EventKind::Unknown(_) => &[],
-    };
-    calls.iter().map(|call| &*call.id)
+    order::message(event).into_iter().flat_map(|message| &message.tool_calls).map(|call| &*call.id)
 }
 
 fn result_of<'e>(event: &'e Event<'_>) -> Option<&'e str> {
-    let EventKind::Message(message) = &event.kind else { return None };
-    message.tool_call_id.as_deref()
+    order::message(event)?.tool_call_id.as_deref()
 }

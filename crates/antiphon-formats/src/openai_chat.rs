@@ -9,7 +9,7 @@ use std::borrow::Cow;
 
 use antiphon_model::{EventKind, Role, json};
 
-use crate::line::{Object, Record, elements, records};
+use crate::line::{Object, Record, each_record, elements};
 use crate::script::{Script, created, started};
 use crate::spread::Cut;
 use crate::{Format, Lines, Sink, Stream, chat};
@@ -80,12 +80,7 @@ fn lines(text: &str) -> Lines {
 fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
     for (number, stream) in (0..).zip(streams) {
         let mut script = Script::new(stream.name);
-        for record in records(stream, number) {
-            match record {
-                Ok(record) => add_line(&mut script, &record),
-                Err(problem) => sink.problem(problem),
-            }
-        }
+        each_record(stream, number, sink, |record, _| add_line(&mut script, &record));
         script.finish(sink);
     }
 }

@@ -55,19 +55,8 @@ fn early_results(events: &[Event<'_>]) -> BTreeMap<usize, usize> {
     early.into_iter().filter_map(|(at, key)| Some((at, call(key)?.at))).collect()
 }
 
-fn message<'e, 'a>(event: &'e Event<'a>) -> Option<&'e Message<'a>> {
-    match &event.kind {
-        EventKind::Message(message) => Some(message),
-        EventKind::AgentCreated(_)
-        | EventKind::AgentEnded(_)
-        | EventKind::SessionStarted(_)
-        | EventKind::SessionEnded(_)
-        | EventKind::RunStatus(_)
-        | EventKind::ContextEdited(_)
-        | EventKind::Fragment(_)
-        | EventKind::Annotation(_)
-        | EventKind::Gap(_)
-        | EventKind::Recovered(_)
-        | EventKind::Unknown(_) => None,
-    }
+/// The message that an event is, if it is one.
+pub(crate) fn message<'e, 'a>(event: &'e Event<'a>) -> Option<&'e Message<'a>> {
+    let EventKind::Message(message) = &event.kind else { return None };
+    Some(message)
 }

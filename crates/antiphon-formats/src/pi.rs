@@ -51,7 +51,7 @@ fn detect(head: &[&str]) -> bool {
 fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
     for (number, stream) in (0..).zip(streams) {
         let mut run = Run::new(stream.name);
-        each_record(stream, number, sink, |record| run.line(record));
+        each_record(stream, number, sink, |record, _| run.line(&record));
         run.script.finish(sink);
     }
 }
@@ -108,14 +108,11 @@ impl<'a> Run<'a> {
             session.session_id = object.text("id");
             session.cwd = object.text("cwd");
         }
-        let session = EventKind::SessionStarted(session);
-        self.script.push_as(record, Cow::Borrowed("session"), session);
         let mut agent = created(MAIN);
         agent.name = Some(Cow::Borrowed("Pi"));
         agent.adapter_id = Some(Cow::Borrowed("pi"));
         agent.language_model = object.text("modelId");
-        let agent = EventKind::AgentCreated(agent);
-        self.script.push_as(record, Cow::Borrowed("created:main"), agent);
+        self.script.begin(record, session, agent);
     }
 
     fn name(&mut self, object: &Object<'a>) {
@@ -206,12 +203,8 @@ impl<'a> Run<'a> {
     fn compacted(&mut self, record: &Record<'a>) {
         let object = &record.object;
         let edit = ContextEdited {
-            agent: MAIN,
-            action: ContextAction::Compact,
             kept: self.kept(record),
-            dropped: None,
-            kept_first: None,
-            summary_ref: None,
+            ..ContextEdited::new(MAIN, ContextAction::Compact)
         };
         self.script.push(record, object.id("id"), EventKind::ContextEdited(edit));
         if object.raw("summary").is_some() {

@@ -8,7 +8,7 @@
 mod chat;
 mod lines;
 
-use crate::line::{Object, records};
+use crate::line::{Object, each_record};
 use crate::merge::{EventStream, merge};
 use crate::{Format, Layout, Sink, Stream, spread};
 
@@ -75,12 +75,7 @@ fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
     let mut ids = std::collections::BTreeSet::new();
     for (number, stream) in (0..).zip(streams) {
         let mut chat = chat::Chat::new(stream.name, number == 0, &mut ids);
-        for record in records(stream, number) {
-            match record {
-                Ok(record) => chat.line(&record, sink),
-                Err(problem) => sink.problem(problem),
-            }
-        }
+        each_record(stream, number, sink, |record, sink| chat.line(&record, sink));
         let (events, started_by) = chat.finish();
         event_streams.push(EventStream { events, started_by, ..EventStream::default() });
     }

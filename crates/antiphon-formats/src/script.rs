@@ -56,6 +56,17 @@ impl<'a> Script<'a> {
         self.push_as(record, id, kind)
     }
 
+    /// Adds the beginning of the session and the creation of its main agent.
+    pub(crate) fn begin(
+        &mut self,
+        record: &Record<'a>,
+        session: SessionStarted<'a>,
+        agent: AgentCreated<'a>,
+    ) {
+        self.push_as(record, Cow::Borrowed("session"), EventKind::SessionStarted(session));
+        self.push_as(record, Cow::Borrowed("created:main"), EventKind::AgentCreated(agent));
+    }
+
     /// Adds an event under an id that was made up here.
     pub(crate) fn push_as(
         &mut self,

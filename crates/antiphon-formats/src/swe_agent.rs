@@ -47,7 +47,7 @@ fn lines(text: &str) -> Lines {
 fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
     for (number, stream) in (0..).zip(streams) {
         let mut run = Run::new(stream.name);
-        each_record(stream, number, sink, |record| run.line(record));
+        each_record(stream, number, sink, |record, _| run.line(&record));
         run.settle();
         run.script.finish(sink);
     }
@@ -127,12 +127,9 @@ impl<'a> Run<'a> {
         let is_mini = object.has("trajectory_format") || info.has("mini_version");
         let mut session = started(if is_mini { "mini-swe-agent" } else { "swe-agent" });
         session.version = info.text(if is_mini { "mini_version" } else { "swe_agent_version" });
-        let session = EventKind::SessionStarted(session);
-        self.script.push_as(record, Cow::Borrowed("session"), session);
         let mut agent = created(MAIN);
         agent.name = Some(Cow::Borrowed(if is_mini { "mini-swe-agent" } else { "SWE-agent" }));
-        let agent = EventKind::AgentCreated(agent);
-        self.script.push_as(record, Cow::Borrowed("created:main"), agent);
+        self.script.begin(record, session, agent);
     }
 
     fn answered(&mut self, record: &Record<'a>, mut message: Message<'a>, is_demo: bool) {

@@ -369,12 +369,8 @@ impl<'a> Transcript<'a> {
             .object("compactMetadata")
             .and_then(|meta| meta.object("preservedMessages")?.raw("uuids"));
         let edit = ContextEdited {
-            agent: agent.clone(),
-            action: ContextAction::Compact,
             kept: kept.map(|kept| record.body(kept)),
-            dropped: None,
-            kept_first: None,
-            summary_ref: None,
+            ..ContextEdited::new(agent.clone(), ContextAction::Compact)
         };
         self.push(record, agent, EventKind::ContextEdited(edit));
     }

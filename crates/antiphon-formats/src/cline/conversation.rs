@@ -92,19 +92,15 @@ impl<'a> Conversation<'a> {
     }
 
     pub(super) fn begin(&mut self, record: &Record<'a>) {
-        let session = EventKind::SessionStarted(started(PROGRAM));
-        self.script.push_as(record, Cow::Borrowed("session"), session);
+        let session = started(PROGRAM);
         let mut agent = created(MAIN);
         agent.name = Some(Cow::Borrowed("Cline"));
         agent.adapter_id = Some(Cow::Borrowed(PROGRAM));
-        let agent = EventKind::AgentCreated(agent);
-        self.script.push_as(record, Cow::Borrowed("created:main"), agent);
+        self.script.begin(record, session, agent);
     }
 
     fn compacted(&mut self, record: &Record<'a>) {
-        let (kept, dropped, kept_first, summary_ref) = (None, None, None, None);
-        let action = ContextAction::Compact;
-        let edit = ContextEdited { agent: MAIN, action, kept, dropped, kept_first, summary_ref };
+        let edit = ContextEdited::new(MAIN, ContextAction::Compact);
         self.script.push(record, None, EventKind::ContextEdited(edit));
     }
 

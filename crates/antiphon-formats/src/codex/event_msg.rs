@@ -139,12 +139,8 @@ impl<'a> Rollout<'a, '_> {
     fn rolled_back(&mut self, entry: &Entry<'a>) {
         let Some(turns) = entry.payload.number("num_turns") else { return self.unknown(entry) };
         let edit = ContextEdited {
-            agent: self.agent.clone(),
-            action: ContextAction::Truncate,
-            kept: None,
-            dropped: None,
             kept_first: Some(self.context.roll_back(turns)),
-            summary_ref: None,
+            ..ContextEdited::new(self.agent.clone(), ContextAction::Truncate)
         };
         self.push(entry, EventKind::ContextEdited(edit));
     }

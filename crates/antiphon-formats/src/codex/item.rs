@@ -138,14 +138,7 @@ impl<'a> Rollout<'a, '_> {
     /// The items are the agent's context from here on, and repeat what was said before.
     pub(super) fn compacted(&mut self, entry: &Entry<'a>) {
         self.flush_thought();
-        let edit = ContextEdited {
-            agent: self.agent.clone(),
-            action: ContextAction::Compact,
-            kept: None,
-            dropped: None,
-            kept_first: None,
-            summary_ref: None,
-        };
+        let edit = ContextEdited::new(self.agent.clone(), ContextAction::Compact);
         self.push(entry, EventKind::ContextEdited(edit));
         self.context.compact();
         let items = elements(entry.payload.raw("replacement_history").unwrap_or_default());

@@ -74,7 +74,8 @@ fn only_thought(raw: &str) -> Option<&str> {
     }
 }
 
-fn called<'a>(record: &Record<'a>, call: &Object<'a>) -> Option<ToolCall<'a>> {
+/// Reads a call in the form of the Gemini API.
+pub(crate) fn called<'a>(record: &Record<'a>, call: &Object<'a>) -> Option<ToolCall<'a>> {
     Some(ToolCall {
         id: call.text("id")?,
         name: call.text("name").unwrap_or_default(),

@@ -8,7 +8,7 @@ use antiphon_model::{ContextAction, ContextEdited, Event, EventKind, Role, json}
 use super::PROGRAM;
 use super::chat::{Chat, Part};
 use super::message::{Made, answer, say, usage};
-use crate::line::{Record, records};
+use crate::line::{Record, each_record};
 use crate::merge::{EventStream, merge};
 use crate::script::{Script, blank, created, started};
 use crate::{Duplicate, Sink, Stream};
@@ -20,12 +20,7 @@ pub(super) fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
     let mut files: Vec<FileEvents<'a>> = Vec::new();
     for (number, stream) in (0..).zip(streams) {
         let mut chat = Chat::default();
-        for record in records(stream, number) {
-            match record {
-                Ok(record) => chat.line(record),
-                Err(problem) => sink.problem(problem),
-            }
-        }
+        each_record(stream, number, sink, |record, _| chat.line(record));
         files.push(FileEvents::of(stream.name, chat, &mut ids, number == 0, sink));
     }
     finish(files, sink);
@@ -125,9 +120,7 @@ impl<'a> EventBuilder<'a, '_> {
     }
 
     fn edit(&mut self, record: &Record<'a>, action: ContextAction, kept_first: Option<u64>) {
-        let agent = self.agent.clone();
-        let (kept, dropped, summary_ref) = (None, None, None);
-        let edit = ContextEdited { agent, action, kept, dropped, kept_first, summary_ref };
+        let edit = ContextEdited { kept_first, ..ContextEdited::new(self.agent.clone(), action) };
         self.script.push(record, None, EventKind::ContextEdited(edit));
     }
 

@@ -79,14 +79,11 @@ impl<'a> Conversation<'a> {
         let parsed = facts.object("model_config_json").or_else(|| facts.object("model_config"));
         self.model = parsed.and_then(|it| it.text("model_name")).or(model.map(Cow::Owned));
         let time = time_of(facts, "created_at");
-        let session = EventKind::SessionStarted(session);
-        self.script.push_as(record, Cow::Borrowed("session"), session);
         let mut agent = created(MAIN);
         agent.name = Some(Cow::Borrowed("Goose"));
         agent.adapter_id = Some(Cow::Borrowed(PROGRAM));
         agent.language_model = self.model.clone();
-        let agent = EventKind::AgentCreated(agent);
-        self.script.push_as(record, Cow::Borrowed("created:main"), agent);
+        self.script.begin(record, session, agent);
         [0, 1].into_iter().for_each(|at| self.script.set_time(at, time));
     }
 
@@ -151,9 +148,7 @@ impl<'a> Conversation<'a> {
     }
 
     fn compacted(&mut self, record: &Record<'a>) {
-        let (kept, dropped, kept_first, summary_ref) = (None, None, None, None);
-        let action = ContextAction::Compact;
-        let edit = ContextEdited { agent: MAIN, action, kept, dropped, kept_first, summary_ref };
+        let edit = ContextEdited::new(MAIN, ContextAction::Compact);
         self.script.push(record, None, EventKind::ContextEdited(edit));
     }
 }

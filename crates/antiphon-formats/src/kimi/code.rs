@@ -290,9 +290,7 @@ impl<'a> Wire<'a> {
     }
 
     fn edit(&mut self, record: &Record<'a>, action: ContextAction, kept_first: Option<u64>) {
-        let agent = self.agent.clone();
-        let (kept, dropped, summary_ref) = (None, None, None);
-        let edit = ContextEdited { agent, action, kept, dropped, kept_first, summary_ref };
+        let edit = ContextEdited { kept_first, ..ContextEdited::new(self.agent.clone(), action) };
         self.script.push(record, None, EventKind::ContextEdited(edit));
     }
 

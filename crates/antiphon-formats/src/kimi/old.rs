@@ -81,9 +81,7 @@ impl<'a> Screen<'a> {
             "StatusUpdate" => self.spent(record, &payload, agent, sink),
             "CompactionEnd" => {
                 self.open.remove(&agent);
-                let (kept, dropped, kept_first, summary_ref) = (None, None, None, None);
-                let action = ContextAction::Compact;
-                let edit = ContextEdited { agent, action, kept, dropped, kept_first, summary_ref };
+                let edit = ContextEdited::new(agent, ContextAction::Compact);
                 self.script.push(record, None, EventKind::ContextEdited(edit));
             }
             _ => {

@@ -253,15 +253,7 @@ impl<'a> Conversation<'a> {
         kept_first: Option<u64>,
         time: Option<Timestamp>,
     ) {
-        let (kept, dropped, summary_ref) = (None, None, None);
-        let edit = ContextEdited {
-            agent: self.agent.clone(),
-            action,
-            kept,
-            dropped,
-            kept_first,
-            summary_ref,
-        };
+        let edit = ContextEdited { kept_first, ..ContextEdited::new(self.agent.clone(), action) };
         let at = self.script.push(record, None, EventKind::ContextEdited(edit));
         self.script.set_time(at, time);
     }

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::line::{Object, Record, elements, records};
+use crate::line::{Object, Record, each_record, elements};
 use crate::{Sink, Stream};
 
 /// A session: its facts and its messages.
@@ -57,12 +57,7 @@ pub(super) fn gather<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) -> Vec
     let mut by_name: BTreeMap<&'a str, usize> = BTreeMap::new();
     for (number, stream) in (0..).zip(streams) {
         let mut lines = Vec::new();
-        for record in records(stream, number) {
-            match record {
-                Ok(record) => lines.push(record),
-                Err(problem) => sink.problem(problem),
-            }
-        }
+        each_record(stream, number, sink, |record, _| lines.push(record));
         let file = |record: Record<'a>| {
             let mut names = stream.name.rsplit('/');
             let name = names.next().unwrap_or_default();

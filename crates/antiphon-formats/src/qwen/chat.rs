@@ -4,12 +4,12 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use antiphon_model::{
-    ContextAction, ContextEdited, Event, EventKind, Message, Role, ToolCall, Usage, is_blank,
+    ContextAction, ContextEdited, Event, EventKind, Message, Role, Usage, is_blank,
 };
 
 use crate::chain::Chain;
 use crate::claude_code::block::add_content;
-use crate::gemini::output;
+use crate::gemini::{called, output};
 use crate::line::{Object, Record, elements};
 use crate::script::{Script, blank, created, started};
 use crate::{Duplicate, Sink};
@@ -85,13 +85,10 @@ impl<'a, 'i> Chat<'a, 'i> {
         session.cwd = object.text("cwd");
         session.branch = object.text("gitBranch");
         session.version = object.text("version");
-        let session = EventKind::SessionStarted(session);
-        self.script.push_as(record, Cow::Borrowed("session"), session);
         let mut agent = created(Cow::Borrowed(MAIN));
         agent.name = Some(Cow::Borrowed("Qwen Code"));
         agent.adapter_id = Some(Cow::Borrowed(PROGRAM));
-        let agent = EventKind::AgentCreated(agent);
-        self.script.push_as(record, Cow::Borrowed("created:main"), agent);
+        self.script.begin(record, session, agent);
     }
 
     fn learn(&mut self, object: &Object<'a>) {
@@ -217,14 +214,7 @@ impl<'a, 'i> Chat<'a, 'i> {
         let Some(summary) = history.first().filter(|_| subtype == "chat_compression") else {
             return self.keep(record, agent, subtype);
         };
-        let edit = ContextEdited {
-            agent: agent.clone(),
-            action: ContextAction::Compact,
-            kept: None,
-            dropped: None,
-            kept_first: None,
-            summary_ref: None,
-        };
+        let edit = ContextEdited::new(agent.clone(), ContextAction::Compact);
         let own = self.own(record);
         self.script.push(record, own, EventKind::ContextEdited(edit));
         let mut message = blank(agent.clone(), Role::User);
@@ -275,16 +265,6 @@ fn say<'a>(record: &Record<'a>, message: &mut Message<'a>, parts: &'a str) {
             add_content(message, record.body(raw));
         }
     }
-}
-
-fn called<'a>(record: &Record<'a>, call: &Object<'a>) -> Option<ToolCall<'a>> {
-    Some(ToolCall {
-        id: call.text("id")?,
-        name: call.text("name").unwrap_or_default(),
-        arguments: call.raw("args").map(|arguments| record.body(arguments)),
-        description: call.object("args").and_then(|arguments| arguments.text("description")),
-        ..ToolCall::default()
-    })
 }
 
 /// Converts token counts. The prompt includes cached input. Whether the answer includes thoughts
