@@ -1,9 +1,9 @@
 //! `cargo xtask growth`: what a library costs as it grows, as two tables.
 //!
 //! The first grows in bytes (`GROWTH_MB`, by default 0.1, 1 and 10 GB of generated sessions), the
-//! second in sessions of about 10 KB (`GROWTH_SESSIONS`, by default 100 to 50,000). What grows with
-//! the library is printed for each gigabyte or for each thousand sessions, so a column of equal
-//! numbers is linear growth; a column that falls is better.
+//! second in sessions of about 10 KB (`GROWTH_SESSIONS`, by default 100 to 50,000). Costs that grow
+//! with the library are printed per gigabyte or per thousand sessions, so a column of equal numbers
+//! is linear growth; a column that falls is better.
 
 use std::error::Error;
 use std::fs;
@@ -40,7 +40,7 @@ fn by_bytes(root: &Path, all: &Path) -> Result<(), Box<dyn Error>> {
         generate(&generator, &folder.join("home"), &size)?;
         let gigabytes = bytes_below(&folder.join("home/.claude"))? as f64 / 1e9;
         measure(root, &folder, &format!("{gigabytes:.2} GB"), gigabytes)?;
-        // The next one is larger, and both may not fit.
+        // The next one is larger, and there may not be room for both.
         fs::remove_dir_all(&folder)?;
     }
     Ok(())
@@ -97,7 +97,7 @@ fn measure(root: &Path, folder: &Path, name: &str, units: f64) -> Result<(), Box
     Ok(())
 }
 
-/// The best of so many runs, by CPU.
+/// The best of that many runs, by CPU time.
 fn best(bench: &Bench<'_>, runs: usize, words: &[&str]) -> Result<Used, Box<dyn Error>> {
     let binary: &PathBuf = &bench.binary;
     let all = (0..runs).filter_map(|_| bench.measure(binary, words));

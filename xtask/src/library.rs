@@ -1,5 +1,5 @@
-//! `cargo xtask library`: keeping, listing, counting and searching generated sessions, beside
-//! `grep` and beside agentsview, where it is installed.
+//! `cargo xtask library`: keeping, listing, counting and searching generated sessions, compared
+//! with `grep` and with agentsview, if it is installed.
 //!
 //! Sizes are megabytes, by default 100 and 1000 (`ANTIPHON_BENCH_MB=100,1000,4000`). The generator
 //! is not in this repository; without it there is nothing to keep.
@@ -43,7 +43,7 @@ pub(crate) fn run(root: &Path) -> Outcome {
     }
     let sizes = std::env::var_os("ANTIPHON_BENCH_MB");
     let sizes = sizes.and_then(|it| it.into_string().ok()).unwrap_or_else(|| "100,1000".to_owned());
-    // All are removed in the end: where many files have just gone, new ones are made slowly.
+    // All are removed at the end, because creating files is slow after many were removed.
     let all = std::env::temp_dir().join(format!("antiphon-library-{}", std::process::id()));
     let measured = sizes.split(',').try_for_each(|size| -> Result<(), Box<dyn Error>> {
         let folder = all.join(size);
@@ -55,7 +55,7 @@ pub(crate) fn run(root: &Path) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Makes so many megabytes of sessions below a home.
+/// Generates that many megabytes of sessions below a home folder.
 pub(crate) fn generate(
     generator: &Path,
     home: &Path,
@@ -112,7 +112,7 @@ impl Bench<'_> {
         Ok(used)
     }
 
-    /// Every needle that the generator has hidden, each in a process of its own.
+    /// Searches for every needle that the generator has hidden, each in a process of its own.
     fn needles(&self, home: &Path) -> Result<(), Box<dyn Error>> {
         let manifest: serde_json::Value =
             serde_json::from_slice(&fs::read(home.join("manifest.json"))?)?;
@@ -171,15 +171,17 @@ impl Bench<'_> {
         command
     }
 
-    /// `None` for what cannot be run. That nothing was found is an answer.
+    /// Measures a command; `None` if it cannot be run. An exit code for "nothing found" is a
+    /// result.
     pub(crate) fn measure(&self, program: &Path, words: &[&str]) -> Option<Used> {
         let mut words = words.to_vec();
         let program = program.to_string_lossy();
         words.insert(0, &program);
         words.splice(0..0, ["-c", MEASURE]);
-        let told = self.command(Path::new("python3"), &words).output().ok()?.stdout;
-        let told = String::from_utf8(told).ok()?;
-        let numbers: Vec<f64> = told.split_whitespace().filter_map(|it| it.parse().ok()).collect();
+        let output = self.command(Path::new("python3"), &words).output().ok()?.stdout;
+        let output = String::from_utf8(output).ok()?;
+        let numbers: Vec<f64> =
+            output.split_whitespace().filter_map(|it| it.parse().ok()).collect();
         match numbers[..] {
             [cpu, seconds, kilobytes, code] if code <= 1.0 => {
                 Some(Used { cpu, seconds, megabytes: kilobytes / 1000.0 })

@@ -1,4 +1,4 @@
-//! Calls by their id and by who made them, looked up without walking the session.
+//! Finds calls by their id and their agent, without searching the session.
 
 use std::collections::BTreeMap;
 
@@ -26,9 +26,9 @@ pub enum CallNotFound {
     },
 }
 
-/// How many similar ids are named.
+/// How many similar ids are suggested.
 const NEAR_MAX: usize = 3;
-/// How many agents are named that share an id.
+/// How many agents that share an id are named.
 const AGENTS_MAX: usize = 10;
 
 impl<'s> CallIndex<'s> {
@@ -56,7 +56,7 @@ impl<'s> CallIndex<'s> {
         self.by_agent.get(agent.index()).map_or(&[], Vec::as_slice)
     }
 
-    /// The calls from one to another, both counted: of their agent, if one made both.
+    /// The calls from one to another, inclusive; of their agent only, if one agent made both.
     pub fn between(&self, from: CallIx, to: CallIx) -> &[CallIx] {
         let agent = self.session.call(from).agent;
         let calls = match agent == self.session.call(to).agent {
@@ -69,7 +69,7 @@ impl<'s> CallIndex<'s> {
     }
 
     /// The call that an id means: the given agent's, or else the main agent's, or else the only
-    /// agent's that made one. Of several, the first that does not stand before `start`.
+    /// agent's with such a call. Of several, the first that does not come before `start`.
     pub fn find(
         &self,
         id: &str,
@@ -96,7 +96,7 @@ impl<'s> CallIndex<'s> {
         known.keys().next().copied().and_then(of).ok_or(CallNotFound::Unknown)
     }
 
-    /// Ids that begin or end as this one does, for whoever mistyped it.
+    /// Ids with the same beginning or end as this one, as suggestions for a mistyped id.
     pub fn near(&self, id: &str) -> Vec<String> {
         let likeness = |other: &str| {
             let same = |(a, b): &(char, char)| a.eq_ignore_ascii_case(b);

@@ -1,6 +1,7 @@
-//! Columns that do not waste memory: a session of a million events must stay small.
+//! Columns that waste little memory: a session of a million events must stay small.
 
-/// Pushes, growing by a quarter instead of doubling: at most 1.25 times what is needed is kept.
+/// Pushes, growing by a quarter instead of doubling: at most 1.25 times the necessary memory is
+/// used.
 pub(super) fn push_tight<T>(column: &mut Vec<T>, value: T) {
     if column.len() == column.capacity() {
         column.reserve_exact((column.len() / 4).max(16));

@@ -1,15 +1,16 @@
-//! Ids that count: `msg_001`, `msg_002` and on, found by their number.
+//! Numbered ids: `msg_001`, `msg_002` and so on, found by their number.
 //!
 //! Most logs number their messages. A hash table of a million such ids misses the cache at every
 //! line; here the next id is next to the last one.
 
 use std::collections::BTreeMap;
 
-/// A page is small, so that numbers scattered by a hostile log cost little more than its lines.
+/// A page is small, so that numbers scattered by a hostile log take little more room than its
+/// lines.
 const PAGE: usize = 64;
 const EMPTY: u32 = u32::MAX;
 
-/// From the number of an id to whatever stands for it.
+/// A map from the number of an id to an index.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Numbered {
     pages: Vec<[u32; PAGE]>,
@@ -19,10 +20,10 @@ pub(super) struct Numbered {
 }
 
 impl Numbered {
-    /// The number of an id that is written as we write it; all others are kept elsewhere.
+    /// The number of an id in canonical form; all others are kept elsewhere.
     pub(super) fn number(id: &str) -> Option<u64> {
         let digits = id.strip_prefix("msg_")?.as_bytes();
-        // At least three digits, and no zero before more than that: one id, one number.
+        // At least three digits, without leading zeros beyond that: one id, one number.
         let is_canonical = digits.len() == 3 || (digits.len() > 3 && digits.first() != Some(&b'0'));
         if !is_canonical || digits.len() > 15 {
             return None;

@@ -1,7 +1,7 @@
-//! Phases by rule, where nobody recorded any.
+//! Phases by rule, if none were recorded.
 //!
-//! Each call is given a phase by what it does; calls of one phase that follow one another are one
-//! stretch. The longer the stretch, the surer the reading.
+//! Each call is given a phase by what it does; consecutive calls of one phase are one group. The
+//! longer the group, the higher the confidence.
 
 use std::collections::BTreeSet;
 
@@ -14,10 +14,10 @@ use crate::shell::{self, Script};
 use crate::words::words;
 use crate::{CallIndex, Category, Reading, category};
 
-/// How many calls are the end of a session.
+/// How many calls count as the end of a session.
 const LAST: usize = 3;
 
-/// What a call is for. Understanding needs no calls, so that no call shows it.
+/// What a call is for. There is no `understand`, because that needs no calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Explore,
@@ -39,16 +39,16 @@ impl Kind {
     }
 }
 
-/// One agent's calls, divided into phases:
+/// Divides one agent's calls into phases:
 ///
-/// - `plan`: a call that plans, manages tasks or turns to somebody, or whose tool says `plan`; but
-///   a lone call that manages tasks, in the midst of another phase, belongs to that;
+/// - `plan`: a call that plans, manages tasks or interacts, or whose tool's name contains `plan`;
+///   but a single call that manages tasks, in the middle of another phase, belongs to that;
 /// - `verify`: a command that tests, checks types or lints; a query whose tool or description says
-///   that it checks, after a change or among the last three calls; a file read that was changed
+///   that it checks, after a change or among the last three calls; reading a file that was changed
 ///   before, when nothing is changed any more;
-/// - `execute`: any other action; `explore`: any other perception; `mixed`: a tool that is unknown.
+/// - `execute`: any other action; `explore`: any other perception; `mixed`: an unknown tool.
 ///
-/// A stretch of three calls or more is `high`, two are `medium`, one is `low`, and so is `mixed`.
+/// A group of three calls or more is `high`, two are `medium`, one is `low`, and so is `mixed`.
 pub fn automatic_phases(reading: &Reading<'_>, agent: AgentIx) -> Result<Vec<Phase>, BodyError> {
     automatic(reading, &CallIndex::new(reading.session), agent)
 }
@@ -122,8 +122,8 @@ fn kinds(reading: &Reading<'_>, calls: &[CallIx]) -> Result<Vec<Kind>, BodyError
     Ok(kinds)
 }
 
-/// To write down several tasks is a plan. To tick one off while at work is part of the work, and
-/// should not cut it in two.
+/// Writing down several tasks is a plan. Ticking one off while at work is part of the work, and
+/// should not split it.
 fn absorb_bookkeeping(
     reading: &Reading<'_>,
     calls: &[CallIx],
@@ -143,7 +143,7 @@ fn absorb_bookkeeping(
     Ok(())
 }
 
-/// Where in an agent's work a call stands.
+/// The position of a call in an agent's work.
 struct Moment {
     is_after_change: bool,
     is_last: bool,
@@ -191,8 +191,8 @@ fn is_check_tool(tool: &str) -> bool {
     })
 }
 
-/// Whether a description says that something is checked. Tests are also written: only who runs
-/// them checks.
+/// Whether a description says that something is checked. Tests are also written: only running them
+/// is a check.
 fn is_about_checking(description: &str) -> bool {
     let (mut runs, mut tests) = (false, false);
     let says_so = words(description).any(|word| {
