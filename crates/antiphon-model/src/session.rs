@@ -1,7 +1,7 @@
 //! The fold: the result of all events so far.
 //!
-//! A session consists of columns and places. An event leaves a row of some eighty bytes, its id,
-//! and a number in its agent's transcript; its content stays in the source and is read through
+//! A session consists of columns and places. An event leaves a row of 56 bytes, its id, and a
+//! number in its agent's transcript; its content stays in the source and is read through
 //! [`Bodies`](crate::Bodies). Every lookup uses a table that is built as events arrive, so folding
 //! never looks back over the log.
 
@@ -14,12 +14,14 @@ mod entry;
 mod info;
 mod numbered;
 mod parent;
+mod row;
 mod strings;
+mod usages;
 
 use crate::event::Text;
 use crate::{
-    AgentIx, CallIx, Event, EventIx, EventKind, Message, Place, Problem, ProblemKind, Role,
-    Timestamp, Usage, is_blank,
+    AgentIx, Event, EventIx, EventKind, Message, Place, Problem, ProblemKind, Role, Timestamp,
+    Usage, is_blank,
 };
 pub use agent::{Agent, Parent};
 pub use call::Call;
@@ -28,7 +30,9 @@ pub use detail::Detail;
 pub use edit::{ContextEdit, Selection};
 pub use entry::{Entry, EntryKind};
 pub use info::Info;
+use row::{Draft, Row};
 use strings::{StrIx, Strings};
+use usages::Usages;
 
 /// A folded session.
 #[derive(Debug, Default, Clone)]
@@ -52,7 +56,10 @@ pub struct Session {
     words: Strings,
     makers: parent::Makers,
 
+    /// Contents that do not stand in the lines of their events.
+    far_content: Sparse<Place>,
     more_content: Sparse<Place>,
+    utterance_refs: Sparse<RawRef>,
     request_ids: Sparse<StrIx>,
     edits: Sparse<edit::ContextEdit>,
     /// The types of unknown events.
@@ -61,7 +68,7 @@ pub struct Session {
     replies: Sparse<RawRef>,
     previous: Sparse<RawRef>,
     durations: Sparse<u64>,
-    usages: Sparse<(Usage, Option<StrIx>)>,
+    usages: Usages,
     /// The costs that requests declare, in dollars.
     declared_costs: Sparse<f64>,
     /// Requests of which only a part of the tokens is reported.
@@ -97,51 +104,17 @@ pub enum MessageRef<'s> {
     Dangling(&'s str),
 }
 
-/// A reference in four bytes: nothing, an event, or (top bit) a word that names none.
+/// A reference in four bytes: an event, or (top bit) a word that names none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct RawRef(u32);
 
 impl RawRef {
-    const NONE: Self = Self(u32::MAX);
     const DANGLING: u32 = 1 << 31;
-}
-
-/// What the fold keeps of an event.
-#[derive(Debug, Clone)]
-struct Row {
-    line: Place,
-    content: Place,
-    at: i64,
-    line_number: u32,
-    id: StrIx,
-    agent: u32,
-    source: Source,
-    utterance_ref: RawRef,
-    call: u32,
-    calls_from: u32,
-    call_count: u16,
-    kind: EntryKind,
-    is_error: bool,
 }
 
 /// Times that differ by less than this do not determine an order.
 const CLOCK_MS: i64 = 1000;
-const NO_TIME: i64 = i64::MIN;
 const NOBODY: u32 = u32::MAX;
-
-impl Row {
-    fn at(&self) -> Option<Timestamp> {
-        (self.at != NO_TIME).then(|| Timestamp::from_millis(self.at))
-    }
-
-    fn agent(&self) -> Option<AgentIx> {
-        (self.agent != NOBODY).then_some(AgentIx(self.agent))
-    }
-
-    fn call(&self) -> Option<CallIx> {
-        (self.call != NOBODY).then_some(CallIx(self.call))
-    }
-}
 
 impl Session {
     /// Adds one more event. Never fails: what does not fit becomes a problem.
@@ -218,9 +191,9 @@ impl Session {
 
     /// Every message with tokens or a cost, in the order of the log, with the model that was used.
     pub fn requests(&self) -> impl Iterator<Item = (Entry<'_>, Usage, Option<&str>)> {
-        self.usages.iter().map(|(event, (usage, model))| {
+        self.usages.iter().map(|(event, usage, model)| {
             let model = model.map(|model| self.words.get(model));
-            (self.entry(EventIx(event)), *usage, model)
+            (self.entry(EventIx(event)), usage, model)
         })
     }
 
@@ -234,8 +207,8 @@ impl Session {
     /// All tokens, each counted at the message that used it.
     pub fn usage(&self) -> Usage {
         let mut total = Usage::default();
-        for (_, (usage, _)) in self.usages.iter() {
-            total += *usage;
+        for (_, usage, _) in self.usages.iter() {
+            total += usage;
         }
         total
     }
@@ -259,7 +232,9 @@ impl Session {
             + self.call_ids.heap_bytes()
             + self.words.heap_bytes()
             + self.makers.heap_bytes()
+            + self.far_content.heap_bytes()
             + self.more_content.heap_bytes()
+            + self.utterance_refs.heap_bytes()
             + self.request_ids.heap_bytes()
             + self.edits.heap_bytes()
             + self.event_types.heap_bytes()
@@ -282,21 +257,7 @@ impl Session {
     fn try_apply(&mut self, event: &Event<'_>) -> Option<()> {
         let ix = EventIx::next(self.rows.len())?;
         let id = self.define_id(ix, event)?;
-        let mut row = Row {
-            line: event.place,
-            content: Place::NONE,
-            at: event.at.map_or(NO_TIME, Timestamp::as_millis),
-            line_number: u32::try_from(event.line).unwrap_or(u32::MAX),
-            id,
-            agent: NOBODY,
-            source: Source::Own,
-            utterance_ref: RawRef::NONE,
-            call: NOBODY,
-            calls_from: 0,
-            call_count: 0,
-            kind: EntryKind::Unknown,
-            is_error: false,
-        };
+        let mut row = Draft::new(id, event.place, event.line, event.at);
         match &event.kind {
             EventKind::Message(message) => self.fold_message(ix, &mut row, message)?,
             EventKind::AgentCreated(agent) => self.fold_agent_created(ix, &mut row, agent)?,
@@ -348,6 +309,13 @@ impl Session {
             }
         }
         self.add_details(ix, event)?;
+        if let Some(reference) = row.utterance_ref {
+            self.utterance_refs.push(ix.0, reference);
+        }
+        let (row, elsewhere) = row.pack();
+        if let Some(content) = elsewhere {
+            self.far_content.push(ix.0, content);
+        }
         push_tight(&mut self.rows, row);
         Some(())
     }
@@ -360,7 +328,7 @@ impl Session {
         self.times = Some((if is_earlier { at } else { first }, last.max(at)));
     }
 
-    fn fold_message(&mut self, ix: EventIx, row: &mut Row, message: &Message<'_>) -> Option<()> {
+    fn fold_message(&mut self, ix: EventIx, row: &mut Draft, message: &Message<'_>) -> Option<()> {
         let agent = self.agent_named(&message.agent, ix)?;
         row.kind = EntryKind::Message(message.role);
         row.agent = agent.0;
@@ -377,7 +345,7 @@ impl Session {
             self.more_content.push(ix.0, body.place);
         }
         if let Some(id) = &message.utterance_ref {
-            row.utterance_ref = self.refer(id)?;
+            row.utterance_ref = Some(self.refer(id)?);
         }
         if let Some(id) = &message.request_id {
             let id = self.words.intern(id)?;
@@ -389,7 +357,6 @@ impl Session {
         {
             row.call = call.0;
         }
-        row.calls_from = u32::try_from(self.calls.len()).ok()?;
         for call in &message.tool_calls {
             self.add_call(ix, agent, call)?;
             row.call_count = row.call_count.checked_add(1)?;
@@ -419,7 +386,7 @@ impl Session {
                 None => None,
             };
             // A declared cost means a request, even without token counts.
-            self.usages.push(ix.0, (message.usage.unwrap_or_default(), model));
+            self.usages.push(ix.0, message.usage.unwrap_or_default(), model);
             if let Some(cost) = cost {
                 self.declared_costs.push(ix.0, cost);
             }
@@ -468,13 +435,10 @@ impl Session {
         }
     }
 
-    fn reference(&self, raw: RawRef) -> Option<MessageRef<'_>> {
-        if raw == RawRef::NONE {
-            None
-        } else if raw.0 & RawRef::DANGLING != 0 {
-            Some(MessageRef::Dangling(self.words.get(StrIx(raw.0 & !RawRef::DANGLING))))
-        } else {
-            Some(MessageRef::Event(EventIx(raw.0)))
+    fn reference(&self, raw: RawRef) -> MessageRef<'_> {
+        match raw.0 & RawRef::DANGLING {
+            0 => MessageRef::Event(EventIx(raw.0)),
+            _ => MessageRef::Dangling(self.words.get(StrIx(raw.0 & !RawRef::DANGLING))),
         }
     }
 

@@ -65,7 +65,8 @@ pub use hooks::{HookEpisode, hooks};
 pub use mermaid::mermaid;
 pub use perspective::{Perspective, PerspectiveKind, PerspectiveOptions, perspective};
 pub use phases::{
-    CallRange, Phase, automatic_phases, main_agent, phases, phases_of, phases_of_all,
+    AutomaticPhases, CallRange, Phase, automatic_phases, main_agent, phases, phases_of,
+    phases_of_all,
 };
 pub use prices::{ModelPrices, Prices, PricesError};
 pub use request::{Cost, CostBasis, Identity, Pricing, Request, requests};

@@ -14,8 +14,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::{CallIndex, Reading};
-use automatic::automatic;
-pub use automatic::automatic_phases;
+pub use automatic::{AutomaticPhases, automatic_phases};
 use recorded::recorded;
 
 /// A phase, or a note, in the words of STD-001's `PhaseAnnotation`.
@@ -151,7 +150,9 @@ pub fn phases_of_all(reading: &Reading<'_>) -> Result<Vec<Phase>, BodyError> {
     };
     let has_phases: BTreeSet<AgentIx> = phases.filter_map(whose).collect();
     for (agent, _) in session.agents().filter(|(agent, _)| !has_phases.contains(agent)) {
-        rows.extend(automatic(reading, &index, agent)?);
+        for phase in AutomaticPhases::of(reading, &index, agent)? {
+            rows.push(phase?);
+        }
     }
     Ok(rows)
 }
@@ -164,9 +165,8 @@ fn or_automatic(
 ) -> Result<Vec<Phase>, BodyError> {
     let is_recorded = annotations.iter().any(|phase| phase.phase_type.is_some());
     let Some(agent) = agent.filter(|_| !is_recorded) else { return Ok(annotations) };
-    let mut phases = automatic(reading, index, agent)?;
-    phases.extend(annotations);
-    Ok(phases)
+    let phases = AutomaticPhases::of(reading, index, agent)?;
+    phases.chain(annotations.into_iter().map(Ok)).collect()
 }
 
 /// The main agent of a session: the first without a parent that made a call.

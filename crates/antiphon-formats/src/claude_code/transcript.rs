@@ -91,18 +91,12 @@ impl<'a> Transcript<'a> {
 
     /// The events by agent: the oldest versions wrote sub-agents into the main file.
     pub(super) fn finish(self) -> Vec<(Agent<'a>, Vec<Event<'a>>)> {
-        let mut by_agent: Vec<(Agent<'a>, Vec<Event<'a>>)> = Vec::new();
-        let mut known: BTreeMap<Agent<'a>, usize> = BTreeMap::new();
-        for (agent, event) in self.events {
-            match known.get(&agent).and_then(|&at| by_agent.get_mut(at)) {
-                Some((_, events)) => events.push(event),
-                None => {
-                    known.insert(agent.clone(), by_agent.len());
-                    by_agent.push((agent, vec![event]));
-                }
-            }
-        }
-        by_agent
+        by_agent(self.into_events())
+    }
+
+    /// What else is known of the file is not needed any more, and may be as much.
+    fn into_events(self) -> Vec<(Agent<'a>, Event<'a>)> {
+        self.events
     }
 
     fn line(&mut self, record: &Record<'a>, shared: &mut Shared<'a>, sink: &mut dyn Sink<'a>) {
@@ -494,4 +488,26 @@ fn blank<'a>(agent: &Agent<'a>, role: Role) -> Message<'a> {
 fn service_id<'a>(api: &Object<'a>) -> Option<&'a str> {
     const LEN_MIN: usize = 20;
     api.id("id").filter(|id| id.starts_with("msg_") && id.len() >= LEN_MIN)
+}
+
+/// Events by their agents, who come in the order of their first events. Events are large and may be
+/// many: they are taken from the end, so that the room which they leave can be given back.
+fn by_agent<'a>(mut events: Vec<(Agent<'a>, Event<'a>)>) -> Vec<(Agent<'a>, Vec<Event<'a>>)> {
+    const STEP: usize = 4096;
+    let mut by_agent: BTreeMap<Agent<'a>, (usize, Vec<Event<'a>>)> = BTreeMap::new();
+    while let Some((agent, event)) = events.pop() {
+        let (first, own) = by_agent.entry(agent).or_default();
+        *first = events.len();
+        own.push(event);
+        if events.len().is_multiple_of(STEP) {
+            events.shrink_to_fit();
+        }
+    }
+    let mut by_agent: Vec<_> = by_agent.into_iter().collect();
+    by_agent.sort_by_key(|(_, (first, _))| *first);
+    let in_order = by_agent.into_iter().map(|(agent, (_, mut events))| {
+        events.reverse();
+        (agent, events)
+    });
+    in_order.collect()
 }

@@ -3,7 +3,7 @@
 use super::column::push_tight;
 use super::info::change_text;
 use super::strings::StrIx;
-use super::{EntryKind, Row, Session};
+use super::{Draft, EntryKind, Session};
 use crate::{AgentCreated, AgentEnded, AgentIx, CallIx, EventIx, Rule};
 
 /// An agent of a session.
@@ -182,7 +182,7 @@ impl Session {
     pub(super) fn fold_agent_created(
         &mut self,
         ix: EventIx,
-        row: &mut Row,
+        row: &mut Draft,
         created: &AgentCreated<'_>,
     ) -> Option<()> {
         row.kind = EntryKind::AgentCreated;
@@ -220,7 +220,7 @@ impl Session {
     pub(super) fn fold_agent_ended(
         &mut self,
         ix: EventIx,
-        row: &mut Row,
+        row: &mut Draft,
         ended: &AgentEnded<'_>,
     ) -> Option<()> {
         row.kind = EntryKind::AgentEnded;

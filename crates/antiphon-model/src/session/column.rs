@@ -35,10 +35,6 @@ impl<T> Sparse<T> {
         rest.iter().take_while(move |(other, _)| *other == at).map(|(_, value)| value)
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = (u32, &T)> {
-        self.0.iter().map(|(at, value)| (*at, value))
-    }
-
     pub(super) fn heap_bytes(&self) -> usize {
         self.0.capacity() * size_of::<(u32, T)>()
     }

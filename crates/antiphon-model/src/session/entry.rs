@@ -83,12 +83,12 @@ impl<'s> Entry<'s> {
 
     /// The line's number in its stream, from 1.
     pub fn line_number(self) -> u64 {
-        u64::from(self.row.line_number)
+        self.row.line_number()
     }
 
     /// The whole line.
     pub fn line(self) -> Place {
-        self.row.line
+        self.row.line()
     }
 
     pub fn kind(self) -> EntryKind {
@@ -122,12 +122,12 @@ impl<'s> Entry<'s> {
     }
 
     pub fn source(self) -> Source {
-        self.row.source
+        self.row.source()
     }
 
     /// The raw content, if there is one.
     pub fn content(self) -> Option<Place> {
-        Some(self.row.content).filter(|place| !place.is_none())
+        self.row.content(self.ix.0, &self.session.far_content)
     }
 
     /// The content and all further content, if a message is kept in several pieces.
@@ -153,32 +153,42 @@ impl<'s> Entry<'s> {
     pub fn is_utterance(self) -> bool {
         self.row.kind == EntryKind::Message(Role::Assistant)
             && self.row.call_count == 0
-            && !self.row.content.is_none()
+            && self.row.has_content()
     }
 
     /// The message whose words these are.
     pub fn utterance_ref(self) -> Option<MessageRef<'s>> {
-        self.session.reference(self.row.utterance_ref)
+        let raw = self.session.utterance_refs.get(self.ix.0);
+        raw.map(|&raw| self.session.reference(raw))
     }
 
     pub fn causes(self) -> impl Iterator<Item = MessageRef<'s>> {
         let session = self.session;
-        session.causes.all(self.ix.0).filter_map(|&raw| session.reference(raw))
+        session.causes.all(self.ix.0).map(|&raw| session.reference(raw))
     }
 
     pub fn reply_to(self) -> Option<MessageRef<'s>> {
-        self.session.replies.get(self.ix.0).and_then(|&raw| self.session.reference(raw))
+        self.session.replies.get(self.ix.0).map(|&raw| self.session.reference(raw))
     }
 
     /// The entry before this one, if the log says that it is not the one in the line before.
     pub fn previous(self) -> Option<MessageRef<'s>> {
-        self.session.previous.get(self.ix.0).and_then(|&raw| self.session.reference(raw))
+        self.session.previous.get(self.ix.0).map(|&raw| self.session.reference(raw))
     }
 
     /// The calls that this message makes.
     pub fn calls(self) -> impl Iterator<Item = (CallIx, &'s Call)> {
-        let first = self.row.calls_from;
-        (first..first + u32::from(self.row.call_count))
+        let count = u32::from(self.row.call_count);
+        let first = match count {
+            0 => 0,
+            // Calls stand in the order of events, and those of an event that could not be folded
+            // before its own.
+            _ => {
+                let end = self.session.calls.partition_point(|call| call.event <= self.ix);
+                u32::try_from(end).unwrap_or(u32::MAX).saturating_sub(count)
+            }
+        };
+        (first..first + count)
             .filter_map(move |n| Some((CallIx(n), self.session.calls.get(n as usize)?)))
     }
 
@@ -202,7 +212,7 @@ impl<'s> Entry<'s> {
 
     /// The tokens of this message, if they are known.
     pub fn usage(self) -> Option<Usage> {
-        let usage = self.session.usages.get(self.ix.0).map(|(usage, _)| *usage);
+        let usage = self.session.usages.get(self.ix.0).map(|(usage, _)| usage);
         usage.filter(|usage| !usage.is_zero() || self.declared_cost_usd().is_none())
     }
 

@@ -25,7 +25,7 @@ pub(super) struct Strings {
 impl Strings {
     /// The number of `string`, new or known; `None` when 4 GiB of strings are full.
     pub(super) fn intern(&mut self, string: &str) -> Option<StrIx> {
-        if let Some(number) = Numbered::number(string) {
+        if let Some(number) = self.numbered.number(string) {
             if let Some(known) = self.numbered.get(number) {
                 return Some(StrIx(known));
             }
@@ -56,7 +56,7 @@ impl Strings {
     }
 
     pub(super) fn known(&self, string: &str) -> Option<StrIx> {
-        match Numbered::number(string) {
+        match self.numbered.known(string) {
             Some(number) => self.numbered.get(number).map(StrIx),
             None => self.find(self.hasher.hash_one(string), string),
         }

@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::CallIx;
 use crate::{Bodies, Line, MemoryBodies, Place, decode};
 
 /// Folds lines of JSON; what does not decode becomes a problem.
