@@ -1,21 +1,21 @@
-//! Files in blocks: as many whole lines as a megabyte holds, or one longer line.
+//! Files in blocks: as many whole lines as fit into a megabyte, or one longer line.
 //!
-//! A packed copy has a frame for each, and the catalogue filters for its parts. So what is found in
-//! a filter is read without the rest of the file, and no word stands half in one and half in
-//! another.
+//! A packed copy has a frame for each block, and the catalogue has filters for the parts of each.
+//! So a match in a filter is read without the rest of the file, and no word is split between two
+//! blocks.
 
 use std::io::{self, Read};
 
 use memchr::{memchr, memrchr};
 
 const BLOCK_BYTES: usize = 1 << 20;
-/// Parts are cut in the same way.
+/// The size of a part of a block, which is cut in the same way as blocks.
 const PART_BYTES: usize = 256 << 10;
-/// A line that is longer is cut: something has to fit into memory.
+/// The length at which a longer line is cut, to bound memory.
 pub const LINE_BYTES_MAX: usize = 64 << 20;
 
-/// How long the first piece of that size is of what begins with this; `None` if that takes more to
-/// tell.
+/// The length of the first block or part of these bytes, for a given size; `None` if more bytes are
+/// needed to decide.
 fn first(bytes: &[u8], size: usize, is_all: bool) -> Option<usize> {
     let Some((front, back)) = bytes.split_at_checked(size) else {
         return (is_all && !bytes.is_empty()).then_some(bytes.len());
@@ -29,7 +29,7 @@ fn first(bytes: &[u8], size: usize, is_all: bool) -> Option<usize> {
     }
 }
 
-/// The blocks of what is in memory.
+/// The blocks of bytes in memory.
 pub fn blocks(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     cut(bytes, BLOCK_BYTES)
 }
@@ -47,7 +47,7 @@ fn cut(mut bytes: &[u8], size: usize) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// Hands on the blocks of what is read, one after the other.
+/// Calls `each` with every block of what is read, in order.
 pub fn each_block(
     mut from: impl Read,
     mut each: impl FnMut(&[u8]) -> io::Result<()>,

@@ -1,4 +1,4 @@
-//! What a backend answers, and in what words it is asked.
+//! The interface of a catalogue: questions and answers that every backend supports.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use thiserror::Error;
 use crate::search::{Found, Search};
 use crate::{Key, Record, Row, SessionQuery, SessionSort, Stamp, Summary, Texts, list, stats};
 
-/// A change of the catalogue.
+/// A change to the catalogue.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Change {
     Replace(Box<Record>),
@@ -31,16 +31,16 @@ pub struct RollUp {
 /// The first sessions of a list.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Page {
-    /// In order, each with what it cost.
+    /// In order, each with its tokens and cost.
     pub rows: Vec<(Row, Totals)>,
-    /// What all sessions call themselves that are wanted, shown or not, in no order.
+    /// The ids of all sessions that match, on this page or not, in no order.
     pub ids: Vec<Box<str>>,
 }
 
-/// Which events are wanted; what is not said does not matter.
+/// Which events match; a field that is `None` matches all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct EventQuery {
-    /// In small letters.
+    /// In lower case.
     pub tool: Option<String>,
     pub kind: Option<String>,
     pub since: Option<Timestamp>,
@@ -50,32 +50,31 @@ pub struct EventQuery {
 
 #[derive(Debug, Error)]
 pub enum CatalogError {
-    /// It says something that cannot be, or its checksum is wrong.
+    /// The catalogue contradicts itself, or a checksum is wrong.
     #[error("the catalogue is damaged: {0}")]
     Damaged(String),
-    /// It cannot be read or written just now.
+    /// The catalogue cannot be read or written at the moment.
     #[error("the catalogue cannot be used: {0}")]
     Unusable(String),
     #[error("cannot write `{path}`")]
     Write { path: PathBuf, source: std::io::Error },
 }
 
-/// What a backend answers.
+/// What every backend does.
 ///
-/// A request that several sessions hold counts for one of them: for the one in which it has the
-/// earliest time, then for the one whose id comes first. A recording does not count beside the
-/// agent's own file of the same session, and a session that another one holds among its files
-/// does not count beside that one.
+/// A request that several sessions contain counts for one of them: the one in which it has the
+/// earliest time, then the one whose key comes first. A recording does not count if the agent's own
+/// file of the same session is there, and a session whose files are among those of another one
+/// counts only as a part of that one.
 pub trait Catalog {
-    /// Every session that it holds.
+    /// Every session in the catalogue.
     fn rows(&self) -> Result<Vec<Row>, CatalogError>;
 
     /// The key and the stamp of every session.
     fn stamps(&self) -> Result<Vec<(Key, Stamp)>, CatalogError>;
 
-    /// The first of all sessions that are wanted, in an order: those that [`list`](Self::list)
-    /// would give of sessions that come as they changed, the last first. It asks neither for a tool
-    /// nor for a file.
+    /// The first of all sessions that match, in an order: the same as [`list`](Self::list) of all
+    /// sessions, the last changed first. The query must not name a tool or a file.
     fn page(
         &self,
         query: &SessionQuery,
@@ -83,34 +82,34 @@ pub trait Catalog {
         limit: usize,
     ) -> Result<Page, CatalogError>;
 
-    /// What [`set_mark`](Self::set_mark) said, if nothing was changed since.
+    /// The mark of the last [`set_mark`](Self::set_mark), if nothing was changed since.
     fn mark(&self) -> Result<Option<u64>, CatalogError>;
 
-    /// Notes the state of what is kept that the catalogue is in step with. Every change takes the
-    /// note away.
+    /// Stores a mark for the state of the store that the catalogue now agrees with. Every change
+    /// removes it.
     fn set_mark(&mut self, mark: u64) -> Result<(), CatalogError>;
 
-    /// Makes these changes, all or none, in this order.
+    /// Applies these changes in this order, all or none.
     fn write(&mut self, changes: &[Change]) -> Result<(), CatalogError>;
 
-    /// Puts what is now known of a session in the place of what was.
+    /// Replaces all that the catalogue knows about a session.
     fn replace(&mut self, record: Record) -> Result<(), CatalogError> {
         self.write(&[Change::Replace(Box::new(record))])
     }
 
-    /// Takes a session out, if it is there.
+    /// Removes a session, if it is there.
     fn remove(&mut self, session: Key) -> Result<(), CatalogError> {
         self.write(&[Change::Remove(session)])
     }
 
-    /// Says that nothing more is written for now: what was written, also by somebody who could not
-    /// say so any more, is put in order.
+    /// Ends a series of writes: optimises and seals what was written, including by a process that
+    /// was killed before it could do so.
     fn finish(&mut self) -> Result<(), CatalogError>;
 
-    /// Looks for words in some sessions.
+    /// Searches some sessions for words.
     fn search(&self, search: &Search<'_>, texts: &dyn Texts) -> Result<Found, CatalogError>;
 
-    /// Those of some sessions that hold a word in what is searched.
+    /// Which of some sessions contain a word in their searched text.
     fn holding(
         &self,
         sessions: &[&Key],
@@ -118,13 +117,13 @@ pub trait Catalog {
         texts: &dyn Texts,
     ) -> Result<BTreeSet<Key>, CatalogError>;
 
-    /// The sessions that hold such events, with how many.
+    /// The sessions that contain such events, each with their number.
     fn events(&self, query: &EventQuery) -> Result<Vec<(Key, u64)>, CatalogError>;
 
-    /// What every session spent: by the catalogue's own prices, or each request priced anew.
+    /// The usage of every session, at the catalogue's own prices or at these.
     fn sums(&self, prices: Option<&Prices>) -> Result<Vec<RollUp>, CatalogError>;
 
-    /// Of some sessions those that are wanted, in an order, each with what it cost.
+    /// Those of some sessions that match, in an order, each with its tokens and cost.
     fn list(
         &self,
         sessions: &[&Summary],

@@ -1,4 +1,4 @@
-//! What every backend has to pass.
+//! Tests that every backend has to pass.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -95,7 +95,7 @@ fn with_requests(id: &str, requests: Vec<RequestRow>) -> Record {
     Record { requests, ..record(id) }
 }
 
-/// How many requests count for each session.
+/// The number of requests that count for each session.
 fn counted(catalog: &dyn Catalog) -> BTreeMap<Key, u64> {
     let mut counts = BTreeMap::new();
     for RollUp { session, totals, .. } in catalog.sums(None).unwrap() {
@@ -118,7 +118,7 @@ fn a_session_comes_back_as_it_was_put_in() {
     }
 }
 
-/// Sessions that are put into a catalogue and searched, the first first.
+/// Sessions that are put into a catalogue and searched, in this order.
 struct Scene {
     catalog: Box<dyn Catalog>,
     shelf: Shelf,
@@ -131,7 +131,7 @@ impl Scene {
         backends().into_iter().map(scene).collect()
     }
 
-    /// Puts a session in, in the place of what it was.
+    /// Puts a session in, or replaces it.
     fn put(&mut self, id: &str, lines: &[String]) {
         let record = self.shelf.put(id, lines);
         self.sessions.retain(|it| it.key != record.row.key);
@@ -375,7 +375,7 @@ fn a_session_that_another_holds_does_not_count_beside_it() {
         let mut maker = with_requests("maker", vec![request("1", 1, 7), request("2", 2, 8)]);
         maker.row.main = Some(main_file("maker"));
         maker.row.parts = vec![main_file("thread"), main_file("another")];
-        // The same as the second, read by itself.
+        // The same session as the second, read by itself.
         let mut thread = with_requests("thread", vec![request("otherwise", 2, 8)]);
         thread.row.main = Some(main_file("thread"));
         catalog.replace(thread.clone()).unwrap();
@@ -476,8 +476,8 @@ fn sessions_are_found_by_what_their_events_are() {
     }
 }
 
-/// A session that may be put in: its number, whether it is a recording, and its requests, by
-/// number and time.
+/// A session that a property test puts in: its number, whether it is a recording, and its requests,
+/// by number and time.
 type Put = (u8, bool, Vec<(u8, i64)>);
 
 fn put(&(number, is_recorded, ref requests): &Put) -> Record {
@@ -491,7 +491,7 @@ fn put(&(number, is_recorded, ref requests): &Put) -> Record {
     record
 }
 
-/// The same as the catalogue counts, from the definition.
+/// The number of requests that should count for each session, worked out from the definition.
 fn expected(records: &BTreeMap<Key, Record>) -> BTreeMap<Key, u64> {
     let own: BTreeSet<&str> = records
         .values()

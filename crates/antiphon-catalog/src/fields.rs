@@ -1,4 +1,5 @@
-//! What the events of a session are, so that a session without such events is not opened.
+//! The kinds and tools of a session's events, so that a search opens no session without the ones it
+//! looks for.
 
 use std::collections::BTreeSet;
 
@@ -6,14 +7,15 @@ use antiphon_model::Session;
 
 use crate::search::Query;
 
-/// A session that has more tools than fit into this is hostile: it is opened.
+/// A session whose tools take more than this is hostile: no fields are stored, and it is always
+/// opened.
 const BYTES_MAX: usize = 64 << 10;
 
 /// The kinds of all events of a session, its tools, and whether one is an error.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Fields {
     kinds: BTreeSet<&'static str>,
-    /// In small letters.
+    /// In lower case.
     tools: BTreeSet<String>,
     has_errors: bool,
 }
@@ -30,8 +32,8 @@ impl Fields {
         fields
     }
 
-    /// The words that stand for them, each of which is in no other's place; nothing, if that would
-    /// be too much.
+    /// One string for each field, with a prefix that keeps the kinds of fields apart; `None` if
+    /// they take too much room.
     pub(crate) fn words(&self) -> Option<Vec<String>> {
         let kinds = self.kinds.iter().map(|kind| kind_word(kind));
         let tools = self.tools.iter().map(|tool| tool_word(tool));
@@ -52,9 +54,9 @@ fn tool_word(tool: &str) -> String {
     format!("tool:{tool}")
 }
 
-/// The words of the fields that a session must have to be what a query asks for.
+/// The strings of the fields that a session must have to match a query.
 pub(crate) fn wanted(query: &Query) -> Vec<String> {
-    // All others are about words, or about the session as a whole.
+    // The other fields are about words, or about the session as a whole.
     let Query { role, tool, is_error, .. } = query;
     let (role, tool) = (role.as_deref().map(kind_word), tool.as_deref().map(tool_word));
     let error = is_error.then(|| ERROR.to_owned());

@@ -1,14 +1,16 @@
-//! Which blocks of a file may hold a word: a set of the n-grams of each, as a Bloom filter.
+//! Which blocks of a file may contain a word: a set of the n-grams of each block, as a Bloom
+//! filter.
 //!
-//! A block whose filter lacks one n-gram of a word does not hold the word; one that has all of
-//! them is looked into. Capital and small letters are the same. Only letters and digits count:
-//! everything else a program may write in another way (`\n`, `\/`, `\u00e9`).
+//! A block whose filter lacks one n-gram of a word does not contain the word; a block that has all
+//! of them is read. Case is ignored. Only letters and digits count: a program may write everything
+//! else in another way (`\n`, `\/`, `\u00e9`).
 //!
-//! Trigrams rule out most blocks, but a long text has every common one. So a long text has a filter
-//! of its 5-grams of letters, too: of a word that is nowhere, one at least is hardly ever there.
+//! Trigrams rule out most blocks, but a long text has every common trigram. So a long text also has
+//! a filter of its 5-grams of letters: of a word that is nowhere, at least one is almost always
+//! missing.
 //!
-//! The n-grams are dealt out to segments, each a small filter of its own. A word that has a rare
-//! n-gram is ruled out by the segment of that one, and the others are not read.
+//! The n-grams are distributed over segments, each a small filter of its own. A word with a rare
+//! n-gram is ruled out by the segment of that n-gram, and the other segments are not read.
 
 mod grams;
 mod maker;
@@ -21,10 +23,10 @@ pub(crate) use maker::FilterMaker;
 const TRIGRAM_SEGMENT_BITS: u32 = 4;
 const TRIGRAM_SEGMENTS: usize = 1 << TRIGRAM_SEGMENT_BITS;
 const FIVE_SEGMENT_BITS: u32 = 3;
-/// So many small filters make up one: those of trigrams, and then those of 5-grams.
+/// The number of segments of a filter: first those of trigrams, then those of 5-grams.
 pub(crate) const SEGMENTS: usize = TRIGRAM_SEGMENTS + (1 << FIVE_SEGMENT_BITS);
 
-/// An n-gram, as a number that has nothing to do with those of its neighbours.
+/// An n-gram, hashed, so that similar n-grams have unrelated numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Gram {
     Three(u64),
@@ -35,7 +37,7 @@ pub(crate) enum Gram {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Filter {
     bits: Vec<u8>,
-    /// Where each segment stands.
+    /// The range of each segment.
     segments: [Range<usize>; SEGMENTS],
 }
 
@@ -58,7 +60,7 @@ impl Gram {
         }
     }
 
-    /// The places of an n-gram in a segment of so many bits.
+    /// The bits of an n-gram in a segment of this size.
     fn places(self, bits: usize) -> [usize; 2] {
         let (Self::Three(spread) | Self::Five(spread)) = self;
         let place = |part: u64| {
@@ -73,8 +75,8 @@ fn spread(gram: u32) -> u64 {
     (mixed ^ (mixed >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9)
 }
 
-/// How many bits there are for each n-gram of a segment; two of them are set. A trigram that is not
-/// there seems to be, one time in twelve; a 5-gram, one time in twenty.
+/// How many bits a segment has for each n-gram; each n-gram sets two of them. False positives are
+/// one in twelve for trigrams and one in twenty for 5-grams.
 fn bits_per_gram(segment: usize) -> usize {
     if is_of_fives(segment) { 8 } else { 6 }
 }
@@ -113,10 +115,10 @@ impl Filter {
     }
 }
 
-/// Whether a block may hold these n-grams, which are of the segment with that number; `false` is
-/// certain.
+/// Whether a block may contain all of these n-grams, which belong to the segment with this number;
+/// `false` is certain.
 pub(crate) fn may_hold(nth: usize, segment: &[u8], grams: &[Gram]) -> bool {
-    // There is no filter of the 5-grams of a short text.
+    // A short text has no filter of 5-grams.
     if segment.is_empty() && is_of_fives(nth) {
         return true;
     }

@@ -1,4 +1,4 @@
-//! From a session that was read to what the catalogue holds of it.
+//! From a session that was read to its record in the catalogue.
 
 use std::cell::Cell;
 
@@ -13,11 +13,10 @@ use super::{EventRow, FileBlocks, LineAt, Record, RequestId, RequestRow, Row, St
 use crate::blocks::{blocks, parts};
 use crate::{Key, Origin};
 
-/// What was said at greater length is found by its beginning; a search that looks for everything
-/// looks into all of it.
+/// The ranked index contains this much of a message; an ordinary search reads all of it.
 const PROSE_BYTES_MAX: usize = 256 << 10;
 
-/// So many columns of a title are shown in a list.
+/// The width of a title in a list, in columns.
 pub const TITLE_WIDTH: usize = 60;
 
 /// The session that a record is about.
@@ -28,30 +27,31 @@ pub struct Subject<'a> {
     pub stamp: Stamp,
     /// When something was last added to it.
     pub changed_at: Timestamp,
-    /// What it is called, where the session does not say so.
+    /// The session's name, if the session does not have one itself.
     pub name: &'a str,
-    /// The program that ran it, where the session does not say so.
+    /// The program that ran it, if the session does not say.
     pub agent: Option<&'a str>,
     /// The format's name in the registry.
     pub format: &'a str,
 }
 
-/// What is made of a session's files: filters, by the numbers of their streams.
+/// The filters of a session's files, by the numbers of their streams, while they are built.
 #[derive(Debug)]
 pub struct Index {
     maker: Lent,
     files: Vec<FileBlocks>,
-    /// Whether the filters are made of all bytes, for each file; otherwise they are still to be
-    /// made.
+    /// For each file, whether its filters were built from all of its bytes; otherwise they are
+    /// built later.
     are_made: Vec<bool>,
 }
 
 thread_local! {
-    /// Its table is larger than most sessions, and making one takes longer than reading them.
+    /// One per thread: its table is larger than most sessions, and allocating it takes longer than
+    /// reading them.
     static MAKER: Cell<Option<FilterMaker>> = const { Cell::new(None) };
 }
 
-/// The thread's maker of filters, while somebody has it.
+/// The thread's [`FilterMaker`], while it is in use.
 #[derive(Debug)]
 struct Lent(Option<FilterMaker>);
 
@@ -67,7 +67,7 @@ impl Lent {
 
 impl Drop for Lent {
     fn drop(&mut self) {
-        // A thread that ends has no use for it.
+        // Fails only in a thread that is ending and needs it no more.
         let _ = MAKER.try_with(|maker| maker.set(self.0.take()));
     }
 }
@@ -79,7 +79,8 @@ impl Default for Index {
 }
 
 impl Index {
-    /// Takes a file. If its bytes are not those of a stream, its filters are of all that it holds.
+    /// Adds a file. If its bytes are not those of a stream, its filters are built from all of its
+    /// content.
     pub fn add(&mut self, name: &str, bytes: Option<&[u8]>) {
         let made = bytes.map(|bytes| filters(self.maker.get(), bytes, |part| vec![part]));
         self.are_made.push(made.is_some());
@@ -91,7 +92,7 @@ impl Index {
         self.files.iter().map(|file| file.name.as_str())
     }
 
-    /// All that the catalogue is to hold of the session. It was read from these files, whole.
+    /// The record of a session that was read from exactly these files.
     pub fn record(self, subject: &Subject<'_>, reading: &Reading<'_>) -> Record {
         Record {
             row: Row::of(subject, reading.session),
@@ -102,7 +103,7 @@ impl Index {
         }
     }
 
-    /// Makes those that are still to be made, of what is searched.
+    /// Builds the filters that are missing, from the searched text.
     fn finish(mut self, reading: &Reading<'_>) -> Vec<FileBlocks> {
         let numbers = 0..u32::try_from(self.files.len()).unwrap_or(u32::MAX);
         let streams = numbers.map(|number| reading.bodies.stream(number).unwrap_or_default());
@@ -118,7 +119,7 @@ impl Index {
     }
 }
 
-/// The filters of every part of every block of a file, made of the texts of each.
+/// The filters of every part of every block of a file, built from the texts of each.
 fn filters<'a>(
     maker: &mut FilterMaker,
     bytes: &'a [u8],
@@ -144,7 +145,7 @@ fn event(reading: &Reading<'_>, entry: Entry<'_>) -> EventRow {
     }
 }
 
-/// What somebody said or thought; what tools say is not prose.
+/// What an agent or a person said or thought; the output of tools is not prose.
 fn prose(reading: &Reading<'_>, entry: Entry<'_>) -> Option<String> {
     if !matches!(entry.kind(), EntryKind::Message(Role::User | Role::Assistant | Role::System)) {
         return None;
@@ -182,7 +183,7 @@ impl LineAt {
 }
 
 impl RequestId {
-    /// The same for every session that holds the request; `key` is the session's.
+    /// An id that is the same in every session that contains the request; `key` is the session's.
     fn of_identity(identity: &Identity<'_>, key: &Key) -> Self {
         match identity {
             Identity::Service { id, part } => Self::of(&["service", id, &part.to_string()]),
@@ -206,7 +207,7 @@ impl RequestId {
 }
 
 impl Row {
-    /// What is said of a session.
+    /// The row of a session.
     pub fn of(subject: &Subject<'_>, session: &Session) -> Self {
         let info = session.info();
         let own = |text: &Option<Box<str>>| text.as_deref().map(str::to_owned);
@@ -233,7 +234,7 @@ impl Row {
             events: session.len() as u64,
             agents: session.agents().len() as u64,
             calls: session.calls().len() as u64,
-            // A last line that is still being written is none.
+            // A last line that is still being written is not a problem.
             problems: session.problems().iter().filter(|it| it.code != "torn").count() as u64,
             main: None,
             parts: Vec::new(),

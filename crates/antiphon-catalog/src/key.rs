@@ -1,4 +1,5 @@
-//! A session's name in the store: a hash, so that what an agent calls its sessions is never a path.
+//! A session's name in the store: a hash, so that an agent's own name for a session is never a
+//! path.
 
 use std::fmt;
 use std::path::Path;
@@ -6,22 +7,22 @@ use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// 32 lower-case hex digits.
+/// A session's name in the store: 32 lower-case hex digits.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key(String);
 
 const DIGITS: usize = 32;
 
 impl Key {
-    /// Of the session that an agent knows by that id.
+    /// The key of the session that an agent knows by this id.
     pub fn of(agent: &str, native_id: &str) -> Self {
         Self::of_time(agent, native_id, 0)
     }
 
-    /// Of a session that is recorded another time, after as many before.
+    /// The key of a session that was recorded before, this many times.
     pub fn of_time(agent: &str, native_id: &str, time: u32) -> Self {
         let mut hasher = blake3::Hasher::new();
-        // The length keeps one pair of words from reading as another.
+        // The length keeps two pairs of strings with the same concatenation apart.
         hasher.update(&(agent.len() as u64).to_le_bytes());
         hasher.update(agent.as_bytes()).update(native_id.as_bytes());
         if time > 0 {
@@ -30,7 +31,7 @@ impl Key {
         Self::from_hash(&hasher.finalize())
     }
 
-    /// Of a session without a native id. Two processes never have the same id at the same moment.
+    /// A key for a session without a native id. Process id and time make it unique.
     #[expect(clippy::disallowed_methods, reason = "a moment that makes a name, and is never told")]
     pub fn unique() -> Self {
         static COUNT: AtomicU64 = AtomicU64::new(0);
@@ -40,13 +41,13 @@ impl Key {
         Self::from_hash(&blake3::hash(name.as_bytes()))
     }
 
-    /// Reads what [`as_str`](Self::as_str) gave.
+    /// Parses what [`as_str`](Self::as_str) returns.
     pub fn parse(text: &str) -> Option<Self> {
         let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
         (text.len() == DIGITS && text.bytes().all(is_digit)).then(|| Self(text.to_owned()))
     }
 
-    /// The key that a folder of the store is named by; other folders are not the store's.
+    /// The key of a session's folder in the store; `None` for a folder that is not the store's.
     pub fn of_folder(path: &Path) -> Option<Self> {
         Self::parse(path.file_name()?.to_str()?)
     }

@@ -1,12 +1,11 @@
-//! What is known of every session, in a form that answers at once: a list, sums, words.
+//! What is known about every session, in a form that answers at once: lists, sums, words.
 //!
-//! All of it is derived. A session stands in the catalogue in the state in which it was read
-//! ([`Stamp`]); one that has changed since, or that a newer reader would read otherwise, is read
-//! again and replaced as a whole. Nothing is lost with the catalogue: it is made again from what is
-//! kept.
+//! All of it is derived. A session is in the catalogue in the state in which it was read
+//! ([`Stamp`]); one that has changed since, or that a newer reader would read differently, is read
+//! again and replaced as a whole. Losing the catalogue loses nothing: it is rebuilt from the store.
 //!
-//! [`Catalog`] is what a backend has to do; [`Sqlite`] does it in one file. Every backend passes
-//! the same tests (`conformance.rs`).
+//! [`Catalog`] is the interface of a backend; [`Sqlite`] implements it in one file. Every backend
+//! passes the same tests (`conformance.rs`).
 
 mod blocks;
 mod catalog;

@@ -8,7 +8,8 @@ use antiphon_views::Totals;
 
 use crate::{Catalog, CatalogError, EventQuery, Key, Summary, Texts};
 
-/// Which sessions are wanted; what is not said does not matter. Words are parts, in small letters.
+/// Which sessions match; a field that is `None` matches all. Strings match as substrings, in lower
+/// case.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SessionQuery {
     pub agent: Option<String>,
@@ -19,25 +20,25 @@ pub struct SessionQuery {
     pub tool: Option<String>,
     pub file: Option<String>,
     pub min_cost_usd: Option<f64>,
-    /// Something happened at this time or after it.
+    /// The session was active at or after this time.
     pub since: Option<Timestamp>,
-    /// It began before this time.
+    /// The session began before this time.
     pub until: Option<Timestamp>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SessionSort {
-    /// The last to change first.
+    /// The last changed first.
     Changed,
-    /// The last to begin first.
+    /// The last started first.
     Started,
-    /// The dearest first.
+    /// The most expensive first.
     Cost,
     /// The longest first.
     Events,
 }
 
-/// What a session is asked for.
+/// What a query looks at in a session.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Traits<'a> {
     pub(crate) agent: Option<&'a str>,
@@ -64,7 +65,7 @@ impl<'a> Traits<'a> {
 }
 
 impl SessionQuery {
-    /// By what its row says.
+    /// Whether a session matches, as far as its row says.
     pub(crate) fn wants(&self, session: &Summary) -> bool {
         self.fits(&Traits::of(session))
     }
@@ -85,7 +86,7 @@ impl SessionQuery {
     }
 }
 
-/// Of some sessions those that are wanted, in an order, each with what it cost.
+/// Those of some sessions that match, in an order, each with its tokens and cost.
 pub(crate) fn list<C: Catalog + ?Sized>(
     catalog: &C,
     sessions: &[&Summary],
@@ -93,7 +94,7 @@ pub(crate) fn list<C: Catalog + ?Sized>(
     sort: SessionSort,
     texts: &dyn Texts,
 ) -> Result<Vec<(Key, Totals)>, CatalogError> {
-    // Nobody asks for their order.
+    // The order of a hash map does not matter here: it is only looked up.
     let mut sums: HashMap<Key, Totals> = HashMap::new();
     for sum in catalog.sums(None)? {
         *sums.entry(sum.session).or_default() += sum.totals;
@@ -117,7 +118,7 @@ pub(crate) fn list<C: Catalog + ?Sized>(
         listed.retain(|(_, totals)| totals.known().as_f64() >= least);
     }
     match sort {
-        // That is how they come.
+        // They come in this order already.
         SessionSort::Changed => {}
         SessionSort::Started => listed.sort_by_key(|(session, _)| Reverse(session.started_at)),
         SessionSort::Cost => listed.sort_by_key(|(_, totals)| Reverse(totals.known())),

@@ -1,8 +1,10 @@
-//! Sessions that others hold: a thread that a session made counts in it, and not again by itself.
+//! Sessions that are part of others: a thread that a session started counts there, and not again by
+//! itself.
 //!
-//! An agent that writes such threads into files of their own leaves them beside their maker's. They
-//! are kept with it, among its files; one that was kept by itself as well is a part of it, unless
-//! it has grown since: then its maker does not hold all of it.
+//! An agent that writes such threads into files of their own leaves them beside the file of the
+//! session that started them. They are stored with it, among its files. A thread that was also
+//! stored by itself is a part of that session unless it has grown since, because then the session
+//! does not contain all of it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,12 +20,12 @@ pub(super) struct Holding<'a> {
     pub(super) parts: &'a [MainFile],
 }
 
-/// The sessions that others hold.
+/// The sessions that are part of others.
 pub(super) fn held<'a>(sessions: impl Iterator<Item = Holding<'a>>) -> BTreeSet<&'a Key> {
     let mut sessions: Vec<Holding<'a>> = sessions.collect();
-    // Whoever holds most comes first: of files that claim each other, one counts.
+    // Those with the most parts come first: of files that claim each other, one counts.
     sessions.sort_by(|a, b| b.parts.len().cmp(&a.parts.len()).then_with(|| a.key.cmp(b.key)));
-    // By format and session: how much of it somebody holds.
+    // By format and session: how much of it another session contains.
     let mut lengths: BTreeMap<(&str, &str), u64> = BTreeMap::new();
     let mut held = BTreeSet::new();
     for Holding { key, format, main, parts } in sessions {
@@ -43,7 +45,8 @@ pub(super) fn held<'a>(sessions: impl Iterator<Item = Holding<'a>>) -> BTreeSet<
 mod tests {
     use super::*;
 
-    /// The sessions that are held, of some with their lengths, and with their parts and theirs.
+    /// Which of some sessions are parts of others, given names with lengths, and the parts of each
+    /// with theirs.
     fn check(sessions: &[(&str, &str, &[&str])]) -> Vec<String> {
         let file = |text: &str| {
             let (session, len) = text.split_once(' ').unwrap_or((text, "9"));

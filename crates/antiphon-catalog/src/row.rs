@@ -1,4 +1,4 @@
-//! What the catalogue holds of a session.
+//! What the catalogue contains about a session.
 
 use antiphon_model::{Status, Timestamp, Usage};
 use antiphon_views::Usd;
@@ -8,28 +8,29 @@ use crate::Key;
 use crate::fields::Fields;
 use crate::filter::Filter;
 
-/// The state of a session when it was read, and what read it. Two that are equal are the same.
+/// The state of a session when it was read, and the version of its reader. Equal stamps mean that
+/// nothing has changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Stamp(pub(crate) u64);
 
 impl Stamp {
-    /// Of words that are others when the session is in another state, or a reader is another.
+    /// The stamp of a string that describes the state of the session and the version of its reader.
     pub fn new(words: &str) -> Self {
         Self(first_long(&blake3::hash(words.as_bytes())))
     }
 
-    /// The hash of the words: another one for other words.
+    /// The hash of that string.
     pub fn as_u64(self) -> u64 {
         self.0
     }
 }
 
-/// The beginning of a hash: enough to tell things apart that nobody has made to look alike.
+/// The first 64 bits of a hash: enough against accidental collisions.
 pub(crate) fn first_long(hash: &blake3::Hash) -> u64 {
     hash.as_bytes().first_chunk().map_or(0, |first| u64::from_le_bytes(*first))
 }
 
-/// How a session came to be kept.
+/// How a session came into the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -40,7 +41,7 @@ pub enum Origin {
     Archived,
 }
 
-/// All that the catalogue holds of a session.
+/// All that the catalogue contains about a session.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record {
     pub row: Row,
@@ -51,30 +52,30 @@ pub struct Record {
     pub(crate) fields: Fields,
 }
 
-/// What a list says of a session.
+/// What a list shows of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
     pub key: Key,
     pub origin: Origin,
     pub stamp: Stamp,
-    /// What the session calls itself; else what its agent calls it; else its key.
+    /// The session's own id; else the agent's name for it; else its key.
     pub session_id: String,
     /// The format's name in the registry.
     pub format: String,
     /// The program that ran it.
     pub agent: Option<String>,
     pub title: Option<String>,
-    /// How it began, as far as a list shows it.
+    /// The first prompt, as much as a list shows.
     pub prompt: Option<String>,
     pub project: Option<String>,
     pub role: Option<String>,
     pub issue: Option<String>,
     pub run_id: Option<String>,
-    /// When something was last added to what is kept of it.
+    /// When something was last added to the stored files.
     pub changed_at: Timestamp,
     pub started_at: Option<Timestamp>,
     pub last_event_at: Option<Timestamp>,
-    /// How it ended, if it says so.
+    /// How it ended, if that was recorded.
     pub end: Option<Status>,
     /// Whether its last message is an answer.
     pub is_answered: bool,
@@ -83,72 +84,72 @@ pub struct Row {
     pub agents: u64,
     pub calls: u64,
     pub problems: u64,
-    /// Its main file, where a session that made others may hold their files.
+    /// Its main file, if other sessions of its format may have it among their files.
     pub main: Option<MainFile>,
-    /// The main files of those others that are among its own.
+    /// The main files of other sessions among its own files.
     pub parts: Vec<MainFile>,
-    /// Whether another session holds it, so that it does not count by itself. The catalogue says so
-    /// of what it has; whoever puts a session in need not know.
+    /// Whether it is part of another session and does not count by itself. The catalogue works this
+    /// out; the value in a record that is written is ignored.
     pub is_part: bool,
 }
 
 /// The main file of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MainFile {
-    /// What the agent calls the session.
+    /// The agent's id of the session.
     pub session: String,
     pub len: u64,
 }
 
-/// An event. It is known by its session and its id; where it stands is derived, and may change.
+/// An event. Its session and its id identify it; its position is derived and may change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EventRow {
     pub id: String,
-    /// Where it stands in the session's files, if it does.
+    /// Where it is in the session's files, if it is on a line.
     pub line: Option<LineAt>,
     pub agent: Option<String>,
     pub at: Option<Timestamp>,
-    /// The role of a message, the event type of the others.
+    /// The role of a message, or the event type.
     pub kind: &'static str,
     pub tool: Option<String>,
     pub is_error: bool,
-    /// What was said or thought, if it was words: these are found by relevance.
+    /// What was said or thought, if it was text: a search can rank it.
     pub prose: Option<String>,
 }
 
 /// A line of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LineAt {
-    /// The number of its file among the session's.
+    /// The index of its file among the session's files.
     pub stream: u32,
     /// Where it begins there.
     pub offset: u64,
 }
 
-/// A request: tokens that were spent.
+/// A request to a model: tokens that were spent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestRow {
-    /// The same in every session that holds the request.
+    /// The same in every session that contains the request.
     pub id: RequestId,
     pub at: Option<Timestamp>,
     pub model: Option<String>,
-    /// The name of the sub-agent that made it; nothing, for the session's own.
+    /// The name of the sub-agent that made it; `None` for the main agent.
     pub sub_agent: Option<String>,
     pub usage: Usage,
-    /// What the source itself says that it cost.
+    /// The cost that the source itself states.
     pub declared: Option<Usd>,
-    /// Whether the source tells only a part of its tokens.
+    /// Whether the source states only a part of its tokens.
     pub is_partial: bool,
 }
 
-/// A hash of what a request is known by.
+/// A hash of what identifies a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RequestId(pub(crate) u64);
 
 /// A file of a session, and the filters of the parts of its blocks, in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FileBlocks {
-    /// Its name within what is kept of the session.
+    /// Its name among the session's stored files.
     pub(crate) name: String,
     pub(crate) blocks: Vec<Vec<Filter>>,
 }

@@ -1,4 +1,4 @@
-//! Words in everything that was said and done: what is looked for, and what was found.
+//! Words in everything that was said and done: the query and its results.
 
 pub(crate) mod entry;
 mod query;
@@ -8,17 +8,17 @@ use antiphon_model::Timestamp;
 use crate::{Key, Summary};
 pub use query::{Query, day_or_time};
 
-/// What is looked for, and where.
+/// What to search for, and where.
 #[derive(Debug, Clone, Copy)]
 pub struct Search<'a> {
     pub query: &'a Query,
     pub sort: Sort,
     pub limit: usize,
-    /// The sessions, in the order in which they are looked through.
+    /// The sessions to search, in order.
     pub sessions: &'a [&'a Summary],
 }
 
-/// A place that was found.
+/// A match in a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hit {
     pub session: Key,
@@ -30,25 +30,25 @@ pub struct Hit {
     pub snippet: String,
 }
 
-/// In which order places are told.
+/// The order of results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sort {
-    /// The newest sessions first, in each the latest first.
+    /// The newest sessions first, and in each the latest first.
     Newest,
-    /// What fits best first. Only what was said and thought is ranked.
+    /// The best match first. Only what was said and thought is ranked.
     Relevance,
 }
 
-/// How many of the words a message must have.
+/// How many of the words an entry must contain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Matching {
     All,
-    /// One is enough.
+    /// At least one.
     Any,
 }
 
 impl Matching {
-    /// Whether that many are there, by whether each word is.
+    /// Whether enough words are there, given whether each is.
     pub(crate) fn holds(self, mut has: impl Iterator<Item = bool>) -> bool {
         match self {
             Self::All => has.all(|it| it),
@@ -57,10 +57,10 @@ impl Matching {
     }
 }
 
-/// What was found.
+/// The results of a search.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Found {
     pub hits: Vec<Hit>,
-    /// Nothing had all words; these have some, what fits best first.
+    /// Whether nothing contained all words; then these contain some, the best match first.
     pub is_partial: bool,
 }

@@ -1,24 +1,25 @@
-//! What of a session is searched: what was said and thought, asked of tools and given back.
+//! Which text of a session is searched: what was said and thought, passed to tools and returned by
+//! them.
 //!
-//! That is less than half of what an agent writes down. The rest is ids and times, and the
-//! structured twins of results, which mostly say once more what the results say. Filters are made
-//! of what is searched alone, so that they are small, and say something.
+//! That is less than half of what an agent writes. The rest is ids and times, and structured copies
+//! of results, most of which repeat the text of the results. Filters are built from the searched
+//! text only, so that they are small and rule out much.
 
 use std::ops::Range;
 
 use antiphon_model::{Detail, Entry, Place, Session};
 
-/// The structured twin of a result that says less than this is searched, whatever it says.
+/// A structured copy of a result that is shorter than this is always searched.
 pub(crate) const SHORT_BYTES: usize = 256;
-/// How many bytes of JSON stand for one of a text, at most.
+/// The most bytes that JSON may use for one byte of text.
 const ESCAPED_BYTES: usize = "\\u0000".len();
 
-/// All places that an entry may have its words from.
+/// All places that the text of an entry may come from.
 pub(crate) fn places(entry: Entry<'_>) -> impl Iterator<Item = Place> {
     said(entry).chain(entry.detail(Detail::Result))
 }
 
-/// The same but for the structured twin.
+/// The same without the structured copy of a result.
 fn said(entry: Entry<'_>) -> impl Iterator<Item = Place> {
     let arguments = entry.calls().map(|(_, call)| call.arguments);
     let details = [Detail::Reasoning, Detail::Payload];
@@ -26,37 +27,37 @@ fn said(entry: Entry<'_>) -> impl Iterator<Item = Place> {
     entry.contents().chain(arguments).chain(details).filter(|place| !place.is_none())
 }
 
-/// The words of an entry that stand at none of its places, or not as they are, and the place beside
-/// which they do.
+/// Text of an entry that is at none of its places, or not literally, and the place near which it is
+/// filtered.
 pub(crate) fn names<'s>(
     session: &'s Session,
     entry: Entry<'s>,
 ) -> impl Iterator<Item = (&'s str, Place)> {
     let tools = entry.calls().map(move |(ix, call)| (session.tool_name(ix), call.arguments));
     let kind = entry.message_type().map(|kind| (kind, Place::NONE));
-    // A message may have begun on another line than that of its call.
+    // A message may have begun on another line than its call.
     let beside = move |place: Place| if place.is_none() { entry.line() } else { place };
     tools.chain(kind).map(move |(name, place)| (name, beside(place)))
 }
 
-/// Whether the structured twin of a result says something that the result does not: one that is
-/// hardly longer says the same in other words.
+/// Whether the structured copy of a result says something that the result does not: one that is
+/// hardly longer repeats it in another form.
 pub(crate) fn says_more(entry: Entry<'_>, twin: Place) -> bool {
     let said: u64 = entry.contents().map(|place| u64::from(place.len)).sum();
     u64::from(twin.len) > said + said / 2
 }
 
-/// What is searched of one file.
+/// The searched text of one file.
 #[derive(Debug, Default)]
 pub(super) struct Searched<'s> {
-    /// In order, and none within another.
+    /// In order, without overlap.
     ranges: Vec<Range<usize>>,
-    /// What stands near that byte.
+    /// Further text, with an offset near which it is filtered.
     names: Vec<(usize, &'s str)>,
 }
 
-/// What is searched of each file of a session, by the numbers of their streams. Of every file all
-/// bytes must be at hand.
+/// The searched text of each file of a session, by the numbers of their streams. Needs all bytes of
+/// every file.
 pub(super) fn searched<'s>(session: &'s Session, streams: &[&[u8]]) -> Vec<Searched<'s>> {
     let mut files: Vec<Searched<'s>> = streams.iter().map(|_| Searched::default()).collect();
     let file = |place: Place| usize::try_from(place.stream).ok();
@@ -92,8 +93,8 @@ fn range(place: Place) -> Range<usize> {
     start..start.saturating_add(place.len as usize)
 }
 
-/// Whether what an entry says is certainly not short. Of lists that cannot be told: they may hold a
-/// picture.
+/// Whether the text of an entry is certainly long. For a list this is unknown: it may contain an
+/// image.
 fn is_long(entry: Entry<'_>, streams: &[&[u8]]) -> bool {
     let is_text = |place: &Place| {
         let stream = streams.get(place.stream as usize);
@@ -105,7 +106,7 @@ fn is_long(entry: Entry<'_>, streams: &[&[u8]]) -> bool {
 }
 
 impl Searched<'_> {
-    /// What is searched of each part of the file, where the parts follow one another.
+    /// The searched text of each part of the file; parts must be passed in order.
     pub(super) fn of_parts<'a>(&'a self) -> impl FnMut(&'a [u8]) -> Vec<&'a [u8]> {
         let (mut ranges, mut names) = (&*self.ranges, &*self.names);
         let mut start = 0;

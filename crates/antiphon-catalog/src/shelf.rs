@@ -1,4 +1,4 @@
-//! Sessions in memory, for tests: whoever keeps them gives their texts.
+//! Sessions in memory, for tests.
 
 use std::collections::BTreeMap;
 
@@ -37,7 +37,7 @@ impl Shelf {
         Key::of(FORMAT, id)
     }
 
-    /// Keeps a session of these lines.
+    /// Stores a session of these lines.
     pub(crate) fn put(&mut self, id: &str, lines: &[String]) -> Record {
         let format = antiphon_formats::find(FORMAT).unwrap();
         let files = vec![(format!("{id}.jsonl"), lines.concat().into_bytes())];
@@ -62,7 +62,7 @@ impl Shelf {
         record
     }
 
-    /// A session cannot be read any more.
+    /// Makes a session unreadable.
     pub(crate) fn lose(&mut self, id: &str) {
         self.sessions.remove(&Self::key(id));
     }
@@ -96,18 +96,18 @@ impl Texts for Shelf {
     }
 }
 
-/// A line in which somebody says something.
+/// A line with a message.
 pub(crate) fn said_by(role: &str, id: &str, words: &str) -> String {
     line(role, id, &format!(r#"[{{"type":"text","text":"{words}"}}]"#))
 }
 
-/// A line in which a tool is called.
+/// A line with a call of a tool.
 pub(crate) fn called(id: &str, call: &str, tool: &str, input: &str) -> String {
     let part = format!(r#"{{"type":"tool_use","id":"{call}","name":"{tool}","input":{input}}}"#);
     line("assistant", id, &format!("[{part}]"))
 }
 
-/// A line in which a tool gives something back.
+/// A line with the result of a call.
 pub(crate) fn gave_back(id: &str, call: &str, words: &str, is_error: bool) -> String {
     let part = format!(
         r#"{{"type":"tool_result","tool_use_id":"{call}","content":"{words}","is_error":{is_error}}}"#

@@ -1,11 +1,11 @@
 //! The catalogue in one SQLite file.
 //!
-//! One process writes at a time, any number read meanwhile (WAL). A row that answers a question has
-//! a checksum; one that is wrong says that the file is damaged, and it is made again.
+//! One process writes at a time, and any number read meanwhile (WAL). Every row that an answer is
+//! read from has a checksum; a wrong one means that the file is damaged, and it is rebuilt.
 //!
-//! The words of what was said are in an FTS5 index without a copy of the text: the text is in the
-//! archive. An event's number there is its row's, and the events of a session have numbers that
-//! follow one another.
+//! What was said is in an FTS5 index without a copy of the text: the text is in the archive. An
+//! event's number there is the number of its row, and the events of a session have consecutive
+//! numbers.
 
 mod coded;
 mod events;
@@ -40,17 +40,17 @@ use events::EventAt;
 use filters::{Asked, Candidate, Held};
 use words::Ranked;
 
-/// How long another process may write before this one gives up.
+/// How long to wait while another process writes.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// At least as many statements as there are.
+/// At least the number of different statements.
 const STATEMENTS: usize = 64;
 
 pub struct Sqlite {
     connection: Connection,
-    /// Read when something is to be priced.
+    /// Loaded when something has to be priced.
     prices: OnceCell<Prices>,
-    /// Whether something was written that may not yet be in the one file.
+    /// Whether something was written that may not have reached the main file yet.
     has_written: bool,
 }
 
@@ -61,10 +61,10 @@ impl std::fmt::Debug for Sqlite {
 }
 
 impl Sqlite {
-    /// Opens the catalogue at `path`, and makes it if it is not there. One of another version is
-    /// emptied: all that it holds is derived.
+    /// Opens the catalogue at `path`, and creates it if it does not exist. A catalogue of another
+    /// version is emptied: all of it is derived.
     pub fn open(path: &Path) -> Result<Self, CatalogError> {
-        // SQLite would make it readable by all that the umask lets, and its other files after it.
+        // SQLite would create it as readable as the umask allows, and its other files likewise.
         make_private_file(path);
         if let Ok(metadata) = fs::metadata(path)
             && !metadata.is_file()
@@ -74,14 +74,14 @@ impl Sqlite {
         Self::with(Connection::open(path).map_err(CatalogError::from)?)
     }
 
-    /// One that is gone when it is dropped.
+    /// A catalogue that is gone when it is dropped.
     pub fn in_memory() -> Result<Self, CatalogError> {
         Self::with(Connection::open_in_memory().map_err(CatalogError::from)?)
     }
 
     fn with(connection: Connection) -> Result<Self, CatalogError> {
         connection.busy_timeout(PATIENCE)?;
-        // There are more than it would keep by default, and each is used for every session.
+        // There are more than the default, and each is used for every session.
         connection.set_prepared_statement_cache_capacity(STATEMENTS);
         let mut catalog = Self { connection, prices: OnceCell::new(), has_written: false };
         schema::prepare(&catalog.connection)?;
@@ -89,7 +89,7 @@ impl Sqlite {
         Ok(catalog)
     }
 
-    /// The files of a catalogue: what SQLite keeps beside it goes with it.
+    /// The files of a catalogue: its own and those that SQLite adds.
     pub fn files(path: &Path) -> [PathBuf; 3] {
         ["", "-wal", "-shm"].map(|ending| {
             let mut name = path.as_os_str().to_owned();
@@ -98,15 +98,15 @@ impl Sqlite {
         })
     }
 
-    /// Seals what was written since it was last sealed.
+    /// Writes the checksum of what was written since the last one.
     fn seal(&mut self) -> Result<(), CatalogError> {
         words::seal(&mut self.connection)
     }
 
-    /// Puts everything into the one file, so that the store is as small as it can be.
+    /// Moves everything into the main file, so that the store is as small as possible.
     fn settle(&self) -> Result<(), CatalogError> {
         let settled = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
-        // Somebody else reads or writes: they will.
+        // Another process reads or writes, and will do this.
         settled.or_else(|error| match is_busy(&error) {
             true => Ok(()),
             false => Err(error.into()),
@@ -114,13 +114,13 @@ impl Sqlite {
     }
 }
 
-/// Makes a file that is not there yet, empty and its owner's alone, and makes one its owner's alone
-/// that somebody else has made. If that fails, whoever opens it says so.
+/// Creates the file if it does not exist, empty and readable by its owner only, and restricts an
+/// existing one to its owner. A failure is reported when the file is opened.
 fn make_private_file(path: &Path) {
     let mut options = fs::OpenOptions::new();
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    // What is there is not opened: it may be a pipe, which would be waited for.
+    // An existing file is not opened: opening a pipe would block.
     let _ = options.append(true).create_new(true).open(path);
     #[cfg(unix)]
     if let Ok(metadata) = fs::metadata(path) {
@@ -145,12 +145,12 @@ impl From<rusqlite::Error> for CatalogError {
                 code,
                 ErrorCode::DatabaseCorrupt
                     | ErrorCode::NotADatabase
-                    // A schema of ours that lacks a table or a column is no schema of ours.
+                    // The version is ours, but a table or a column is missing.
                     | ErrorCode::Unknown
                     | ErrorCode::ConstraintViolation
                     | ErrorCode::TypeMismatch
             ),
-            // A column of another type than was written.
+            // A column has another type than was written.
             None => true,
         };
         match is_damage {
@@ -161,7 +161,7 @@ impl From<rusqlite::Error> for CatalogError {
 }
 
 impl Sqlite {
-    /// Asks for something that does not change meanwhile.
+    /// Runs some queries on one state of the catalogue.
     fn snapshot<T>(
         &self,
         ask: impl FnOnce(&Connection) -> Result<T, CatalogError>,
@@ -171,14 +171,14 @@ impl Sqlite {
     }
 }
 
-/// What only a search asks.
+/// Queries that only a search needs.
 impl Sqlite {
-    /// The sessions that may hold what is asked for.
+    /// The sessions that may match.
     fn candidates(&self, asked: &Asked<'_>) -> Result<Vec<Candidate>, CatalogError> {
         self.snapshot(|connection| filters::candidates(connection, asked))
     }
 
-    /// The events whose words fit best, the best first; with all of the words, or with any.
+    /// The events that match best, the best first; with all of the words, or with any.
     fn ranked(
         &self,
         words: &[String],
@@ -188,7 +188,7 @@ impl Sqlite {
         self.snapshot(|connection| words::ranked(connection, words, matching, limit))
     }
 
-    /// The events of a session that begin with one of these lines, in its order.
+    /// The events of a session that begin on one of these lines, in the session's order.
     fn events_at(&self, session: &Key, lines: &[LineAt]) -> Result<Vec<EventAt>, CatalogError> {
         self.snapshot(|connection| events::at_lines(connection, session, lines))
     }

@@ -6,8 +6,7 @@ use antiphon_views::{Facts, Group, Prices, Stats};
 
 use crate::{Catalog, CatalogError, Key, Summary};
 
-/// Counts every request once, from the catalogue's sums; by other prices, if there are some, from
-/// its requests.
+/// Counts every request once: from the catalogue's sums, or, for other prices, from its requests.
 pub(crate) fn stats<C: Catalog + ?Sized>(
     catalog: &C,
     sessions: &[&Summary],

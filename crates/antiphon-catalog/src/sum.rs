@@ -1,21 +1,20 @@
-//! Checksums. A catalogue is a file like any other: a bit that has flipped in it must not become a
-//! wrong answer. Nobody has to be kept from making two things with the same sum, so it is the
-//! cheapest one that sees what happens to disks.
+//! Checksums. A catalogue is a file like any other: a flipped bit must not become a wrong answer.
+//! Nobody gains by forging one, so it is the cheapest checksum that notices what happens to disks.
 
 /// The checksum of some fields, in order.
 #[derive(Debug, Default)]
 pub(super) struct Sum {
     hasher: crc32fast::Hasher,
-    /// Fields are short, and take less time together than one by one.
+    /// Fields are short, and hashing them together is faster than one by one.
     fields: Vec<u8>,
 }
 
-/// So much is summed up at once.
+/// How many bytes are hashed at once.
 const AT_ONCE: usize = 1 << 10;
 
 impl Sum {
     pub(super) fn bytes(&mut self, bytes: &[u8]) -> &mut Self {
-        // The length keeps one pair of fields from reading as another.
+        // The length keeps two sequences of fields with the same concatenation apart.
         self.fields.extend((bytes.len() as u64).to_le_bytes());
         if self.fields.len() + bytes.len() < AT_ONCE {
             self.fields.extend(bytes);

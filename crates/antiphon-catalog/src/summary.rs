@@ -4,11 +4,11 @@ use antiphon_model::{Status, Timestamp};
 
 use crate::{Key, Origin, Row};
 
-/// What a list says of a session that is kept: what the catalogue knows of it, or what little can
-/// be told without.
+/// What a list shows of a stored session: what the catalogue knows, or the little that can be known
+/// without it.
 #[derive(Debug, Clone)]
 pub struct Summary {
-    /// What the session calls itself, or else its key.
+    /// The session's own id, or else its key.
     pub session_id: String,
     pub key: Key,
     pub origin: Origin,
@@ -23,27 +23,27 @@ pub struct Summary {
     pub run_id: Option<String>,
     pub started_at: Option<Timestamp>,
     pub last_event_at: Option<Timestamp>,
-    /// When something was last added, by the file.
+    /// When something was last added, according to the file.
     pub changed_at: Timestamp,
     pub ended: bool,
-    /// How it ended, if it says so.
+    /// How it ended, if that was recorded.
     pub end: Option<Status>,
     /// Whether its last message is an answer.
     pub is_answered: bool,
     pub outcome: Option<String>,
-    /// How many events it has, where the log's last line or the catalogue says so.
+    /// The number of events, if the last line of the log or the catalogue says so.
     pub events: Option<u64>,
-    /// What only the catalogue knows.
+    /// Known only from the catalogue.
     pub agents: Option<u64>,
     pub calls: Option<u64>,
-    /// How many problems its files have, as far as the catalogue knows.
+    /// The number of problems in its files, if the catalogue knows it.
     pub problems: u64,
-    /// Whether another session holds it among its files, by the catalogue.
+    /// Whether another session contains it among its files, according to the catalogue.
     pub is_part: bool,
 }
 
 impl Summary {
-    /// Of a session as the catalogue has it; nothing, if nothing was said in it yet.
+    /// The summary of a session in the catalogue; `None` if it has no events yet.
     pub fn of_row(row: Row) -> Option<Self> {
         (row.events > 0).then(|| Self {
             session_id: row.session_id,
@@ -71,12 +71,12 @@ impl Summary {
         })
     }
 
-    /// When something happened last: a copy may be much younger.
+    /// When something last happened: the stored copy may be much younger.
     pub fn at(&self) -> Timestamp {
         self.last_event_at.unwrap_or(self.changed_at)
     }
 
-    /// Takes in what the recording of the same session knows.
+    /// Adds what the recording of the same session knows.
     pub fn add_recording(&mut self, recorded: Self) {
         self.role = self.role.take().or(recorded.role);
         self.issue = self.issue.take().or(recorded.issue);

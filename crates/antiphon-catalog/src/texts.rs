@@ -1,13 +1,13 @@
-//! The texts of sessions. The catalogue holds none of them: it asks for those that it needs.
+//! The texts of sessions. The catalogue contains none of them: it asks for those that it needs.
 
 use antiphon_model::{Bodies, Session};
 
 use crate::Key;
 
-/// Whoever keeps sessions gives their texts.
+/// The provider of the texts of sessions.
 ///
-/// What cannot be read is not there, and who gives the texts takes note of it: an answer is only as
-/// whole as they are.
+/// A text that cannot be read is `None`, and the implementation notes the failure, because an
+/// answer is only as complete as its texts.
 pub trait Texts: Sync {
     /// A session, read whole.
     fn session(&self, key: &Key) -> Option<Text>;
@@ -15,14 +15,14 @@ pub trait Texts: Sync {
     /// Some blocks of a file of a session, by their numbers ([`blocks`](fn@crate::blocks)).
     fn blocks(&self, key: &Key, file: &str, numbers: &[u32]) -> Option<Vec<Block>>;
 
-    /// Whether a line of a session tells what its event says without the lines before it.
+    /// Whether a line of a session can be understood without the lines before it.
     fn stands_alone(&self, key: &Key) -> bool;
 
-    /// What a line of a file tells, read alone.
+    /// The events of a line of a file, read alone.
     fn line(&self, key: &Key, file: &str, line: Vec<u8>) -> Option<Text>;
 }
 
-/// A session, or a line of one, with its words.
+/// A session, or a line of one, with its texts.
 pub struct Text {
     pub session: Session,
     pub bodies: Box<dyn Bodies>,

@@ -1,4 +1,4 @@
-//! What a word asks of filters.
+//! The n-grams of a word, by which filters are asked about it.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -6,17 +6,16 @@ use std::collections::BTreeMap;
 use super::maker::{five, letter, trigram};
 use super::{Gram, is_of_fives};
 
-/// What a word asks of a filter: its n-grams, by segment. The segment that may rule out the most
-/// comes first.
+/// The n-grams of a word, by segment. The segment that is likely to rule out the most comes first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Grams(Vec<(usize, Vec<Gram>)>);
 
-/// A trigram of this rarity rules out more than a 5-gram of common letters, and its segment is
-/// shorter.
+/// A trigram of at least this rarity rules out more than a 5-gram of common letters, and its
+/// segment is shorter.
 const RARE: u32 = 32;
 
 impl Grams {
-    /// Of a word or phrase; none, where all its runs are too short to tell anything.
+    /// The n-grams of a word or phrase; empty if it has no run of letters that is long enough.
     pub(crate) fn of(word: &str) -> Self {
         let mut segments: BTreeMap<usize, (u32, Vec<Gram>)> = BTreeMap::new();
         let mut add = |gram: Gram, letters: &[u8]| {
@@ -43,13 +42,13 @@ impl Grams {
         Self(segments.into_iter().map(|(segment, (_, grams))| (segment, grams)).collect())
     }
 
-    /// The n-grams of each segment that has some.
+    /// The n-grams of each segment that has any.
     pub(crate) fn segments(&self) -> impl Iterator<Item = (usize, &[Gram])> {
         self.0.iter().map(|(segment, grams)| (*segment, &**grams))
     }
 }
 
-/// How seldom a letter or digit is met, roughly.
+/// A rough measure of how rare a letter or digit is.
 fn rarity(byte: u8) -> u32 {
     match byte.to_ascii_lowercase() {
         b'0'..=b'9' => 4,

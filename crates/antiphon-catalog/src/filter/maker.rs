@@ -1,27 +1,27 @@
-//! Making filters.
+//! Building filters.
 
 use super::{Filter, Gram};
 
-/// A letter or digit in six bits; 0 is none.
+/// The bits of a letter or digit; 0 stands for any other byte.
 const LETTER_BITS: u32 = 6;
-/// Every trigram there is.
+/// The number of possible trigrams.
 const TRIGRAMS: usize = 1 << (3 * LETTER_BITS);
-/// Every number that a 5-gram may have.
+/// The number of possible hashes of a 5-gram.
 const FIVES: usize = 1 << 16;
-/// A text that has more of them, because it is not of words, would have a long filter that says
-/// little, and has none.
+/// A text with more 5-grams is not prose: its filter would be long and rule out little, so it has
+/// none.
 const FIVES_MAX: usize = FIVES / 8;
-/// So much is looked at letter by letter, and has no filter of 5-grams: it lacks some of the
-/// trigrams of most words.
+/// A shorter text is read byte by byte and has no filter of 5-grams: it lacks some trigrams of most
+/// words.
 pub(super) const SHORT_BYTES: usize = 16 << 10;
 
-/// Makes filters, one after the other, without new tables for each.
+/// Builds filters, one after the other, reusing its tables.
 #[derive(Debug)]
 pub(crate) struct FilterMaker {
-    /// Whether it is there, for every trigram. A byte each: that is faster than a bit. Between two
-    /// filters none is.
+    /// Whether each trigram was seen. A byte each is faster than a bit. All are zero between two
+    /// filters.
     seen: Box<[u8; TRIGRAMS]>,
-    /// The same of 5-grams.
+    /// The same for 5-grams.
     fives: Box<[u8; FIVES]>,
     letters: [u8; 256],
 }
@@ -40,11 +40,11 @@ pub(super) fn trigram(letters: [u8; 3]) -> u32 {
     letters.iter().fold(0, |all, &it| (all << LETTER_BITS) | u32::from(it))
 }
 
-/// The number of the 5-gram that these bytes begin with. All five are letters: whatever has digits,
-/// as hashes do, is different everywhere, and its 5-grams would be most of them.
+/// The hash of the 5-gram at the beginning of these bytes. All five are letters: strings with
+/// digits, such as hashes, differ everywhere, and their 5-grams would be most of all.
 #[inline]
 pub(super) fn five(bytes: [u8; 8]) -> u16 {
-    // These bits make capital letters small.
+    // Setting these bits makes letters lower case.
     const SMALL: u64 = 0x20_2020_2020;
     let letters = (u64::from_le_bytes(bytes) | SMALL) << (3 * u8::BITS);
     (letters.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (u64::BITS - u16::BITS)) as u16
@@ -59,13 +59,13 @@ impl FilterMaker {
         Self { seen: Box::new([0; TRIGRAMS]), fives: Box::new([0; FIVES]), letters }
     }
 
-    /// Of the texts of a block; no word stands half in one and half in another.
+    /// The filter of the texts of a block. No word is split between two texts.
     pub(crate) fn make(&mut self, texts: &[&[u8]]) -> Filter {
         if texts.iter().map(|text| text.len()).sum::<usize>() <= SHORT_BYTES {
             return self.make_short(texts);
         }
         for text in texts {
-            // Eight letters at once: what one adds does not have to wait for the one before it.
+            // Eight letters at once, so that they do not wait for one another.
             let (eights, rest) = text.as_chunks::<8>();
             let mut before = 0;
             for eight in eights {
@@ -89,7 +89,8 @@ impl FilterMaker {
         Filter::of(&grams)
     }
 
-    /// The trigrams of a short text, for which the whole table would take longer than the text.
+    /// The filter of a short text, for which clearing the whole table would take longer than the
+    /// text.
     fn make_short(&mut self, texts: &[&[u8]]) -> Filter {
         const LETTER: usize = (1 << LETTER_BITS) - 1;
         let mut found = Vec::new();
@@ -117,10 +118,10 @@ impl FilterMaker {
         Filter::of(&found.into_iter().map(gram).collect::<Vec<Gram>>())
     }
 
-    /// The trigrams that were seen.
+    /// The trigrams that were seen; clears them.
     fn trigrams(&self) -> Vec<Gram> {
         let mut trigrams = Vec::new();
-        // The last letter runs through 64 trigrams; the very first is no letter.
+        // Each row of 64 trigrams differs only in the last letter, whose first value is no letter.
         let (rows, _) = self.seen.as_chunks::<{ 1 << LETTER_BITS }>();
         for (row, seen) in (0_u32..).zip(rows) {
             let is_letters = row & 63 != 0 && row >> LETTER_BITS != 0;
@@ -135,7 +136,7 @@ impl FilterMaker {
         trigrams
     }
 
-    /// Takes up to eight more letters, after the two before them.
+    /// Adds up to eight more letters, given the two before them.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "a trigram has eighteen bits")]
     fn see<const N: usize>(&mut self, before: u64, bytes: &[u8; N]) -> u64 {
@@ -153,11 +154,11 @@ impl FilterMaker {
         letters & ((1 << (2 * LETTER_BITS)) - 1)
     }
 
-    /// Takes the 5-grams of a text.
+    /// Adds the 5-grams of a text.
     fn see_fives(&mut self, text: &[u8]) {
-        /// So many bytes are looked at together, and eight can be read from each of them.
+        /// The bytes read per step: eight can be read from each of the first 64.
         const READ: usize = 64 + 7;
-        /// A 5-gram that begins later is not all within the 64.
+        /// The bytes advanced per step: a 5-gram that begins later is not within the 64.
         const STEP: usize = 64 - 4;
         let mut rest = text;
         while rest.len() >= 5 {
@@ -185,10 +186,10 @@ impl FilterMaker {
     }
 }
 
-/// Which of the first 64 bytes are letters: a bit for each.
+/// A bit for each of the first 64 bytes: whether it is a letter.
 #[inline]
 fn letters_of(bytes: &[u8]) -> u64 {
-    // A one in the lowest bit of each of eight bytes becomes one in each of eight bits.
+    // Multiplying by this gathers the lowest bits of eight bytes into one byte.
     const GATHER: u64 = 0x0102_0408_1020_4080;
     let mut are_letters = [0; 64];
     for (is_letter, &byte) in are_letters.iter_mut().zip(bytes) {
@@ -199,9 +200,9 @@ fn letters_of(bytes: &[u8]) -> u64 {
     gathered.rev().fold(0, |all, eight| (all << 8) | eight)
 }
 
-/// Calls with the place of every byte that is 1, where the others are 0.
+/// Calls with the index of every byte that is 1; the others are 0.
 fn each_set(bytes: &[u8], mut call: impl FnMut(u32)) {
-    // Most are not set, and 64 are passed over at once.
+    // Most are 0, so 64 are skipped at once.
     let (rows, _) = bytes.as_chunks::<64>();
     for (row, seen) in (0_u32..).zip(rows) {
         if seen.iter().fold(0, |any, seen| any | seen) == 0 {

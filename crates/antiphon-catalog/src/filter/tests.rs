@@ -1,4 +1,4 @@
-//! A filter never denies what is there, and mostly denies what is not.
+//! A filter never denies what is there, and usually denies what is not.
 
 use super::maker::SHORT_BYTES;
 use super::*;
@@ -57,7 +57,7 @@ fn a_short_text_has_the_trigrams_that_it_would_have_in_a_long_one() {
     }
 }
 
-/// English of so many bytes: words that are put together from syllables.
+/// English-like text of this length: words made of syllables.
 fn prose(len: usize) -> String {
     let syllables = ["re", "turn", "con", "tain", "er", "able", "in", "ter", "face", "set", "ing"];
     let mut state = 5_u64;

@@ -1,4 +1,4 @@
-//! Looking for words in one entry.
+//! Searching one entry for words.
 
 use antiphon_model::{CallIx, Detail, Entry, EntryKind, Place, Role};
 use antiphon_views::Reading;
@@ -7,7 +7,7 @@ use super::{Hit, Matching, Query};
 use crate::Key;
 use crate::searched::{SHORT_BYTES, says_more};
 
-/// An entry that was looked for.
+/// An entry that matches.
 pub(crate) struct Found<'a> {
     reading: &'a Reading<'a>,
     entry: Entry<'a>,
@@ -29,7 +29,7 @@ impl Found<'_> {
     }
 }
 
-/// The entry, if it has all of the words, or any, and is what the query asks for.
+/// The entry, if it contains all of the words, or any, and matches the query.
 pub(crate) fn look<'a>(
     reading: &'a Reading<'a>,
     entry: Entry<'a>,
@@ -48,8 +48,8 @@ pub(crate) fn look<'a>(
     })
 }
 
-/// The entry with what was said around the words, if it is what the query asks for. That it has the
-/// words was told by an index that knows more forms of them.
+/// The entry with what was said around the words, if it matches the query. The caller knows from
+/// the ranked index, which knows more forms of the words, that it contains them.
 pub(crate) fn look_at_prose<'a>(
     reading: &'a Reading<'a>,
     entry: Entry<'a>,
@@ -65,7 +65,7 @@ pub(crate) fn look_at_prose<'a>(
     })
 }
 
-/// All words of an entry: what was said, thought, asked of tools and given back.
+/// All text of an entry: what was said, thought, passed to tools and returned by them.
 pub(crate) fn text_of(reading: &Reading<'_>, entry: Entry<'_>, query: &Query) -> Option<String> {
     let mut text = reading.text(entry).ok()?;
     if let Some(thought) = entry.detail(Detail::Reasoning) {
@@ -80,7 +80,7 @@ pub(crate) fn text_of(reading: &Reading<'_>, entry: Entry<'_>, query: &Query) ->
             text.push_str(&reading.place_text(call.arguments).ok()?);
         }
     }
-    // Most structured twins say once more what the result says.
+    // Most structured copies of a result repeat its text.
     let is_searched =
         |twin: &Place| text.len() < SHORT_BYTES || query.file.is_some() || says_more(entry, *twin);
     if let Some(twin) = entry.detail(Detail::Result).filter(is_searched) {
@@ -107,17 +107,17 @@ fn passes(reading: &Reading<'_>, entry: Entry<'_>, query: &Query) -> bool {
     is_in_time && has_role && has_tool && has_file && (!query.is_error || entry.is_error())
 }
 
-/// The calls that an entry makes, and the one that it is a result of.
+/// The calls that an entry makes, and the one whose result it is.
 fn calls_of(entry: Entry<'_>) -> impl Iterator<Item = CallIx> {
     let is_result = entry.kind() == EntryKind::Message(Role::Tool);
     entry.calls().map(|(ix, _)| ix).chain(entry.call().filter(|_| is_result))
 }
 
-/// The surroundings of the first word, on one line.
+/// The text around the first word, on one line.
 fn snippet(text: &str, lower: &str, words: &[String]) -> String {
     const AROUND: usize = 60;
     let at = words.iter().filter_map(|word| lower.find(word.as_str())).min().unwrap_or_default();
-    // Small letters may be of another length; the place is near enough.
+    // Lower case may change the length of a text; the position is close enough.
     let before = lower.get(..at).map_or(0, |before| before.chars().count());
     let start = before.saturating_sub(AROUND);
     let part: String = text.chars().skip(start).take(AROUND * 3).collect();

@@ -1,13 +1,13 @@
-//! What a person types, and what it asks for.
+//! What a person types, parsed into a query.
 
 use antiphon_model::Timestamp;
 
 use crate::SessionQuery;
 
-/// What is asked.
+/// A query of a search.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Query {
-    /// Words and phrases, in small letters; all of them must be there.
+    /// Words and phrases, in lower case; all of them must be there.
     pub words: Vec<String>,
     pub tool: Option<String>,
     pub file: Option<String>,
@@ -19,7 +19,7 @@ pub struct Query {
     pub is_error: bool,
 }
 
-/// Words that say nothing in a question.
+/// Words of a question that carry no meaning.
 const STOP_WORDS: &[&str] = &[
     "a", "an", "and", "are", "as", "at", "be", "by", "did", "do", "does", "for", "from", "had",
     "has", "have", "how", "i", "in", "is", "it", "its", "me", "my", "of", "on", "or", "that",
@@ -28,8 +28,8 @@ const STOP_WORDS: &[&str] = &[
 ];
 
 impl Query {
-    /// Reads what a person types: words, `"a phrase"`, and filters (`tool:Bash`, `is:error` …).
-    /// Times are before `now`.
+    /// Parses what a person types: words, `"a phrase"`, and filters (`tool:Bash`, `is:error` …).
+    /// Relative times are before `now`.
     pub fn parse(text: &str, now: Timestamp) -> Result<Self, String> {
         let mut query = Self::default();
         let mut rest = text.trim();
@@ -72,13 +72,13 @@ impl Query {
         Ok(())
     }
 
-    /// Which sessions it asks for.
+    /// The part of the query that selects sessions.
     pub(crate) fn about(&self) -> SessionQuery {
         let Self { agent, project, since, until, .. } = self.clone();
         SessionQuery { agent, project, since, until, ..SessionQuery::default() }
     }
 
-    /// The words of a question that mean something; all, if none does.
+    /// The words that are not stop words; all words, if all are.
     pub(crate) fn telling(&self) -> Vec<String> {
         let telling: Vec<String> =
             self.words.iter().filter(|it| !STOP_WORDS.contains(&&***it)).cloned().collect();
@@ -86,8 +86,8 @@ impl Query {
     }
 }
 
-/// A moment, the beginning of a day, or some days or hours before now: `2026-03-01`, `today`, `7d`.
-/// Days begin at midnight UTC.
+/// Parses a time, a day (its beginning), or a number of days or hours before now: `2026-03-01`,
+/// `today`, `7d`. Days begin at midnight UTC.
 pub fn day_or_time(text: &str, now: Timestamp) -> Result<Timestamp, String> {
     day_before(text, now)
         .ok_or_else(|| "expected a date such as 2026-03-01, today or 7d".to_owned())

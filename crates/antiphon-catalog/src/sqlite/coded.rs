@@ -1,8 +1,8 @@
-//! Fields in a row of bytes: most numbers are small, and a column of its own would take more room
-//! than what it says.
+//! Fields packed into bytes: most numbers are small, and a column for each would take more room
+//! than its value.
 //!
-//! A number has seven bits in each byte, the lowest first, and the highest bit says that more
-//! follow. A text has its length before it.
+//! A number has seven bits in each byte, the lowest first; the highest bit says that more follow. A
+//! text has its length before it.
 
 /// Adds fields to some bytes.
 #[derive(Debug, Default)]
@@ -25,7 +25,7 @@ impl Coder {
         }
     }
 
-    /// A number that may be below nothing, near it.
+    /// Adds a number that may be negative, mostly near zero.
     pub(super) fn signed(&mut self, number: i64) -> &mut Self {
         self.number((number.cast_unsigned() << 1) ^ (number >> 63).cast_unsigned())
     }
@@ -46,7 +46,7 @@ impl Coder {
         }
     }
 
-    /// A number that may be missing.
+    /// Adds a number that may be missing.
     pub(super) fn optional(&mut self, number: Option<i64>) -> &mut Self {
         match number {
             Some(number) => self.number(1).signed(number),
@@ -59,14 +59,14 @@ impl Coder {
     }
 }
 
-/// Takes fields from some bytes, in the order in which they were added. `None` is what cannot have
-/// been written.
+/// Takes fields from bytes, in the order in which they were added. `None` means that the bytes are
+/// invalid.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Decoder<'a>(pub(super) &'a [u8]);
 
 impl<'a> Decoder<'a> {
     pub(super) fn number(&mut self) -> Option<u64> {
-        // Most have one byte.
+        // Most numbers have one byte.
         if let Some((&first, rest)) = self.0.split_first()
             && first < 0x80
         {
@@ -133,7 +133,7 @@ impl<'a> Decoder<'a> {
     }
 }
 
-/// Names that most sessions have. Whoever changes them changes what stands in the tables.
+/// Names that most sessions contain. Changing them changes the meaning of stored rows.
 const COMMON: [&str; 10] = [
     "main",
     "session_started",
@@ -147,8 +147,8 @@ const COMMON: [&str; 10] = [
     "Edit",
 ];
 
-/// Texts of which some come again and again: each is written when it first comes, unless it is a
-/// common one, and is a number after that.
+/// Texts some of which are repeated: each is written when it first occurs, unless it is a common
+/// one, and as a number after that.
 #[derive(Debug)]
 pub(super) struct Names<'a>(Vec<&'a str>);
 
@@ -159,7 +159,7 @@ impl Default for Names<'_> {
 }
 
 impl<'a> Names<'a> {
-    /// So many are told by their numbers: more would have to be searched for.
+    /// The most texts that get a number: finding one among more would take too long.
     const MOST: usize = 40;
 
     pub(super) fn write(&mut self, coder: &mut Coder, name: Option<&'a str>) {

@@ -1,8 +1,8 @@
-//! The events of sessions, many in one row: one for each would take several times the room, and
-//! nobody asks for one without its session.
+//! The events of sessions, many in one row: a row for each would take several times the room, and
+//! events are only read together with their session.
 //!
-//! A row has up to [`AT_ONCE`] events that follow one another, each told by what is another than in
-//! the one before it, and a checksum over all of them.
+//! A row has up to [`AT_ONCE`] consecutive events, each written as its difference from the one
+//! before, and a checksum over all of them.
 
 use antiphon_model::Timestamp;
 use rusqlite::{CachedStatement, Connection, Row as SqlRow, Transaction, params};
@@ -15,14 +15,14 @@ use super::uuid::{self, uuid};
 use super::{CatalogError, LineAt};
 use crate::Key;
 
-/// So many events have a row together: whoever asks for one reads the others before it.
+/// The most events in a row: reading one means reading those before it.
 const AT_ONCE: usize = 256;
 
 /// An event that was found by its line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct EventAt {
     pub(super) line: LineAt,
-    /// Where it stands in the session.
+    /// Its position in the session.
     pub(super) position: u64,
     pub(super) id: String,
     pub(super) agent: Option<String>,
@@ -31,7 +31,7 @@ pub(super) struct EventAt {
     pub(super) tool: Option<String>,
 }
 
-/// An event. Its words are elsewhere.
+/// An event without its text, which is elsewhere.
 #[derive(Debug, Clone, Copy, Default)]
 struct Event<'a> {
     line: Option<LineAt>,
@@ -46,7 +46,7 @@ const IS_ERROR: u64 = 1;
 const HAS_LINE: u64 = 2;
 const HAS_TIME: u64 = 4;
 
-/// Writes the events of a session, whose numbers begin with this one.
+/// Writes the events of a session, numbered from this number on.
 pub(super) fn insert(
     transaction: &Transaction<'_>,
     events: &[EventRow],
@@ -67,7 +67,7 @@ pub(super) fn insert(
     Ok(())
 }
 
-/// Removes so many events from this number on, which are all of a session.
+/// Removes this many events from this number on: all those of a session.
 pub(super) fn remove(
     transaction: &Transaction<'_>,
     first: i64,
@@ -113,7 +113,7 @@ fn coded(events: &[EventRow]) -> Vec<u8> {
     coder.finish()
 }
 
-/// An id: a UUID as its number, another one by what it has in common with the one before it.
+/// Writes an id: a UUID as its number, any other as its difference from the one before.
 fn write_id(coder: &mut Coder, before: &str, id: &str) {
     if let Some(number) = uuid(id) {
         coder.number(0).bytes(&number.to_le_bytes());
@@ -126,7 +126,7 @@ fn write_id(coder: &mut Coder, before: &str, id: &str) {
     coder.number(same as u64 + 1).text(id.get(same..).unwrap_or_default());
 }
 
-/// Puts the next id into the place of the one before it.
+/// Replaces the previous id by the next one.
 fn read_id(decoder: &mut Decoder<'_>, id: &mut String) -> Option<()> {
     match usize::try_from(decoder.number()?).ok()?.checked_sub(1) {
         None => {
@@ -146,11 +146,11 @@ fn read_id(decoder: &mut Decoder<'_>, id: &mut String) -> Option<()> {
 struct Events<'a> {
     decoder: Decoder<'a>,
     names: Names<'a>,
-    /// The id of the one that was read last.
+    /// The id of the last event that was read.
     id: String,
     line: LineAt,
     time: i64,
-    /// The number of the next one.
+    /// The number of the next event.
     number: i64,
 }
 
@@ -161,7 +161,7 @@ impl<'a> Events<'a> {
         Self { decoder, names, id: String::new(), line, time: 0, number: first }
     }
 
-    /// The events of a row: `first`, `events` and `sum`, in this order.
+    /// The events of a row with the columns `first`, `events` and `sum`, in this order.
     fn of_row(row: &'a SqlRow<'_>) -> Result<Self, CatalogError> {
         let first: i64 = row.get(0)?;
         let bytes = row.get_ref(1)?.as_blob().map_err(rusqlite::Error::from)?;
@@ -296,7 +296,7 @@ pub(super) fn sessions_with(
     Ok(found)
 }
 
-/// The rows from one number to another.
+/// A statement that selects the rows from one number to another.
 fn all_of(connection: &Connection) -> Result<CachedStatement<'_>, CatalogError> {
     let select = "SELECT first, events, sum FROM event WHERE first >= ?1 AND first < ?2
                   ORDER BY first";
@@ -304,7 +304,7 @@ fn all_of(connection: &Connection) -> Result<CachedStatement<'_>, CatalogError> 
 }
 
 impl Known {
-    /// The number after its last event.
+    /// The number after the last event of a session.
     fn end(&self) -> i64 {
         self.first_event.saturating_add(to_sql(self.row.events))
     }

@@ -1,8 +1,8 @@
-//! Which blocks of which sessions may hold words: the filters of everything that is kept.
+//! Which blocks of which sessions may contain words: the filters of all sessions.
 //!
-//! A row has the same segment of all parts of a session. Rows of one segment stand together, so
-//! that what one segment rules out costs little to read. Of a small session one row has all: so
-//! many rows would be longer than what they say.
+//! A row has the same segment of all parts of a session. The rows of one segment are adjacent, so
+//! that ruling out by one segment reads little. A small session has one row with everything:
+//! separate rows would have more overhead than content.
 
 use std::ops::Range;
 
@@ -19,51 +19,52 @@ use super::{CatalogError, Grams};
 use crate::Key;
 use crate::search::Matching;
 
-/// What a session is asked for.
+/// The requirements that candidates must meet.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Asked<'a> {
     pub(super) words: &'a [Grams],
-    /// Whether it must hold all of the words, or any.
+    /// Whether a session must contain all of the words, or any.
     pub(super) matching: Matching,
-    /// It must have events with all of these ([`crate::fields`]).
+    /// The session must have events with all of these ([`crate::fields`]).
     pub(super) fields: &'a [String],
 }
 
-/// A session that may hold what is looked for.
+/// A session that may match.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Candidate {
     pub(super) session: Key,
-    /// The word that the fewest blocks may hold, by its place, if all words are wanted.
+    /// The index of the word that the fewest blocks may contain, if all words are required.
     pub(super) word: Option<usize>,
     /// Those blocks.
     pub(super) files: Vec<Held>,
 }
 
-/// A file that may hold what is looked for.
+/// A file that may contain what is searched for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Held {
-    /// Its number among the session's files.
+    /// Its index among the session's files.
     pub(super) stream: u32,
     pub(super) name: String,
-    /// The numbers of the blocks that may.
+    /// The numbers of the blocks that may contain it.
     pub(super) blocks: Vec<u32>,
 }
 
-/// The row of a session after the segments: its files, their blocks and how many parts each has.
+/// The row after the segments: the files of a session, their blocks and the number of parts of
+/// each.
 const LAYOUT: usize = SEGMENTS;
 
-/// The row after that: what the session's events are. It is empty, if that is too much to tell.
+/// The row after that: the session's fields. It is empty if they take too much room.
 const FIELDS: usize = LAYOUT + 1;
-/// So many rows has a session that is not small.
+/// The number of rows of a session that is not small.
 const ROWS: usize = FIELDS + 1;
 
-/// The only row of a small session: all those rows.
+/// The only row of a small session: all the others in one.
 const WHOLE: usize = ROWS;
-/// A row that would be longer is several.
+/// A session whose single row would be longer has several rows.
 const WHOLE_BYTES_MAX: usize = 4 << 10;
 const SESSION_BITS: u32 = 40;
 
-/// Where a row of a session stands.
+/// The primary key of a row of a session.
 fn place(session: i64, segment: usize) -> i64 {
     ((segment as i64) << SESSION_BITS) | session
 }
@@ -105,12 +106,13 @@ pub(super) fn remove(transaction: &Transaction<'_>, session: i64) -> Result<(), 
     Ok(())
 }
 
-/// It has the session's key in it: nothing else has to be read to be sure whose row it is.
+/// The checksum of a row. It includes the session's key, so that a row is known to be that
+/// session's without reading anything else.
 fn sum(place: i64, key: &str, bits: &[u8]) -> i64 {
     Sum::default().number(Some(place)).text(Some(key)).bytes(bits).get()
 }
 
-/// For each part the length of its segment, and the segment; nothing, if all are empty.
+/// For each part, the length of its segment and the segment; nothing if all are empty.
 fn pack(files: &[FileBlocks], segment: usize) -> Vec<u8> {
     let parts = || files.iter().flat_map(|file| &file.blocks).flatten();
     let mut packed = Vec::new();
@@ -120,8 +122,8 @@ fn pack(files: &[FileBlocks], segment: usize) -> Vec<u8> {
     packed
 }
 
-/// For each file the length of its name, the name, the number of its blocks; for each block the
-/// number of its parts.
+/// For each file, the length of its name, the name and the number of its blocks; for each block,
+/// the number of its parts.
 fn pack_layout(files: &[FileBlocks]) -> Vec<u8> {
     let mut packed = Vec::new();
     for file in files {
@@ -132,7 +134,7 @@ fn pack_layout(files: &[FileBlocks]) -> Vec<u8> {
     packed
 }
 
-/// The words of the fields.
+/// The strings of the fields.
 fn pack_fields(fields: &Fields) -> Vec<u8> {
     let mut packed = Vec::new();
     let words = fields.words().unwrap_or_default();
@@ -151,12 +153,12 @@ fn has(packed: &[u8], wanted: &[String]) -> Option<bool> {
     Some(left.is_empty() || packed.is_empty())
 }
 
-/// Of each part, in order, whether it may hold a word.
+/// For each part, in order, whether it may contain a word.
 type Parts = Vec<bool>;
 
-/// Rules out the parts whose segment with that number lacks one of the n-grams.
+/// Rules out the parts whose segment with this number lacks one of the n-grams.
 fn rule_out(nth: usize, packed: &[u8], grams: &[Gram], parts: &mut Option<Parts>) -> Option<()> {
-    // Of all parts the same.
+    // All parts have the same, empty segment.
     if packed.is_empty() {
         if !may_hold(nth, &[], grams) {
             *parts = Some(Parts::new());
@@ -182,8 +184,8 @@ fn rule_out(nth: usize, packed: &[u8], grams: &[Gram], parts: &mut Option<Parts>
     Some(())
 }
 
-/// The files of a session, and in each the blocks of the parts that are left. All are, where there
-/// was nothing to rule them out.
+/// The files of a session, with the blocks of the remaining parts of each. Without `parts`, all
+/// blocks remain.
 fn held(layout: &[u8], parts: Option<&Parts>) -> Option<Vec<Held>> {
     let mut unpack = Unpack(layout);
     let mut parts = parts.map(|parts| parts.iter());
@@ -216,7 +218,7 @@ pub(super) fn candidates(
     let select = "SELECT number, key FROM session ORDER BY number";
     let mut statement = connection.prepare_cached(select)?;
     let mut sessions = statement.query([])?;
-    // The rows of small sessions stand in the order of their numbers, too.
+    // The rows of small sessions are ordered by number, too.
     let select = "SELECT place, bits, sum FROM filter WHERE place >= ?1 ORDER BY place";
     let mut statement = connection.prepare_cached(select)?;
     let mut wholes = statement.query([place(0, WHOLE)])?;
@@ -247,11 +249,11 @@ pub(super) fn candidates(
 
 struct Filters<'c> {
     select: CachedStatement<'c>,
-    /// All rows of the session, if it is a small one.
+    /// All rows of the session, if it is small.
     whole: Option<Whole>,
 }
 
-/// What would be the rows of a small session: its bytes, and where in them each row is.
+/// The rows of a small session: its bytes, and the range of each row in them.
 struct Whole {
     bytes: Vec<u8>,
     rows: [Range<usize>; ROWS],
@@ -357,7 +359,7 @@ impl Filters<'_> {
     }
 }
 
-/// Whether any part may hold the word. A word without n-grams rules out nothing.
+/// Whether any part may contain the word. A word without n-grams rules out nothing.
 fn is_left(parts: Option<&Parts>) -> bool {
     parts.is_none_or(|parts| parts.contains(&true))
 }

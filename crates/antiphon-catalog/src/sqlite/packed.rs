@@ -1,6 +1,7 @@
-//! Numbers and bytes one after the other, in as few bytes as they need.
+//! Numbers and bytes in sequence, in as few bytes as possible.
 
-/// Seven bits in each byte, the lowest first; the last byte is the one without the highest bit.
+/// Adds a number, seven bits in each byte, the lowest first; only the last byte lacks the highest
+/// bit.
 pub(super) fn add_number(packed: &mut Vec<u8>, mut number: usize) {
     while number >= 1 << 7 {
         packed.push(u8::try_from(number & 0x7f).unwrap_or_default() | 0x80);
@@ -14,7 +15,7 @@ pub(super) fn add_bytes(packed: &mut Vec<u8>, bytes: &[u8]) {
     packed.extend(bytes);
 }
 
-/// What stands before the end of a packed value.
+/// The rest of a packed value.
 pub(super) struct Unpack<'a>(pub(super) &'a [u8]);
 
 impl<'a> Unpack<'a> {

@@ -1,5 +1,5 @@
-//! The first sessions of a list: all are looked at where they stand, and only those that are shown
-//! are read.
+//! The first sessions of a list: all rows are compared without decoding them fully, and only those
+//! on the page are.
 
 use std::cmp::Reverse;
 
@@ -12,7 +12,7 @@ use super::{CatalogError, roll_up};
 use crate::list::Traits;
 use crate::{Page, SessionQuery, SessionSort};
 
-/// What comes first: the greatest, and of those that are equal the last to change.
+/// The order of a page: the greatest first, and among equals the last changed.
 type Order = (Reverse<(u128, i64, i64)>, u128);
 
 pub(super) fn page(
@@ -31,7 +31,7 @@ pub(super) fn page(
     let mut ids = Vec::new();
     read::each_session(connection, |told| {
         let is_dear = |least: f64| cost(told.number).as_f64() >= least;
-        // One in which nothing was said yet is none, and a part is another one's.
+        // A session without events is not listed, and a part only as a part of another one.
         if told.events == 0
             || told.is_part
             || !query.fits(&told.traits())
@@ -66,7 +66,7 @@ pub(super) fn page(
     Ok(Page { rows, ids })
 }
 
-/// How far a number is from the least one.
+/// The distance of a number from the smallest one.
 fn from_least(number: i64) -> u128 {
     u128::from(number.abs_diff(i64::MIN))
 }

@@ -1,4 +1,4 @@
-//! Sessions, each row checked.
+//! Reading sessions, with the checksum of every row.
 
 use antiphon_model::{Status, Timestamp};
 use rusqlite::{Connection, OptionalExtension as _, Row as SqlRow};
@@ -10,20 +10,20 @@ use super::coded::{Coder, Decoder, Names};
 use super::{CatalogError, Row};
 use crate::{Key, Origin};
 
-/// A session as it stands in its table.
+/// A session as read from its table.
 #[derive(Debug)]
 pub(super) struct Known {
     pub(super) row: Row,
     pub(super) number: i64,
-    /// The number of its first event; the others follow.
+    /// The number of its first event; the numbers of the others follow.
     pub(super) first_event: i64,
 }
 
-/// The columns that others ask for have names; the rest stands in `told`.
+/// Columns that queries use have names; the rest is packed into `told`.
 pub(super) const COLUMNS: &str = "number, key, origin, stamp, session_id, events, first_event, \
     told, main, parts, sum, is_part";
 
-/// What is told of a session, as it stands in its row.
+/// A row of the table of sessions, checked but not decoded further.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Told<'a> {
     pub(super) number: i64,
@@ -39,7 +39,7 @@ pub(super) struct Told<'a> {
     pub(super) words: Words<'a>,
 }
 
-/// What stands in the column `told`.
+/// The decoded column `told`: everything about a session that no query needs a column for.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Words<'a> {
     format: &'a str,
@@ -86,7 +86,7 @@ impl<'a> Words<'a> {
     fn to_bytes(self) -> Vec<u8> {
         let (mut coder, mut names) = (Coder::default(), Names::default());
         coder.signed(self.changed_at);
-        // They are near one another, mostly.
+        // These times are mostly close together, so differences are short.
         let since = |time: Option<i64>| time.map(|time| time.wrapping_sub(self.changed_at));
         coder.optional(since(self.started_at)).optional(since(self.last_event_at));
         coder.number(self.ended).number(self.agents).number(self.calls).number(self.problems);
@@ -125,7 +125,7 @@ impl<'a> Words<'a> {
     }
 }
 
-/// What a row is to have.
+/// The values of a row that is to be written.
 pub(super) struct Columns {
     pub(super) origin: i64,
     pub(super) stamp: i64,
@@ -149,7 +149,7 @@ impl Columns {
     }
 }
 
-/// Of all columns but the one that changes by itself.
+/// The checksum of all columns but `is_part`, which changes without its session.
 fn sum_of(numbers: [i64; 5], texts: [Option<&str>; 4], told: &[u8]) -> i64 {
     let mut sum = Sum::default();
     for number in numbers {
@@ -228,13 +228,13 @@ impl<'a> Told<'a> {
         Ok(Known { row, number: self.number, first_event: self.first_event })
     }
 
-    /// What decides whether it is a part, if anything does.
+    /// Whether it has a main file, so that it may be a part.
     fn has_main(&self) -> bool {
         self.main.is_some()
     }
 }
 
-/// Tells of every session, in the order of their numbers.
+/// Calls `each` with every session, in the order of their numbers.
 pub(super) fn each_session(
     connection: &Connection,
     mut each: impl FnMut(&Told<'_>) -> Result<(), CatalogError>,
@@ -253,7 +253,7 @@ pub(super) fn each_session(
         }
         each(&told)?;
     }
-    // A row that its tree has lost would not be missed otherwise.
+    // A row that the B-tree has lost would not be noticed otherwise.
     if count != fact(connection, "sessions")?.unwrap_or_default() {
         return Err(CatalogError::Damaged("sessions are missing from it".to_owned()));
     }
@@ -295,7 +295,7 @@ pub(super) fn find(connection: &Connection, key: &Key) -> Result<Option<Known>, 
     rows.next()?.map(|row| Told::read(row)?.known()).transpose()
 }
 
-/// The session with that number.
+/// The session with this number.
 pub(super) fn numbered(connection: &Connection, number: i64) -> Result<Known, CatalogError> {
     let select = format!("SELECT {COLUMNS} FROM session WHERE number = ?1");
     let mut statement = connection.prepare_cached(&select)?;
@@ -312,8 +312,8 @@ pub(super) fn keys(connection: &Connection) -> Result<Vec<(i64, Key)>, CatalogEr
     Ok(stamps.into_iter().map(|(number, key, _)| (number, key)).collect())
 }
 
-/// The key and the stamp of every session. What is wrong with them does not fit to what is kept, so
-/// that the session is read again.
+/// The key and the stamp of every session, unchecked: a damaged one does not agree with the store,
+/// so the session is read again.
 pub(super) fn stamps(connection: &Connection) -> Result<Vec<(Key, Stamp)>, CatalogError> {
     let stamps = stamps_of(connection)?;
     Ok(stamps.into_iter().map(|(_, key, stamp)| (key, stamp)).collect())
@@ -349,12 +349,12 @@ fn line(file: &MainFile) -> String {
     format!("{} {}", file.len, file.session)
 }
 
-/// The column of a session's main file; nothing, for none.
+/// The column of a session's main file, if it has one.
 fn main_column(row: &Row) -> Option<String> {
     row.main.as_ref().map(line)
 }
 
-/// The column of a session's parts; nothing, for none.
+/// The column of a session's parts, if it has any.
 fn parts_column(row: &Row) -> Option<String> {
     (!row.parts.is_empty()).then(|| row.parts.iter().map(line).collect::<Vec<_>>().join("\n"))
 }
@@ -366,7 +366,7 @@ impl Known {
     }
 }
 
-/// Every way in which a session may end, by its number in the catalogue.
+/// Every way in which a session may end; its index is its number in the catalogue.
 const ENDS: [Status; 6] = [
     Status::Completed,
     Status::Failed,
@@ -376,10 +376,10 @@ const ENDS: [Status; 6] = [
     Status::Running,
 ];
 
-/// Added to the number of an end where the last message is an answer.
+/// Added to that number if the last message is an answer.
 const ANSWERED: u64 = 16;
 
-/// How a session ended and whether it was answered, as one number; 0, if neither is known.
+/// How a session ended and whether it was answered, as one number; 0 if neither is known.
 fn ending(row: &Row) -> u64 {
     let number = ENDS.iter().zip(1..).find(|(end, _)| row.end == Some(**end));
     number.map_or(0, |(_, number)| number) + if row.is_answered { ANSWERED } else { 0 }
@@ -396,12 +396,12 @@ fn origin(origin: Origin) -> i64 {
     }
 }
 
-/// SQLite has no larger numbers; nothing that is counted comes near.
+/// A count for SQLite, which has no larger numbers; no real count comes near the limit.
 pub(super) fn to_sql(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
 
-/// The session of an event, by its number.
+/// The session that an event belongs to, by the event's number.
 pub(super) fn owner<'k>(by_first: &[&'k Known], event: i64) -> Result<&'k Known, CatalogError> {
     let after = by_first.partition_point(|known| known.first_event <= event);
     let owner = after.checked_sub(1).and_then(|at| by_first.get(at)).copied();

@@ -1,4 +1,4 @@
-//! The requests of sessions, all of one in a row, and which sessions hold the same.
+//! The requests of sessions, all of a session in one row, and which sessions have some in common.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -52,7 +52,7 @@ pub(super) fn read(connection: &Connection, session: i64) -> Result<Vec<RequestR
     }
 }
 
-/// The other sessions that hold one of these requests.
+/// The other sessions that contain one of these requests.
 pub(super) fn sharers(
     connection: &Connection,
     session: i64,
@@ -104,7 +104,7 @@ pub(super) fn owned(
     Ok(owned.map(|(_, request)| request).collect())
 }
 
-/// The same of a session that holds no request of another one, and counts.
+/// The same for a session that counts and has no request in common with another.
 pub(super) fn owned_alone(requests: &[RequestRow]) -> Vec<&RequestRow> {
     let mut first: BTreeMap<RequestId, (i64, usize)> = BTreeMap::new();
     for (number, request) in requests.iter().enumerate() {
@@ -125,8 +125,8 @@ struct Claimant {
     key: String,
 }
 
-/// A recording beside the agent's own file does not count, nor does a part of another session; and
-/// they take nothing from others.
+/// The session as a claimant. A recording does not count if the agent's own file is there, nor does
+/// a part of another session; they take no requests from others.
 fn claimant(connection: &Connection, session: i64) -> Result<Option<Claimant>, CatalogError> {
     let mut statement = connection.prepare_cached(
         "SELECT s.session_id, s.key FROM session s

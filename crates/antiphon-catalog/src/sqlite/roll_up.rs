@@ -1,4 +1,4 @@
-//! What was spent: each request for the session that owns it, added up by day, model and agent.
+//! Usage: each request counted for the session that owns it, added up by day, model and agent.
 
 use std::collections::BTreeMap;
 
@@ -14,11 +14,11 @@ use super::write::set_fact;
 use super::{CatalogError, RollUp, Sqlite};
 use crate::Key;
 
-/// What requests are added up by.
+/// The key by which requests are added up, and the sums.
 type Parts = BTreeMap<(Option<i64>, Option<String>, Option<String>), Totals>;
 
 impl Sqlite {
-    /// Prices everything anew, if the prices that come along are others than before.
+    /// Prices everything again if the built-in prices have changed.
     pub(super) fn price_anew(&mut self) -> Result<(), CatalogError> {
         let prices = Sum::default().text(Some(Prices::BUNDLED)).get();
         let connection = &mut self.connection;
@@ -35,7 +35,7 @@ impl Sqlite {
     }
 }
 
-/// Counts a session's requests anew.
+/// Counts a session's requests again.
 pub(super) fn count(
     transaction: &Transaction<'_>,
     prices: &Prices,
@@ -45,7 +45,7 @@ pub(super) fn count(
     write(transaction, session, &add_up(owned.iter(), prices))
 }
 
-/// Counts the requests of a session that nobody shares.
+/// Counts the requests of a session that has none in common with another.
 pub(super) fn count_alone(
     transaction: &Transaction<'_>,
     prices: &Prices,
@@ -84,7 +84,8 @@ fn sum(session: i64, bytes: &[u8]) -> i64 {
     Sum::default().number(Some(session)).bytes(bytes).get()
 }
 
-/// A part whose requests are all of one kind, by far the most, has nothing to say of the others.
+/// Marks a part all of whose requests are complete and priced, as nearly all are; the other counts
+/// are left out.
 const IS_PLAIN: u64 = 1;
 
 fn coded(parts: &Parts) -> Vec<u8> {
@@ -141,7 +142,7 @@ fn damaged(session: i64) -> CatalogError {
     CatalogError::Damaged(format!("the sums of session {session}"))
 }
 
-/// Tells of every session's parts, session by session in the order of their numbers.
+/// Calls `each` with the parts of every session, in the order of the sessions' numbers.
 fn each_part(
     connection: &Connection,
     mut each: impl FnMut(i64, Part<'_>),
@@ -164,7 +165,7 @@ fn each_part(
     }
 }
 
-/// The sums of every session, each checked.
+/// The sums of every session, with their checksums.
 pub(super) fn read(connection: &Connection) -> Result<Vec<RollUp>, CatalogError> {
     let keys: BTreeMap<i64, Key> = read::keys(connection)?.into_iter().collect();
     let mut found = Vec::with_capacity(keys.len());
@@ -185,14 +186,14 @@ pub(super) fn read(connection: &Connection) -> Result<Vec<RollUp>, CatalogError>
     }
 }
 
-/// What each session spent, by its number.
+/// The usage of each session, by its number.
 pub(super) fn totals(connection: &Connection) -> Result<BTreeMap<i64, Totals>, CatalogError> {
     let mut all: BTreeMap<i64, Totals> = BTreeMap::new();
     each_part(connection, |session, part| *all.entry(session).or_default() += part.totals)?;
     Ok(all)
 }
 
-/// What one session spent.
+/// The usage of one session.
 pub(super) fn totals_of(connection: &Connection, session: i64) -> Result<Totals, CatalogError> {
     let select = "SELECT parts, sum FROM roll_up WHERE session = ?1";
     let mut statement = connection.prepare_cached(select)?;
@@ -205,7 +206,7 @@ pub(super) fn totals_of(connection: &Connection, session: i64) -> Result<Totals,
     read.map(|()| totals).ok_or_else(|| damaged(session))
 }
 
-/// The same by other prices.
+/// The sums of every session at other prices.
 pub(super) fn by(connection: &Connection, prices: &Prices) -> Result<Vec<RollUp>, CatalogError> {
     let mut found = Vec::new();
     for (number, key) in read::keys(connection)? {

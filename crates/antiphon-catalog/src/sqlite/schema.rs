@@ -1,11 +1,10 @@
-//! Tables.
+//! The tables of the catalogue.
 
 use rusqlite::Connection;
 
 use super::CatalogError;
 
-/// Raised whenever a table changes, or what is put into it. A catalogue of another version is
-/// emptied.
+/// Raised whenever a table or its contents change. A catalogue of another version is emptied.
 const VERSION: i64 = 10;
 
 const TABLES: &str = "
@@ -57,7 +56,7 @@ CREATE VIRTUAL TABLE words USING fts5 (
 );
 ";
 
-/// Makes the tables, or finds them as they should be.
+/// Creates the tables, or checks that they exist.
 pub(super) fn prepare(connection: &Connection) -> Result<(), CatalogError> {
     connection.execute_batch(
         "PRAGMA page_size = 8192;
@@ -88,7 +87,7 @@ pub(super) fn prepare(connection: &Connection) -> Result<(), CatalogError> {
 
 fn make(connection: &Connection) -> Result<(), CatalogError> {
     connection.execute_batch(TABLES)?;
-    // What FTS5 holds back before it writes: by default so little that it merges all the time.
+    // How much FTS5 buffers before it writes: by default so little that it merges all the time.
     connection.execute_batch("INSERT INTO words (words, rank) VALUES ('hashsize', 8388608)")?;
     connection.pragma_update(None, "user_version", VERSION)?;
     Ok(())

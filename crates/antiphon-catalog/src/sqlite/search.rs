@@ -1,8 +1,8 @@
 //! Searching every session: prompts, utterances, thinking, tool input and output.
 //!
-//! Filters say which sessions may hold the words, and in which blocks. A block is asked for and
-//! looked through; only a session that has the rarest word is read and folded, and for one rare
-//! word not even that ([`glimpse`]). What was said can also be ranked by how well it fits.
+//! Filters say which sessions may contain the words, and in which blocks. Such a block is read and
+//! searched; only a session that contains the rarest word is read and folded, and for one rare word
+//! not even that ([`glimpse`]). What was said can also be ranked by relevance.
 
 mod finders;
 mod glimpse;
@@ -54,14 +54,14 @@ pub(super) fn search(
     Ok(Found { hits, is_partial })
 }
 
-/// So many lines or places are looked for before the catalogue is asked.
+/// How many results are collected before lines are looked up in the catalogue.
 const SEEN_AT_ONCE: usize = 256;
 
 struct Look<'q> {
     query: &'q Query,
     words: &'q [String],
     limit: usize,
-    /// The sessions that the query asks for, in order.
+    /// The sessions that match the query, in order.
     sessions: &'q [&'q Key],
     texts: &'q dyn Texts,
 }
@@ -70,14 +70,14 @@ struct Look<'q> {
 type Candidates = BTreeMap<Key, Candidate>;
 
 impl Look<'_> {
-    /// The sessions that may hold the words, and what the filters of the query ask for.
+    /// The sessions that may contain the words and have the fields that the query asks for.
     fn candidates(&self, catalog: &Sqlite, matching: Matching) -> Result<Candidates, CatalogError> {
-        // What was done to a file is looked for in all that a tool gave back, and filters do not
-        // tell of all.
+        // A `file:` query is answered from everything that a tool returned, which filters do not
+        // cover.
         let file = self.query.file.as_deref();
         let telling = |word: &String| Grams::of(if file.is_some() { "" } else { word });
         let mut grams: Vec<Grams> = self.words.iter().map(telling).collect();
-        // The name of a file stands where its calls do.
+        // The name of a file is in the arguments of its calls, which filters do cover.
         grams.extend(file.map(Grams::of));
         let matching = if file.is_some() { Matching::All } else { matching };
         let fields = fields::wanted(self.query);
@@ -85,7 +85,7 @@ impl Look<'_> {
         Ok(found.into_iter().map(|it| (it.session.clone(), it)).collect())
     }
 
-    /// Looks into sessions in their order, until there is enough.
+    /// Searches sessions in order, until there are enough results.
     fn scan(
         &self,
         catalog: &Sqlite,
@@ -104,7 +104,7 @@ impl Look<'_> {
             let (seen, done) = in_parallel(&left, is_enough, |candidate| {
                 Some(self.see(candidate, &finders, matching)).filter(|seen| seen.len() > 0)
             });
-            // Lines are events only once the catalogue has said which.
+            // Which events the lines belong to is only known from the catalogue.
             let (mut found, mut untold) = (Vec::new(), Vec::new());
             for (at, seen) in seen {
                 let Some(Candidate { session, .. }) = left.get(at).copied() else { continue };
@@ -131,9 +131,9 @@ impl Look<'_> {
         Ok(hits)
     }
 
-    /// What there is in a session, as far as it can be told without the catalogue.
+    /// Searches a session as far as possible without the catalogue.
     fn see(&self, candidate: &Candidate, finders: &Finders, matching: Matching) -> Seen {
-        // Which of them it is that a session has is not known, where any is enough.
+        // If any word is enough, it is not known which one the session contains.
         let word = candidate.word.filter(|_| matching == Matching::All);
         let finder = word.and_then(|word| finders.get(word));
         if let Some(finder) = finder
@@ -149,7 +149,7 @@ impl Look<'_> {
         Seen::Hits(self.hits_in(&candidate.session, finders, matching))
     }
 
-    /// The places in a session; none in one that cannot be read.
+    /// The matches in a session; none if it cannot be read.
     fn hits_in(&self, session: &Key, finders: &Finders, matching: Matching) -> Vec<Hit> {
         let Some(text) = self.texts.session(session) else { return Vec::new() };
         let marks = Marks::of(&*text.bodies, &finders.words);
@@ -171,7 +171,7 @@ impl Look<'_> {
         hits
     }
 
-    /// The events that lines are; nothing, if the session has to be read whole.
+    /// The matches on these lines; `None` if the whole session has to be read.
     fn told(
         &self,
         catalog: &Sqlite,
@@ -184,10 +184,10 @@ impl Look<'_> {
     }
 }
 
-/// What was seen of a session.
+/// What a search without the catalogue found in a session.
 enum Seen {
     Hits(Vec<Hit>),
-    /// Lines that hold the word.
+    /// Lines that contain the word.
     Lines(Vec<Line>),
 }
 
@@ -200,8 +200,8 @@ impl Seen {
     }
 }
 
-/// Looks at things in their order, on every processor, until what was seen is enough. Says what was
-/// seen, and how many things were looked at.
+/// Applies a function to items on every processor, in order, until the results are enough. Returns
+/// the results, and how many items were processed.
 fn in_parallel<T: Sync, O: Send>(
     things: &[T],
     is_enough: impl Fn(&[(usize, O)]) -> bool + Sync,
@@ -224,7 +224,7 @@ fn in_parallel<T: Sync, O: Send>(
     (seen, looked.into_inner())
 }
 
-/// Those of some sessions that hold a word in what is searched.
+/// Which of some sessions contain a word in their searched text.
 pub(super) fn holding(
     catalog: &Sqlite,
     sessions: &[&Key],
@@ -234,18 +234,19 @@ pub(super) fn holding(
     let words = &[Grams::of(word)];
     let found = catalog.candidates(&Asked { words, matching: Matching::All, fields: &[] })?;
     let found: Candidates = found.into_iter().map(|it| (it.session.clone(), it)).collect();
-    // A path is written with its slashes as they are, by every agent that was seen.
+    // Every known agent writes the slashes of a path unescaped.
     let finder = AhoCorasick::builder().ascii_case_insensitive(true).build([word]).ok();
     let candidates = sessions.iter().filter_map(|session| found.get(*session));
     let holding = candidates.filter(|it| may_hold(texts, it, finder.as_ref()));
     Ok(holding.map(|it| it.session.clone()).collect())
 }
 
-/// Whether a block that may hold a word holds it.
+/// Whether one of the candidate's blocks contains the word.
 fn may_hold(texts: &dyn Texts, candidate: &Candidate, finder: Option<&AhoCorasick>) -> bool {
     let Some(finder) = finder else { return true };
     let holds = |held: &Held| {
-        // What cannot be read here is told by whoever opens the session.
+        // A block that cannot be read counts as a match: opening the session then reports the
+        // failure.
         let blocks = blocks_of(texts, &candidate.session, held);
         blocks.is_none_or(|blocks| blocks.iter().any(|block| finder.is_match(&block.bytes)))
     };

@@ -1,4 +1,4 @@
-//! What only this backend is asked.
+//! Tests of this backend only.
 
 use super::*;
 use crate::conformance::{at, key, record, said, with_events};

@@ -4,7 +4,7 @@
 const DASHES: [usize; 4] = [8, 13, 18, 23];
 const UUID_LEN: usize = 36;
 
-/// The number that a UUID is, if this is one as most programs write it.
+/// The number of a UUID, if this is one in the usual spelling.
 pub(super) fn uuid(text: &str) -> Option<u128> {
     if text.len() != UUID_LEN {
         return None;
@@ -23,7 +23,7 @@ pub(super) fn uuid(text: &str) -> Option<u128> {
     Some(number)
 }
 
-/// Writes it again.
+/// Appends the usual spelling of a number.
 pub(super) fn push(id: &mut String, number: u128) {
     for nth in 0..32 {
         if matches!(nth, 8 | 12 | 16 | 20) {

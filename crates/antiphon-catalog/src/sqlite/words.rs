@@ -1,7 +1,7 @@
-//! The index of what was said.
+//! The full-text index of what was said.
 //!
-//! It has one checksum for all of it. To make that takes as long as the index is, so it is made
-//! when everything is written, and not with each part: until then there is none.
+//! It has one checksum over all of it. Computing it takes as long as reading the index, so it is
+//! written once everything else is, and is absent until then.
 
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Error as SqlError, Transaction, TransactionBehavior};
@@ -13,17 +13,17 @@ use super::write::{remove_fact, set_fact};
 use super::{CatalogError, Key};
 use crate::search::Matching;
 
-/// A session's words, by relevance.
+/// A match of the full-text index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Ranked {
     pub(super) session: Key,
     pub(super) event_id: String,
 }
 
-/// The fact that is the index's checksum.
+/// The name of the fact that is the index's checksum.
 const SEAL: &str = "words";
 
-/// The words of what was said, and nothing of FTS5's own language.
+/// A query in the language of FTS5, in which all words are quoted.
 fn query(words: &[String], matching: Matching) -> String {
     let quoted = words.iter().map(|word| format!("\"{}\"", word.replace('"', "\"\"")));
     quoted.collect::<Vec<_>>().join(match matching {
@@ -64,12 +64,12 @@ pub(super) fn ranked(
     found.collect()
 }
 
-/// Takes the seal away: something is written.
+/// Removes the checksum before something is written.
 pub(super) fn unseal(transaction: &Transaction<'_>) -> Result<(), CatalogError> {
     remove_fact(transaction, SEAL)
 }
 
-/// Writes down the sum of the index, unless it is there already.
+/// Writes the checksum of the index, unless it is there already.
 pub(super) fn seal(connection: &mut Connection) -> Result<(), CatalogError> {
     if fact(connection, SEAL)?.is_some() {
         return Ok(());
@@ -79,7 +79,7 @@ pub(super) fn seal(connection: &mut Connection) -> Result<(), CatalogError> {
     Ok(transaction.commit()?)
 }
 
-/// Of everything that the index consists of.
+/// The checksum of every table that the index consists of.
 fn sum(connection: &Connection) -> Result<i64, CatalogError> {
     let mut sum = Sum::default();
     for table in ["words_data", "words_idx", "words_docsize", "words_config"] {

@@ -1,4 +1,4 @@
-//! Changes: all of them, or none.
+//! Writing changes: all of them, or none.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use super::super::{Record, RequestRow};
 use super::read::{self, Columns, Known, Told, fact, to_sql};
 use super::{CatalogError, Change, events, filters, requests, roll_up, words};
 
-/// The fact that says which state of what is kept the catalogue is in step with.
+/// The name of the fact that says which state of the store the catalogue agrees with.
 const MARK: &str = "mark";
 
 pub(super) fn write(
@@ -37,14 +37,14 @@ pub(super) fn write(
     Ok(transaction.commit()?)
 }
 
-/// What is known of a transaction while it goes on.
+/// The state of a transaction.
 struct Writing<'t> {
     transaction: &'t Transaction<'t>,
     next_number: i64,
     next_event: i64,
-    /// Sessions that were put in, and share nothing with others so far.
+    /// Sessions that were put in, and have nothing in common with others so far.
     alone: BTreeMap<i64, &'t [RequestRow]>,
-    /// Other sessions whose sums may be others now.
+    /// Other sessions whose sums may have changed.
     touched: BTreeSet<i64>,
 }
 
@@ -73,7 +73,7 @@ impl<'t> Writing<'t> {
         Ok(())
     }
 
-    /// Removes a session, if it is there, and gives its number.
+    /// Removes a session, if it is there, and returns its number.
     fn remove(&mut self, key: &str) -> Result<Option<i64>, CatalogError> {
         let select = "SELECT number, first_event, events FROM session WHERE key = ?1";
         let known = self.transaction.prepare_cached(select)?.query_row([key], |row| {
@@ -92,9 +92,9 @@ impl<'t> Writing<'t> {
         Ok(Some(number))
     }
 
-    /// Notes the sessions that are the same run, and those that hold a request of this one or of
-    /// them: a recording that does not count any more gives its requests to others. Says whether
-    /// there are any.
+    /// Notes the sessions that are the same run, and those that have a request in common with this
+    /// one or with them: a recording that no longer counts leaves its requests to others. Returns
+    /// whether there are any.
     fn touch_kin(&mut self, number: i64, own: &[RequestRow]) -> Result<bool, CatalogError> {
         let mut kin = requests::sharers(self.transaction, number, own)?;
         let runs: Vec<i64> = self
@@ -141,7 +141,7 @@ impl<'t> Writing<'t> {
             columns.main,
             columns.parts,
             columns.sum,
-            // Who holds whom is noted when all of them are there.
+            // Which sessions are parts of others is worked out when all of them are there.
             0,
         ])?;
         events::insert(self.transaction, &record.events, first_event)?;
@@ -149,7 +149,7 @@ impl<'t> Writing<'t> {
         filters::insert(self.transaction, number, record)
     }
 
-    /// Counts what may count otherwise now, and notes what is there.
+    /// Counts again whatever may have changed, and updates the number of sessions.
     fn finish(mut self, prices: &Prices) -> Result<(), CatalogError> {
         for number in mark_parts(self.transaction)? {
             self.touch_kin(number, &requests::read(self.transaction, number)?)?;
@@ -197,7 +197,7 @@ pub(super) fn set_mark(connection: &mut Connection, mark: u64) -> Result<(), Cat
     Ok(transaction.commit()?)
 }
 
-/// Notes which sessions are parts of others now, and gives those of which that has changed.
+/// Updates which sessions are parts of others, and returns those for which that has changed.
 fn mark_parts(transaction: &Transaction<'_>) -> Result<Vec<i64>, CatalogError> {
     let select = format!("SELECT {} FROM session WHERE main IS NOT NULL", read::COLUMNS);
     let mut statement = transaction.prepare_cached(&select)?;

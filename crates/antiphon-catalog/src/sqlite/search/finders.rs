@@ -1,4 +1,4 @@
-//! What finds words in bytes as agents write them.
+//! Searching bytes for words in the form in which agents write them.
 
 use aho_corasick::AhoCorasick;
 
@@ -6,7 +6,7 @@ use crate::search::Query;
 
 /// A finder for each word of a query, and for the file that it names.
 pub(super) struct Finders {
-    /// Nothing, for a word that JSON may write otherwise than it is.
+    /// `None` for a word that JSON may write in another form.
     pub(super) words: Vec<Option<AhoCorasick>>,
     file: Option<AhoCorasick>,
 }
@@ -19,7 +19,7 @@ impl Finders {
         }
     }
 
-    /// That of a word, by its place; after the words comes the file.
+    /// The finder with this index: first those of the words, then that of the file.
     pub(super) fn get(&self, nth: usize) -> Option<&AhoCorasick> {
         match self.words.get(nth) {
             Some(finder) => finder.as_ref(),
@@ -28,14 +28,14 @@ impl Finders {
     }
 }
 
-/// What finds a word in bytes; nothing, for one that JSON may write otherwise than it is.
+/// A finder for a word; `None` if JSON may write the word in another form.
 pub(super) fn finder(word: &str) -> Option<AhoCorasick> {
     let is_plain = word.bytes().all(|byte| is_plain(char::from(byte)));
     let finder = AhoCorasick::builder().ascii_case_insensitive(true).build([word]);
     finder.ok().filter(|_| is_plain)
 }
 
-/// The same of a path: of its longest piece that is written in one way only.
+/// A finder for the longest part of a path that JSON writes in only one form.
 fn file_finder(path: &str) -> Option<AhoCorasick> {
     let pieces = path.split(|it: char| !is_plain(it)).filter(|piece| !piece.is_empty());
     finder(pieces.max_by_key(|piece| piece.len())?)

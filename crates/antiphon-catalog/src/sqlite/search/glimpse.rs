@@ -1,8 +1,8 @@
-//! Looking at the lines that hold a word, and at nothing else of their session.
+//! Reading only the lines that contain a word, and nothing else of their session.
 //!
-//! A session may be long, and a word stand in it once. Where a line alone tells what its event says
-//! ([`Texts::stands_alone`]), the line is read, and the catalogue knows whose event it is. Whatever
-//! does not fit together so leaves the session to be read whole.
+//! A session may be long and contain a word once. If a line can be understood alone
+//! ([`Texts::stands_alone`]), only that line is read, and the catalogue says which event it is. If
+//! anything does not fit together exactly, the whole session is read.
 
 use aho_corasick::AhoCorasick;
 use antiphon_model::{Detail, Entry, EntryKind};
@@ -13,12 +13,12 @@ use super::{Candidate, Hit, Look, Query, blocks_of, entry};
 use crate::search::Matching;
 use crate::{Key, LineAt, Texts};
 
-/// A word that stands in more lines is no rare one.
+/// A word on more lines is not rare.
 const LINES_MAX: usize = 64;
-/// Longer lines are not held side by side.
+/// Longer lines are not held in memory together.
 const BYTES_MAX: usize = 4 << 20;
 
-/// A line that holds the word.
+/// A line that contains the word.
 #[derive(Debug)]
 pub(super) struct Line {
     pub(super) at: LineAt,
@@ -27,7 +27,7 @@ pub(super) struct Line {
     bytes: Vec<u8>,
 }
 
-/// Whether there is nothing that an event has to be, but to have one word.
+/// Whether a query asks for one word and nothing else of an event.
 pub(super) fn is_enough(query: &Query, words: &[String]) -> bool {
     let Query { words: _, agent: _, project: _, tool, file, role, since, until, is_error } = query;
     let names = [tool, file, role];
@@ -35,7 +35,7 @@ pub(super) fn is_enough(query: &Query, words: &[String]) -> bool {
     words.len() == 1 && is_any && !is_error
 }
 
-/// The lines of a session that hold the word; nothing, if there are too many, or some cannot be
+/// The lines of a session that contain the word; `None` if there are too many, or some cannot be
 /// read.
 pub(super) fn lines(
     texts: &dyn Texts,
@@ -65,8 +65,8 @@ pub(super) fn lines(
     Some(lines)
 }
 
-/// The events of lines that have the word, the latest first; nothing, if the word in some line is
-/// not, or may not be, of an event that begins there.
+/// The matches on these lines, the latest first; `None` if the word on some line is not, or may not
+/// be, part of an event that begins there.
 pub(super) fn hits(
     look: &Look<'_>,
     session: &Key,
@@ -79,7 +79,8 @@ pub(super) fn hits(
         let own: Vec<&EventAt> = own.collect();
         let text = look.texts.line(session, &name, bytes)?;
         let reading = Reading { session: &text.session, bodies: &*text.bodies };
-        // A line that is read alone begins a session and its agents; most lines do not.
+        // A line that is read alone also creates a session and its agents; most lines do not
+        // contain these.
         let entries = text.session.entries().filter(|entry| !is_beginning(entry.kind().as_str()));
         let entries: Vec<Entry<'_>> = entries.collect();
         let kinds = entries.iter().map(|entry| entry.kind().as_str());
@@ -104,7 +105,7 @@ pub(super) fn hits(
             };
             hits.push((event.position, hit));
         }
-        // What the line tells may be a part of another's event.
+        // The line may be a part of an event that began on another one.
         if hits.len() == before {
             return None;
         }
@@ -113,14 +114,14 @@ pub(super) fn hits(
     Some(hits.into_iter().map(|(_, hit)| hit).collect())
 }
 
-/// Whether it thinks and says or does something: of a message that began further up these are two
-/// events, of which one began there.
+/// Whether a message has thinking as well as text or calls: if it began on an earlier line, these
+/// are two events, one of which began there.
 fn may_be_two(entry: Entry<'_>) -> bool {
     let says_or_does = entry.contents().next().is_some() || entry.calls().next().is_some();
     entry.detail(Detail::Reasoning).is_some() && says_or_does
 }
 
-/// Whether an event of this kind says who begins, and nothing that is searched.
+/// Whether an event of this kind only introduces a session or an agent, and has no searched text.
 fn is_beginning(kind: &str) -> bool {
     [EntryKind::SessionStarted, EntryKind::AgentCreated].iter().any(|it| it.as_str() == kind)
 }

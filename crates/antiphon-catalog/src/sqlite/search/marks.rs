@@ -1,4 +1,5 @@
-//! Where words stand in the bytes of a session, so that entries without them need not be decoded.
+//! The offsets of words in the bytes of a session, so that entries without them need not be
+//! decoded.
 
 use aho_corasick::AhoCorasick;
 use antiphon_model::{Bodies, Entry, Place, Session};
@@ -6,15 +7,15 @@ use antiphon_model::{Bodies, Entry, Place, Session};
 use crate::search::Matching;
 use crate::searched::{names, places};
 
-/// A word that stands in more places is in most entries anyway.
+/// A word at more offsets is in most entries anyway.
 const MOST: usize = 100_000;
 
-/// For each word the places where it begins, by stream; nothing, for a word that cannot be looked
-/// for in bytes or stands everywhere.
+/// For each word its offsets, by stream; `None` for a word that cannot be searched for in bytes or
+/// is too frequent.
 pub(super) struct Marks(Vec<Option<Vec<Vec<u64>>>>);
 
 impl Marks {
-    /// In the streams of a session; nothing, where these are not at hand.
+    /// The offsets in the streams of a session; `None` if these are not in memory.
     pub(super) fn of(bodies: &dyn Bodies, finders: &[Option<AhoCorasick>]) -> Option<Self> {
         let texts: Vec<&[u8]> = (0..).map_while(|number| bodies.stream(number)).collect();
         if texts.is_empty() {
@@ -34,7 +35,7 @@ impl Marks {
         Some(Self(finders.iter().map(|finder| finder.as_ref().and_then(find)).collect()))
     }
 
-    /// Whether an entry may have all of the words, or any.
+    /// Whether an entry may contain all of the words, or any.
     pub(super) fn may_be_in(
         &self,
         session: &Session,

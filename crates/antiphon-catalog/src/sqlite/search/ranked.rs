@@ -1,4 +1,4 @@
-//! What was said, by how well it fits.
+//! What was said, ranked by relevance.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,14 +9,14 @@ use crate::search::Matching;
 use crate::{CatalogError, Key};
 
 impl Look<'_> {
-    /// What was said, what fits best first.
+    /// What was said, the best match first.
     pub(super) fn ranked(
         &self,
         catalog: &Sqlite,
         matching: Matching,
     ) -> Result<Vec<Hit>, CatalogError> {
         let wanted: BTreeSet<&Key> = self.sessions.iter().copied().collect();
-        // Some may be of sessions, tools or times that are not asked for.
+        // Some may be of sessions, tools or times that do not match.
         let most = self.limit.saturating_mul(4).max(100);
         let ranked = catalog.ranked(self.words, matching, most)?;
         let ranked: Vec<(&Key, &str)> = ranked
@@ -35,7 +35,7 @@ impl Look<'_> {
         Ok(hits)
     }
 
-    /// Those of some events that are asked for. Each session is opened once, and closed again.
+    /// Those of some events that match the query. Each session is opened once, and closed again.
     fn found(&self, events: &[(&Key, &str)]) -> Vec<Hit> {
         let mut by_session: BTreeMap<&Key, Vec<(usize, &str)>> = BTreeMap::new();
         for (rank, (session, id)) in events.iter().enumerate() {

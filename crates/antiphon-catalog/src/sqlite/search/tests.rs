@@ -1,4 +1,4 @@
-//! What is found at a glimpse, or passed over, is what reading everything would find or not.
+//! The shortcuts of a search find the same as reading everything.
 
 use std::path::Path;
 
@@ -51,7 +51,7 @@ fn words(shelf: &Shelf, key: &Key) -> BTreeSet<String> {
     texts.flat_map(split).collect()
 }
 
-/// A hit without its words, which may be fewer where a line is read alone.
+/// A match without its snippet, which may be shorter if a line is read alone.
 fn place(hit: &Hit) -> (Key, String, Option<String>, &'static str, Option<String>) {
     let Hit { session, message_id, agent_id, role, tool, .. } = hit.clone();
     (session, message_id, agent_id, role, tool)
@@ -59,7 +59,7 @@ fn place(hit: &Hit) -> (Key, String, Option<String>, &'static str, Option<String
 
 #[test]
 fn no_session_that_has_a_word_is_passed_over() {
-    // Of a document that is made into lines, some words are made with them.
+    // A document that is converted to lines gets some words in the conversion.
     let (shelf, catalog) = fixtures(|format| format.lines.is_none());
     let formats: BTreeSet<&str> = shelf.sessions.values().map(|kept| kept.format.name).collect();
     assert!(formats.len() > 10, "{formats:?}");
@@ -76,7 +76,7 @@ fn no_session_that_has_a_word_is_passed_over() {
             let place = format!("{word} in {key} of {}", shelf.sessions[*key].format.name);
             let candidate = candidates.get(*key);
             let candidate = candidate.unwrap_or_else(|| panic!("{place} is ruled out"));
-            // The name of a tool need not stand in the file as it is.
+            // The name of a tool need not be in the file literally.
             let bodies = shelf.session(key).unwrap().bodies;
             let streams = (0..).map_while(|number| bodies.stream(number));
             let mut texts = streams.map(|text| String::from_utf8_lossy(text).to_lowercase());
