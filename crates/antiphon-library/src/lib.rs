@@ -18,6 +18,7 @@ mod listed;
 mod machine;
 mod opened;
 mod recording;
+mod restore;
 mod scan;
 mod search;
 mod stats;
@@ -45,6 +46,7 @@ pub use opened::{
     open_with, stamp,
 };
 pub use recording::SessionFolder;
+pub use restore::{RestoreError, Restored, restore};
 pub use scan::{FoundSecret, ScanReport, scan};
 pub use search::{Answer, SearchHit, search};
 pub use stats::{StatsReport, stats_at};

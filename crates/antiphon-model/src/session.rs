@@ -298,6 +298,9 @@ impl Session {
             kind: EntryKind::Unknown,
             is_error: false,
         };
+        if event.kind.goes_on() {
+            self.info.go_on();
+        }
         match &event.kind {
             EventKind::Message(message) => self.fold_message(ix, &mut row, message)?,
             EventKind::AgentCreated(agent) => self.fold_agent_created(ix, &mut row, agent)?,
