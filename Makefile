@@ -3,10 +3,12 @@
 SHARED ?= ../shared
 NEXTEST := $(shell cargo nextest --version 2>/dev/null)
 
-.PHONY: demo test test-net check bench fuzz torture samples help need
+.PHONY: demo test test-net check bench growth fuzz torture samples help need
 
 demo: need        ## See what Antiphon does, in your terminal
-	@cargo run --release --quiet --package antiphon -- demo
+	@echo "Building Antiphon. The first time this takes about two minutes."
+	@cargo build --profile demo --package antiphon
+	@target/demo/antiphon demo
 
 test: check       ## All checks and tests
 ifdef NEXTEST
@@ -42,6 +44,10 @@ bench: need       ## Speed, beside what cannot be beaten
 	@cargo run --release --quiet --package xtask -- library
 	@cargo run --release --quiet --package xtask -- small
 	@cargo run --release --quiet --package xtask -- recording
+
+growth: need      ## How the cost of a library grows with its bytes and its sessions
+	@cargo build --release --quiet --package antiphon
+	@cargo run --release --quiet --package xtask -- growth
 
 FUZZ ?= -max_total_time=60
 

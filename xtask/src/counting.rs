@@ -1,5 +1,5 @@
-//! `cargo xtask counting`: `stats` over generated transcripts, beside the floor for that job
-//! (reading, and counting newlines) and beside other counters, where they are installed.
+//! `cargo xtask counting`: `stats` over generated transcripts, compared with a lower bound
+//! (reading, and counting newlines) and with other counters, if they are installed.
 //!
 //! The generator is not in this repository; without it there is nothing to count.
 
@@ -91,10 +91,10 @@ fn cpu_of(command: &mut Command) -> Option<f64> {
     Some(best)
 }
 
-/// What finished children have used, in user and system mode, from `/proc`.
+/// The CPU time of finished children, in user and system mode, from `/proc`.
 fn childrens_cpu() -> f64 {
     let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    // The second field, in parentheses, may hold spaces; the fields after it do not.
+    // The second field, in parentheses, may contain spaces; the fields after it do not.
     let rest = stat.rsplit(')').next().unwrap_or_default();
     let field = |at: usize| rest.split_whitespace().nth(at).and_then(|f| f.parse::<f64>().ok());
     // Ticks of a hundredth of a second.
@@ -102,7 +102,7 @@ fn childrens_cpu() -> f64 {
 }
 
 fn own_cpu() -> f64 {
-    let told = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    let nanos = told.split_whitespace().next().and_then(|nanos| nanos.parse::<f64>().ok());
+    let schedstat = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let nanos = schedstat.split_whitespace().next().and_then(|nanos| nanos.parse::<f64>().ok());
     nanos.unwrap_or_default() / 1e9
 }

@@ -1,9 +1,10 @@
-//! `cargo xtask library`: keeping, listing, counting and searching generated sessions, beside
-//! `grep` and beside agentsview, where it is installed.
+//! `cargo xtask library`: keeping, listing, counting and searching generated sessions, compared
+//! with `grep` and with agentsview, if it is installed.
 //!
 //! Sizes are megabytes, by default 100 and 1000 (`ANTIPHON_BENCH_MB=100,1000,4000`). The generator
 //! is not in this repository; without it there is nothing to keep.
 
+use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
@@ -20,6 +21,20 @@ used = resource.getrusage(resource.RUSAGE_CHILDREN)
 print(used.ru_utime + used.ru_stime, time.time() - begun, used.ru_maxrss, code)
 ";
 
+/// Words that are nowhere. All trigrams of the second are common: only a finer filter tells.
+const NOWHERE: &[(&str, &[&str])] =
+    &[("search a word nowhere", &["zqnowhere"]), ("search `returnable`, nowhere", &["returnable"])];
+
+/// What is asked of events, with words and without, there or not.
+const FIELDS: &[(&str, &[&str])] = &[
+    ("search is:error", &["is:error"]),
+    ("search tool:Write", &["tool:Write"]),
+    ("search tool:Grep parser", &["tool:Grep", "parser"]),
+    ("search tool:Nothing parser", &["tool:Nothing", "parser"]),
+    ("search file:argparse.py", &["file:argparse.py"]),
+    ("search file:nothinghere.py", &["file:nothinghere.py"]),
+];
+
 pub(crate) fn run(root: &Path) -> Outcome {
     let generator = root.join("../shared/bench/gen.py");
     if !generator.exists() {
@@ -28,21 +43,30 @@ pub(crate) fn run(root: &Path) -> Outcome {
     }
     let sizes = std::env::var_os("ANTIPHON_BENCH_MB");
     let sizes = sizes.and_then(|it| it.into_string().ok()).unwrap_or_else(|| "100,1000".to_owned());
-    // All are removed in the end: where many files have just gone, new ones are made slowly.
+    // All are removed at the end, because creating files is slow after many were removed.
     let all = std::env::temp_dir().join(format!("antiphon-library-{}", std::process::id()));
-    let measured =
-        sizes.split(',').try_for_each(|size| -> Result<(), Box<dyn std::error::Error>> {
-            let folder = all.join(size);
-            let mut make = Command::new("python3");
-            make.arg(&generator).arg(folder.join("home")).arg(size).stdout(Stdio::null());
-            if !make.status()?.success() {
-                return Err("the generator failed".into());
-            }
-            Bench { folder: &folder, binary: root.join("target/release/antiphon") }.run()
-        });
+    let measured = sizes.split(',').try_for_each(|size| -> Result<(), Box<dyn Error>> {
+        let folder = all.join(size);
+        generate(&generator, &folder.join("home"), size)?;
+        Bench { folder: &folder, binary: root.join("target/release/antiphon") }.run()
+    });
     fs::remove_dir_all(&all)?;
     measured?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Generates that many megabytes of sessions below a home folder.
+pub(crate) fn generate(
+    generator: &Path,
+    home: &Path,
+    megabytes: &str,
+) -> Result<(), Box<dyn Error>> {
+    let mut make = Command::new("python3");
+    make.arg(generator).arg(home).arg(megabytes).stdout(Stdio::null());
+    if !make.status()?.success() {
+        return Err("the generator failed".into());
+    }
+    Ok(())
 }
 
 pub(crate) struct Bench<'a> {
@@ -55,11 +79,11 @@ pub(crate) struct Bench<'a> {
 pub(crate) struct Used {
     pub(crate) cpu: f64,
     pub(crate) seconds: f64,
-    megabytes: f64,
+    pub(crate) megabytes: f64,
 }
 
 impl Bench<'_> {
-    fn run(&self) -> Result<(), Box<dyn std::error::Error>> {
+    fn run(&self) -> Result<(), Box<dyn Error>> {
         let home = self.folder.join("home");
         let raw = bytes_below(&home.join(".claude"))?;
         println!("library of {:.2} GB: CPU seconds, seconds, MB of memory", raw as f64 / 1e9);
@@ -72,22 +96,24 @@ impl Bench<'_> {
         self.ours("stats", &["stats"])?;
         self.ours("search a common word", &["search", "error"])?;
         self.ours("search by relevance", &["search", "--sort", "relevance", "cache"])?;
+        for (what, words) in NOWHERE {
+            self.ours(what, &[&["search"], *words].concat())?;
+        }
+        for (what, words) in FIELDS {
+            self.ours(what, &[&["search"], *words].concat())?;
+        }
         self.needles(&home)?;
         self.others(&home)
     }
 
-    pub(crate) fn ours(
-        &self,
-        what: &str,
-        words: &[&str],
-    ) -> Result<Used, Box<dyn std::error::Error>> {
+    pub(crate) fn ours(&self, what: &str, words: &[&str]) -> Result<Used, Box<dyn Error>> {
         let used = self.measure(&self.binary, words).ok_or("antiphon failed")?;
         show(&format!("antiphon {what}"), used);
         Ok(used)
     }
 
-    /// Every needle that the generator has hidden, each in a process of its own.
-    fn needles(&self, home: &Path) -> Result<(), Box<dyn std::error::Error>> {
+    /// Searches for every needle that the generator has hidden, each in a process of its own.
+    fn needles(&self, home: &Path) -> Result<(), Box<dyn Error>> {
         let manifest: serde_json::Value =
             serde_json::from_slice(&fs::read(home.join("manifest.json"))?)?;
         let needles = manifest.get("needles").and_then(|it| it.as_object()).ok_or("no needles")?;
@@ -118,7 +144,7 @@ impl Bench<'_> {
         Ok(())
     }
 
-    fn others(&self, home: &Path) -> Result<(), Box<dyn std::error::Error>> {
+    fn others(&self, home: &Path) -> Result<(), Box<dyn Error>> {
         let folder = home.join(".claude");
         let folder = folder.to_string_lossy();
         let grep = self.measure(Path::new("grep"), &["-rlF", "zqneedlethatisnowhere", &folder]);
@@ -145,15 +171,17 @@ impl Bench<'_> {
         command
     }
 
-    /// `None` for what cannot be run. That nothing was found is an answer.
+    /// Measures a command; `None` if it cannot be run. An exit code for "nothing found" is a
+    /// result.
     pub(crate) fn measure(&self, program: &Path, words: &[&str]) -> Option<Used> {
         let mut words = words.to_vec();
         let program = program.to_string_lossy();
         words.insert(0, &program);
         words.splice(0..0, ["-c", MEASURE]);
-        let told = self.command(Path::new("python3"), &words).output().ok()?.stdout;
-        let told = String::from_utf8(told).ok()?;
-        let numbers: Vec<f64> = told.split_whitespace().filter_map(|it| it.parse().ok()).collect();
+        let output = self.command(Path::new("python3"), &words).output().ok()?.stdout;
+        let output = String::from_utf8(output).ok()?;
+        let numbers: Vec<f64> =
+            output.split_whitespace().filter_map(|it| it.parse().ok()).collect();
         match numbers[..] {
             [cpu, seconds, kilobytes, code] if code <= 1.0 => {
                 Some(Used { cpu, seconds, megabytes: kilobytes / 1000.0 })
@@ -168,7 +196,7 @@ pub(crate) fn show(what: &str, used: Used) {
     println!("  {what:<34} {cpu:>7.2} {seconds:>7.2} {megabytes:>6.0}");
 }
 
-fn bytes_below(folder: &Path) -> std::io::Result<u64> {
+pub(crate) fn bytes_below(folder: &Path) -> std::io::Result<u64> {
     let mut bytes = 0;
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();

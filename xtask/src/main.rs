@@ -10,6 +10,7 @@
 
 mod counting;
 mod formats;
+mod growth;
 mod library;
 mod recording;
 mod samples;
@@ -54,6 +55,11 @@ const CHORES: &[Chore] = &[
         name: "counting",
         about: "measure `stats` beside its floor and other counters",
         run: counting::run,
+    },
+    Chore {
+        name: "growth",
+        about: "measure how the cost of a library grows with its bytes and its sessions",
+        run: growth::run,
     },
     Chore {
         name: "library",

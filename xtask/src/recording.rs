@@ -1,8 +1,8 @@
-//! `cargo xtask recording`: what an agent feels of being recorded: each line's way, and the whole;
-//! and what a recording keeps of a burst, what it costs on disk, and when it lets go.
+//! `cargo xtask recording`: how recording affects an agent: the delay of each line, and of the
+//! whole; and how much of a burst is recorded, what it costs on disk, and when the recorder ends.
 //!
-//! The agent is this program: it prints the time, line by line, and whoever reads compares. A burst
-//! is printed by this program too.
+//! The agent is this program: it prints the time, line by line, and the reader compares. A burst is
+//! printed by this program too.
 
 #![expect(clippy::disallowed_methods, reason = "two processes have only the machine's clock")]
 

@@ -1,5 +1,5 @@
-//! `cargo xtask samples`: seals the drafts in `samples/drafts/`, through the same writer that
-//! records everything else. A draft brings its own ids and times, so the result never changes.
+//! `cargo xtask samples`: seals the drafts in `samples/drafts/`, with the same writer as everything
+//! else. A draft has its own ids and times, so the result never changes.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! `cargo xtask schemas`: writes everything that describes our JSON, made from the types.
+//! `cargo xtask schemas`: writes everything that describes our JSON, generated from the types.
 //!
 //! `docs/schema/*.json` are the session documents of both standards; `docs/schema/json/` is what
 //! commands print with `--json`: a JSON Schema for each document, and TypeScript for all of them.
@@ -26,7 +26,7 @@ pub(crate) fn run(root: &Path) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Every file, by its path, as it should be.
+/// The expected content of every file, by its path.
 fn generated() -> Result<BTreeMap<String, String>, String> {
     let mut files = BTreeMap::from([
         ("docs/schema/std-001.json".to_owned(), antiphon_documents::std_001()),

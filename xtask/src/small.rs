@@ -1,5 +1,5 @@
-//! `cargo xtask small`: keeping and listing many small sessions, beside another binary if one is
-//! named (`OTHER=path`).
+//! `cargo xtask small`: keeping and listing many small sessions, compared with another binary if
+//! one is named (`OTHER=path`).
 //!
 //! By default 20,000 sessions of about 10 KB (`SESSIONS=n` for others), as Claude Code writes them,
 //! with texts from this repository's own sources. Sizes are what the files and folders take on the
@@ -61,8 +61,8 @@ fn measure(folder: &Path, binary: PathBuf, raw: u64) -> Result<(), Box<dyn Error
     Ok(())
 }
 
-/// Writes the sessions; how many bytes they have.
-fn make(root: &Path, home: &Path, count: usize) -> Result<u64, Box<dyn Error>> {
+/// Writes the sessions, and returns how many bytes they have.
+pub(crate) fn make(root: &Path, home: &Path, count: usize) -> Result<u64, Box<dyn Error>> {
     let mut words = String::new();
     sources(&root.join("crates"), &mut words)?;
     let mut dice = Dice::new(7);
@@ -87,14 +87,14 @@ fn sources(folder: &Path, words: &mut String) -> std::io::Result<()> {
         if path.is_dir() {
             sources(&path, words)?;
         } else if path.extension().is_some_and(|ending| ending == "rs") {
-            // Only what has one byte for each letter can be cut anywhere.
+            // Only ASCII can be cut anywhere.
             words.extend(fs::read_to_string(path)?.chars().filter(char::is_ascii));
         }
     }
     Ok(())
 }
 
-/// A question, two calls with their results, and an answer.
+/// A prompt, two calls with their results, and an answer.
 fn session(id: &str, words: &str, dice: &mut Dice) -> String {
     let mut text = String::new();
     let mut parent = Value::Null;
@@ -145,7 +145,7 @@ fn session(id: &str, words: &str, dice: &mut Dice) -> String {
 }
 
 /// What files and folders take on the disk.
-fn disk_bytes(folder: &Path) -> std::io::Result<u64> {
+pub(crate) fn disk_bytes(folder: &Path) -> std::io::Result<u64> {
     let mut bytes = fs::metadata(folder)?.blocks() * 512;
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();

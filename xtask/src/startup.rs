@@ -12,7 +12,7 @@ pub(crate) fn run(root: &Path) -> Outcome {
     let binary = root.join("target/release/antiphon");
     let bytes = std::fs::metadata(&binary)?.len();
     let ours = median(&binary, &["--version"])?;
-    // The floor: what it costs to start any process at all.
+    // The lower bound: starting any process at all.
     let floor = median(Path::new("true"), &[])?;
     println!("start");
     println!("  antiphon --version   {:.1} ms   true {:.1} ms", millis(ours), millis(floor));

@@ -1,7 +1,7 @@
 //! `cargo xtask tidy`: the rules of this repository, as code.
 //!
-//! Each rule is a function of files in memory, so that it is tested without a disk; only [`tree`]
-//! reads anything. A finding names its place and says what to do instead.
+//! Each rule is a function of files in memory, so it can be tested without a disk; only [`tree`]
+//! reads files. A finding names its place and says what to do instead.
 
 mod agents;
 mod docs;

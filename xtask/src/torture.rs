@@ -1,11 +1,11 @@
-//! `cargo xtask torture`: kills `sync`, `hook` and `forget` at random moments, cuts files of the
-//! store as a power cut does, and flips bits in them.
+//! `cargo xtask torture`: kills `sync`, `hook` and `forget` at random moments, truncates files of
+//! the store as a power cut does, and flips bits in them.
 //!
-//! After each of these the next `sync` runs, and every byte of every source must come out of
-//! `export --as native`; of a session that was forgotten no byte may remain in the store,
-//! compressed or not. Most sessions are small, and lie in packs. Where a flipped bit is met before
-//! that, the answer must be right or name the damage. `ROUNDS=n` for more rounds, `SEED=n` for
-//! others, `BINARY=path` for another binary.
+//! After each of these the next `sync` runs, and `export --as native` must return every byte of
+//! every source; no byte of a forgotten session may remain in the store, compressed or not. Most
+//! sessions are small, and are in packs. If a flipped bit is read before that, the answer must be
+//! right or name the damage. `ROUNDS=n` for more rounds, `SEED=n` for others, `BINARY=path` for
+//! another binary.
 
 mod machine;
 
@@ -34,7 +34,7 @@ impl Dice {
         self.roll(1 << 32)
     }
 
-    /// A number below `sides`; none is 0.
+    /// A number below `sides`; 0 if that is 0.
     pub(crate) fn roll(&mut self, sides: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -47,11 +47,11 @@ impl Dice {
     }
 }
 
-/// What was tried, and what came of it.
+/// What was tried, and the results.
 #[derive(Debug, Default)]
 struct Counts {
     tried: u64,
-    /// Sources that did not come out again although they are there.
+    /// Sources that exist but could not be exported.
     lost: u64,
     /// Answers that were wrong and did not say so.
     wrong: u64,
@@ -139,13 +139,13 @@ fn lost(machine: &Machine) -> Result<u64, Box<dyn Error>> {
     Ok(missing.len() as u64)
 }
 
-/// Kills `forget`, forgets again, and looks whether anything is left or comes back.
+/// Kills `forget`, forgets again, and checks whether anything is left or comes back.
 fn kill_forget(machine: &mut Machine, dice: &mut Dice) -> Result<u64, Box<dyn Error>> {
     let id = machine.any_id(dice);
     let moment = dice.moment(Duration::from_millis(30));
     machine.kill(&["forget", &id, "--yes"], "", moment)?;
     let again = machine.antiphon(&["forget", &id, "--yes"])?;
-    // It was forgotten now, or had been.
+    // It was forgotten now, or had been before.
     let is_forgotten = matches!(again.status.code(), Some(0 | 1));
     machine.antiphon(&["sync"])?;
     let listed = machine.antiphon(&["ls", "--json", "--limit", "1000"])?;
@@ -160,7 +160,7 @@ fn kill_forget(machine: &mut Machine, dice: &mut Dice) -> Result<u64, Box<dyn Er
     Ok(u64::from(!is_forgotten || is_back || is_left))
 }
 
-/// Cuts a file of the store, as a power cut does.
+/// Truncates a file of the store, as a power cut does.
 fn cut(machine: &Machine, dice: &mut Dice) -> Result<(), Box<dyn Error>> {
     let file = machine.any_stored(dice)?;
     let len = usize::try_from(fs::metadata(&file)?.len())?;
@@ -168,8 +168,8 @@ fn cut(machine: &Machine, dice: &mut Dice) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Flips a bit, now and then without a trace in the file's time, as disks do. Every answer is right
-/// or says what is damaged; what nobody could notice is for `doctor --deep`.
+/// Flips a bit, sometimes without a trace in the file's time, as disks do. Every answer must be
+/// right or name the damage; what cannot be noticed is for `doctor --deep`.
 fn flip(machine: &Machine, dice: &mut Dice, counts: &mut Counts) -> Result<(), Box<dyn Error>> {
     let file = machine.any_stored(dice)?;
     let changed = fs::metadata(&file)?.modified()?;

@@ -8,7 +8,7 @@ use antiphon_views::{Group, Prices, Stats, Totals};
 use thiserror::Error;
 
 use crate::search::{Found, Search};
-use crate::{Key, Record, Row, SessionQuery, SessionSort, Summary, Texts, list, stats};
+use crate::{Key, Record, Row, SessionQuery, SessionSort, Stamp, Summary, Texts, list, stats};
 
 /// A change of the catalogue.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,6 +26,15 @@ pub struct RollUp {
     pub model: Option<String>,
     pub sub_agent: Option<String>,
     pub totals: Totals,
+}
+
+/// The first sessions of a list.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Page {
+    /// In order, each with what it cost.
+    pub rows: Vec<(Row, Totals)>,
+    /// What all sessions call themselves that are wanted, shown or not, in no order.
+    pub ids: Vec<Box<str>>,
 }
 
 /// Which events are wanted; what is not said does not matter.
@@ -60,6 +69,26 @@ pub enum CatalogError {
 pub trait Catalog {
     /// Every session that it holds.
     fn rows(&self) -> Result<Vec<Row>, CatalogError>;
+
+    /// The key and the stamp of every session.
+    fn stamps(&self) -> Result<Vec<(Key, Stamp)>, CatalogError>;
+
+    /// The first of all sessions that are wanted, in an order: those that [`list`](Self::list)
+    /// would give of sessions that come as they changed, the last first. It asks neither for a tool
+    /// nor for a file.
+    fn page(
+        &self,
+        query: &SessionQuery,
+        sort: SessionSort,
+        limit: usize,
+    ) -> Result<Page, CatalogError>;
+
+    /// What [`set_mark`](Self::set_mark) said, if nothing was changed since.
+    fn mark(&self) -> Result<Option<u64>, CatalogError>;
+
+    /// Notes the state of what is kept that the catalogue is in step with. Every change takes the
+    /// note away.
+    fn set_mark(&mut self, mark: u64) -> Result<(), CatalogError>;
 
     /// Makes these changes, all or none, in this order.
     fn write(&mut self, changes: &[Change]) -> Result<(), CatalogError>;

@@ -6,6 +6,7 @@ use antiphon_model::{Status, Timestamp, Usage};
 use antiphon_views::{CostBasis, Prices, Totals, Usd};
 use proptest::prelude::*;
 
+use crate::fields::Fields;
 use crate::shelf::{Shelf, called, gave_back, said_by};
 use crate::{
     Catalog, Change, EventQuery, EventRow, Found, Hit, Key, MainFile, Origin, Query, Record,
@@ -55,7 +56,7 @@ pub(super) fn record(id: &str) -> Record {
     let row = Row {
         key: key(id),
         origin: Origin::Archived,
-        stamp: Stamp(format!("{id} as it was")),
+        stamp: Stamp::new(&format!("{id} as it was")),
         session_id: id.to_owned(),
         format: "claude-code".to_owned(),
         agent: Some("claude-code".to_owned()),
@@ -65,6 +66,7 @@ pub(super) fn record(id: &str) -> Record {
         role: None,
         issue: Some("42".to_owned()),
         run_id: None,
+        changed_at: Timestamp::from_millis(0),
         started_at: at(0),
         last_event_at: None,
         end: Some(Status::TimedOut),
@@ -78,7 +80,8 @@ pub(super) fn record(id: &str) -> Record {
         parts: Vec::new(),
         is_part: false,
     };
-    Record { row, events: Vec::new(), requests: Vec::new(), files: Vec::new() }
+    let fields = Fields::default();
+    Record { row, events: Vec::new(), requests: Vec::new(), files: Vec::new(), fields }
 }
 
 pub(super) fn with_events(id: &str, events: Vec<EventRow>) -> Record {
@@ -131,9 +134,8 @@ impl Scene {
     /// Puts a session in, in the place of what it was.
     fn put(&mut self, id: &str, lines: &[String]) {
         let record = self.shelf.put(id, lines);
-        let changed_at = Timestamp::from_millis(0);
         self.sessions.retain(|it| it.key != record.row.key);
-        self.sessions.extend(Summary::of_row(record.row.clone(), changed_at));
+        self.sessions.extend(Summary::of_row(record.row.clone()));
         self.catalog.replace(record).unwrap();
     }
 
@@ -270,6 +272,67 @@ fn a_list_has_what_is_wanted_in_an_order() {
         }
         let dear = SessionQuery { min_cost_usd: Some(1.0), ..any };
         assert_eq!(scene.listed(&dear, SessionSort::Cost), [0; 0]);
+    }
+}
+
+#[test]
+fn a_page_is_the_beginning_of_the_list_in_every_order() {
+    for mut catalog in backends() {
+        let mut put = Vec::new();
+        for nth in 0..7_i64 {
+            let times: Vec<RequestRow> =
+                (0..nth % 4).map(|it| request(&format!("{nth}-{it}"), it, 1_000_000)).collect();
+            let mut record = with_requests(&format!("s{nth}"), times);
+            record.events = (0..nth % 3).map(|it| said(&it.to_string(), "words")).collect();
+            record.row.events = record.events.len() as u64;
+            record.row.changed_at = Timestamp::from_millis(nth / 2);
+            record.row.last_event_at = at(nth % 2).filter(|_| nth != 4);
+            record.row.started_at = at(-nth).filter(|_| nth != 2);
+            record.row.project = (nth > 1).then(|| format!("/srv/Shop{}", nth % 2));
+            put.push(record.clone());
+            catalog.replace(record).unwrap();
+        }
+        let mut sessions: Vec<Summary> =
+            put.into_iter().filter_map(|record| Summary::of_row(record.row)).collect();
+        sessions.sort_by(|a, b| {
+            let times = |it: &Summary| (it.at(), it.changed_at);
+            times(b).cmp(&times(a)).then_with(|| a.key.cmp(&b.key))
+        });
+        let sessions: Vec<&Summary> = sessions.iter().collect();
+        let any = SessionQuery::default();
+        let queries = [
+            any.clone(),
+            SessionQuery { project: Some("shop1".to_owned()), ..any.clone() },
+            SessionQuery { agent: Some("nobody".to_owned()), ..any.clone() },
+            SessionQuery { min_cost_usd: Some(30.0), ..any.clone() },
+            SessionQuery { since: at(1), until: at(0), ..any },
+        ];
+        let sorts =
+            [SessionSort::Changed, SessionSort::Started, SessionSort::Cost, SessionSort::Events];
+        for (query, sort) in queries.iter().flat_map(|query| sorts.map(|sort| (query, sort))) {
+            let list = catalog.list(&sessions, query, sort, &Shelf::default()).unwrap();
+            for limit in [0, 1, 3, 100] {
+                let page = catalog.page(query, sort, limit).unwrap();
+                let rows: Vec<(Key, Totals)> =
+                    page.rows.into_iter().map(|(row, totals)| (row.key, totals)).collect();
+                assert_eq!(rows, list[..limit.min(list.len())], "{query:?} {sort:?} {limit}");
+                assert_eq!(page.ids.len(), list.len());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_mark_stays_until_something_changes() {
+    for mut catalog in backends() {
+        assert_eq!(catalog.mark().unwrap(), None);
+        catalog.set_mark(u64::MAX).unwrap();
+        assert_eq!(catalog.mark().unwrap(), Some(u64::MAX));
+        catalog.write(&[]).unwrap();
+        assert_eq!(catalog.mark().unwrap(), Some(u64::MAX));
+        catalog.replace(record("a")).unwrap();
+        assert_eq!(catalog.mark().unwrap(), None);
+        assert_eq!(catalog.stamps().unwrap(), [(key("a"), record("a").row.stamp)]);
     }
 }
 

@@ -3,9 +3,11 @@
 use std::cell::Cell;
 
 use antiphon_model::{Detail, Entry, EntryKind, Role, Session, Timestamp};
-use antiphon_views::{Identity, Reading, sub_agent};
+use antiphon_views::{Identity, Reading, clip, sub_agent};
 
+use super::fields::Fields;
 use super::filter::{Filter, FilterMaker};
+use super::row::first_long;
 use super::searched::searched;
 use super::{EventRow, FileBlocks, LineAt, Record, RequestId, RequestRow, Row, Stamp};
 use crate::blocks::{blocks, parts};
@@ -15,12 +17,17 @@ use crate::{Key, Origin};
 /// looks into all of it.
 const PROSE_BYTES_MAX: usize = 256 << 10;
 
+/// So many columns of a title are shown in a list.
+pub const TITLE_WIDTH: usize = 60;
+
 /// The session that a record is about.
 #[derive(Debug, Clone, Copy)]
 pub struct Subject<'a> {
     pub key: &'a Key,
     pub origin: Origin,
-    pub stamp: &'a Stamp,
+    pub stamp: Stamp,
+    /// When something was last added to it.
+    pub changed_at: Timestamp,
     /// What it is called, where the session does not say so.
     pub name: &'a str,
     /// The program that ran it, where the session does not say so.
@@ -90,6 +97,7 @@ impl Index {
             row: Row::of(subject, reading.session),
             events: reading.session.entries().map(|entry| event(reading, entry)).collect(),
             requests: requests(reading.session, subject.key),
+            fields: Fields::of(reading.session),
             files: self.finish(reading),
         }
     }
@@ -193,9 +201,7 @@ impl RequestId {
         for word in words {
             hasher.update(&(word.len() as u64).to_le_bytes()).update(word.as_bytes());
         }
-        let hash = hasher.finalize();
-        let (first, _) = hash.as_bytes().split_first_chunk().unwrap_or((&[0; 16], &[]));
-        Self(*first)
+        Self(first_long(&hasher.finalize()))
     }
 }
 
@@ -208,16 +214,17 @@ impl Row {
         Self {
             key: subject.key.clone(),
             origin: subject.origin,
-            stamp: subject.stamp.clone(),
+            stamp: subject.stamp,
             session_id: own(&info.session_id).unwrap_or_else(|| subject.name.to_owned()),
             format: subject.format.to_owned(),
             agent: own(&info.program).or_else(|| subject.agent.map(str::to_owned)),
             title: own(&info.title),
-            prompt: own(&info.prompt),
+            prompt: info.prompt.as_deref().map(|prompt| clip(prompt, TITLE_WIDTH)),
             project: own(&info.cwd),
             role: own(&info.role),
             issue: own(&info.issue),
             run_id: own(&info.run_id),
+            changed_at: subject.changed_at,
             started_at: times.map(|(first, _)| first),
             last_event_at: times.map(|(_, last)| last),
             end: info.end,

@@ -10,6 +10,7 @@
 
 mod blocks;
 mod catalog;
+mod fields;
 mod filter;
 mod index;
 mod key;
@@ -25,8 +26,8 @@ mod summary;
 mod texts;
 
 pub use blocks::{LINE_BYTES_MAX, blocks, each_block};
-pub use catalog::{Catalog, CatalogError, Change, EventQuery, RollUp};
-pub use index::{Index, Subject};
+pub use catalog::{Catalog, CatalogError, Change, EventQuery, Page, RollUp};
+pub use index::{Index, Subject, TITLE_WIDTH};
 pub use key::Key;
 pub use list::{SessionQuery, SessionSort};
 pub(crate) use row::FileBlocks;

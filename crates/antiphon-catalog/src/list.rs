@@ -37,12 +37,42 @@ pub enum SessionSort {
     Events,
 }
 
+/// What a session is asked for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Traits<'a> {
+    pub(crate) agent: Option<&'a str>,
+    pub(crate) project: Option<&'a str>,
+    pub(crate) role: Option<&'a str>,
+    pub(crate) issue: Option<&'a str>,
+    pub(crate) changed_at: Timestamp,
+    pub(crate) started_at: Option<Timestamp>,
+    pub(crate) last_event_at: Option<Timestamp>,
+}
+
+impl<'a> Traits<'a> {
+    fn of(session: &'a Summary) -> Self {
+        Self {
+            agent: session.agent.as_deref(),
+            project: session.project.as_deref(),
+            role: session.role.as_deref(),
+            issue: session.issue.as_deref(),
+            changed_at: session.changed_at,
+            started_at: session.started_at,
+            last_event_at: session.last_event_at,
+        }
+    }
+}
+
 impl SessionQuery {
     /// By what its row says.
     pub(crate) fn wants(&self, session: &Summary) -> bool {
-        let has = |text: &Option<String>, part: &Option<String>| {
+        self.fits(&Traits::of(session))
+    }
+
+    pub(crate) fn fits(&self, session: &Traits<'_>) -> bool {
+        let has = |text: &Option<&str>, part: &Option<String>| {
             let Some(part) = part else { return true };
-            text.as_ref().is_some_and(|text| text.to_lowercase().contains(part))
+            text.is_some_and(|text| text.to_lowercase().contains(part))
         };
         let last = session.last_event_at.unwrap_or(session.changed_at);
         let first = session.started_at.unwrap_or(session.changed_at);

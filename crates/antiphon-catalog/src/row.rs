@@ -5,21 +5,28 @@ use antiphon_views::Usd;
 use serde::Serialize;
 
 use crate::Key;
+use crate::fields::Fields;
 use crate::filter::Filter;
 
 /// The state of a session when it was read, and what read it. Two that are equal are the same.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Stamp(pub(crate) String);
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Stamp(pub(crate) u64);
 
 impl Stamp {
     /// Of words that are others when the session is in another state, or a reader is another.
-    pub fn new(words: String) -> Self {
-        Self(words)
+    pub fn new(words: &str) -> Self {
+        Self(first_long(&blake3::hash(words.as_bytes())))
     }
 
-    pub fn as_str(&self) -> &str {
-        &self.0
+    /// The hash of the words: another one for other words.
+    pub fn as_u64(self) -> u64 {
+        self.0
     }
+}
+
+/// The beginning of a hash: enough to tell things apart that nobody has made to look alike.
+pub(crate) fn first_long(hash: &blake3::Hash) -> u64 {
+    hash.as_bytes().first_chunk().map_or(0, |first| u64::from_le_bytes(*first))
 }
 
 /// How a session came to be kept.
@@ -41,6 +48,7 @@ pub struct Record {
     pub events: Vec<EventRow>,
     pub requests: Vec<RequestRow>,
     pub(crate) files: Vec<FileBlocks>,
+    pub(crate) fields: Fields,
 }
 
 /// What a list says of a session.
@@ -56,11 +64,14 @@ pub struct Row {
     /// The program that ran it.
     pub agent: Option<String>,
     pub title: Option<String>,
+    /// How it began, as far as a list shows it.
     pub prompt: Option<String>,
     pub project: Option<String>,
     pub role: Option<String>,
     pub issue: Option<String>,
     pub run_id: Option<String>,
+    /// When something was last added to what is kept of it.
+    pub changed_at: Timestamp,
     pub started_at: Option<Timestamp>,
     pub last_event_at: Option<Timestamp>,
     /// How it ended, if it says so.
@@ -132,7 +143,7 @@ pub struct RequestRow {
 
 /// A hash of what a request is known by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct RequestId(pub(crate) [u8; 16]);
+pub struct RequestId(pub(crate) u64);
 
 /// A file of a session, and the filters of the parts of its blocks, in order.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use antiphon_formats::Format;
+use antiphon_model::Timestamp;
 use antiphon_sources::{Bundle, Opened, Wanted, open_foreign};
 use antiphon_views::Reading;
 
@@ -51,9 +52,10 @@ impl Shelf {
     ) -> Record {
         let kept = Kept { format, files };
         let (opened, index) = kept.open();
-        let (origin, stamp) = (Origin::Archived, Stamp::new("as it is".to_owned()));
+        let (origin, stamp) = (Origin::Archived, Stamp::new("as it is"));
         let (name, format) = (key.as_str(), format.name);
-        let subject = Subject { key: &key, origin, stamp: &stamp, name, agent: None, format };
+        let changed_at = Timestamp::from_millis(0);
+        let subject = Subject { key: &key, origin, stamp, changed_at, name, agent: None, format };
         let reading = Reading { session: &opened.session, bodies: &*opened.bodies };
         let record = index.record(&subject, &reading);
         self.sessions.insert(key, kept);

@@ -7,11 +7,17 @@
 //! archive. An event's number there is its row's, and the events of a session have numbers that
 //! follow one another.
 
+mod coded;
+mod events;
 mod filters;
+mod packed;
+mod page;
 mod read;
+mod requests;
 mod roll_up;
 mod schema;
 mod search;
+mod uuid;
 mod words;
 mod write;
 
@@ -24,15 +30,21 @@ use std::time::Duration;
 use antiphon_views::Prices;
 use rusqlite::{Connection, ErrorCode};
 
-use crate::filter::Trigrams;
+use crate::filter::Grams;
 use crate::search::{Found, Matching, Search};
-use crate::{Catalog, CatalogError, Change, EventQuery, Key, LineAt, RollUp, Row, Texts};
-use filters::{Candidate, Held};
-use read::EventAt;
+use crate::{
+    Catalog, CatalogError, Change, EventQuery, Key, LineAt, Page, RollUp, Row, SessionQuery,
+    SessionSort, Stamp, Texts,
+};
+use events::EventAt;
+use filters::{Asked, Candidate, Held};
 use words::Ranked;
 
 /// How long another process may write before this one gives up.
 const PATIENCE: Duration = Duration::from_secs(20);
+
+/// At least as many statements as there are.
+const STATEMENTS: usize = 64;
 
 pub struct Sqlite {
     connection: Connection,
@@ -69,6 +81,8 @@ impl Sqlite {
 
     fn with(connection: Connection) -> Result<Self, CatalogError> {
         connection.busy_timeout(PATIENCE)?;
+        // There are more than it would keep by default, and each is used for every session.
+        connection.set_prepared_statement_cache_capacity(STATEMENTS);
         let mut catalog = Self { connection, prices: OnceCell::new(), has_written: false };
         schema::prepare(&catalog.connection)?;
         catalog.price_anew()?;
@@ -159,13 +173,9 @@ impl Sqlite {
 
 /// What only a search asks.
 impl Sqlite {
-    /// The sessions that may hold all of these words, or any.
-    fn candidates(
-        &self,
-        words: &[Trigrams],
-        matching: Matching,
-    ) -> Result<Vec<Candidate>, CatalogError> {
-        self.snapshot(|connection| filters::candidates(connection, words, matching))
+    /// The sessions that may hold what is asked for.
+    fn candidates(&self, asked: &Asked<'_>) -> Result<Vec<Candidate>, CatalogError> {
+        self.snapshot(|connection| filters::candidates(connection, asked))
     }
 
     /// The events whose words fit best, the best first; with all of the words, or with any.
@@ -180,13 +190,34 @@ impl Sqlite {
 
     /// The events of a session that begin with one of these lines, in its order.
     fn events_at(&self, session: &Key, lines: &[LineAt]) -> Result<Vec<EventAt>, CatalogError> {
-        self.snapshot(|connection| read::events_at(connection, session, lines))
+        self.snapshot(|connection| events::at_lines(connection, session, lines))
     }
 }
 
 impl Catalog for Sqlite {
     fn rows(&self) -> Result<Vec<Row>, CatalogError> {
         self.snapshot(read::rows)
+    }
+
+    fn stamps(&self) -> Result<Vec<(Key, Stamp)>, CatalogError> {
+        self.snapshot(read::stamps)
+    }
+
+    fn page(
+        &self,
+        query: &SessionQuery,
+        sort: SessionSort,
+        limit: usize,
+    ) -> Result<Page, CatalogError> {
+        self.snapshot(|connection| page::page(connection, query, sort, limit))
+    }
+
+    fn mark(&self) -> Result<Option<u64>, CatalogError> {
+        write::mark(&self.connection)
+    }
+
+    fn set_mark(&mut self, mark: u64) -> Result<(), CatalogError> {
+        write::set_mark(&mut self.connection, mark)
     }
 
     fn write(&mut self, changes: &[Change]) -> Result<(), CatalogError> {
@@ -217,7 +248,7 @@ impl Catalog for Sqlite {
     }
 
     fn events(&self, query: &EventQuery) -> Result<Vec<(Key, u64)>, CatalogError> {
-        self.snapshot(|connection| read::sessions_with(connection, query))
+        self.snapshot(|connection| events::sessions_with(connection, query))
     }
 
     fn sums(&self, prices: Option<&Prices>) -> Result<Vec<RollUp>, CatalogError> {

@@ -44,7 +44,7 @@ pub struct Summary {
 
 impl Summary {
     /// Of a session as the catalogue has it; nothing, if nothing was said in it yet.
-    pub fn of_row(row: Row, changed_at: Timestamp) -> Option<Self> {
+    pub fn of_row(row: Row) -> Option<Self> {
         (row.events > 0).then(|| Self {
             session_id: row.session_id,
             key: row.key,
@@ -58,7 +58,7 @@ impl Summary {
             run_id: row.run_id,
             started_at: row.started_at,
             last_event_at: row.last_event_at,
-            changed_at,
+            changed_at: row.changed_at,
             ended: row.end.is_some(),
             end: row.end,
             is_answered: row.is_answered,

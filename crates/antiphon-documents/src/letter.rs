@@ -75,6 +75,21 @@ pub(crate) fn of(standard: Standard) -> &'static Shape {
     }
 }
 
+/// The shape of a tool call.
+pub(crate) fn call() -> &'static Shape {
+    &single::CALL
+}
+
+/// The shape of a sub-session.
+pub(crate) fn sub_session() -> &'static Shape {
+    &team::SUB_SESSION
+}
+
+/// The shape of a message between agents.
+pub(crate) fn message() -> &'static Shape {
+    &team::MESSAGE
+}
+
 /// The shape of what a sub-agent came to.
 pub(crate) fn output() -> &'static Shape {
     &team::OUTPUT

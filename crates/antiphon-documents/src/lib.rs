@@ -43,4 +43,4 @@ pub use validate::{
     BYTES_MAX, Code, DocumentFinding, DocumentReport, Rules, Standard, ValidatedFile, validate,
     validate_bytes,
 };
-pub use write::{PhaseDetail, WriteOptions, Written, write};
+pub use write::{Document, PhaseDetail, Take, WriteError, WriteOptions};

@@ -197,16 +197,20 @@ pub struct TaskCounts {
 }
 
 impl TaskCounts {
-    /// The tasks of these sub-sessions, as the example of STD-008 (section 7.1) counts them:
-    /// without reviews. An agent may take a task up again, so that ids are counted, and not
-    /// sub-sessions; the last attempt tells how it came out.
+    /// The tasks of these sub-sessions, without reviews.
     pub(crate) fn of<'s>(sub_sessions: impl IntoIterator<Item = &'s Value>) -> Self {
-        let mut by_id: BTreeMap<&str, &str> = BTreeMap::new();
-        for sub in sub_sessions.into_iter().filter(|sub| !is_review(sub)) {
-            if let Some(id) = text(sub, &["task", "task_id"]) {
-                by_id.insert(id, text(sub, &["status"]).unwrap_or_default());
-            }
-        }
+        let tasks = sub_sessions.into_iter().filter(|sub| !is_review(sub));
+        Self::count(tasks.filter_map(|sub| {
+            let id = text(sub, &["task", "task_id"])?;
+            Some((id, text(sub, &["status"]).unwrap_or_default()))
+        }))
+    }
+
+    /// Tasks by the ids and the states of their sub-sessions, as the example of STD-008 (section
+    /// 7.1) counts them. An agent may take a task up again, so that ids are counted, and not
+    /// sub-sessions; the last attempt tells how it came out.
+    pub(crate) fn count<'s>(tasks: impl Iterator<Item = (&'s str, &'s str)>) -> Self {
+        let by_id: BTreeMap<&str, &str> = tasks.collect();
         let mut counts = Self { total: by_id.len() as u64, ..Self::default() };
         for status in by_id.into_values() {
             match status {

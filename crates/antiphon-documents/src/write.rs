@@ -14,22 +14,30 @@ mod call;
 mod cast;
 mod contribution;
 mod display;
+mod free_ids;
+mod items;
 mod messages;
+mod notes;
 mod object;
+mod origin;
 mod output;
+mod pieces;
 mod session;
 mod sub_session;
 mod summary;
 mod task;
+mod text;
 mod tool_kind;
+mod x_antiphon;
 
 use antiphon_model::BodyError;
 use antiphon_views::Reading;
-use serde_json::Value;
 
+use crate::Standard;
 use crate::name::Name;
-use crate::{MultiAgentSession, Session, Standard};
 use cast::Cast;
+use pieces::Pieces;
+pub use pieces::{Take, WriteError};
 
 /// How to write.
 #[derive(Debug, Clone, Copy, Default)]
@@ -50,60 +58,64 @@ pub enum PhaseDetail {
     Never,
 }
 
-/// A document, and what to call it.
-#[derive(Debug)]
-pub struct Written {
+/// A session that can be written as a document, and what to call that. It is composed while it is
+/// written, so that a long one takes little memory.
+pub struct Document<'r> {
     pub standard: Standard,
     pub name: Name,
-    /// Whether the document's own id is the name; if not, it was chosen here.
-    is_named: bool,
-    document: Value,
+    /// The id that the document has brought; if none, it is its name.
+    id: Option<String>,
+    cast: Cast<'r>,
+    phases: PhaseDetail,
 }
 
-/// Writes the session as a document.
-pub fn write(reading: &Reading<'_>, options: WriteOptions) -> Result<Written, BodyError> {
-    let cast = Cast::of(reading)?;
-    let standard = match options.standard {
-        Some(standard) => standard,
-        None if cast.is_team() => Standard::Std008,
-        None => Standard::Std001,
-    };
-    session::write(reading, &cast, standard, options.phases)
+impl std::fmt::Debug for Document<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Document({})", self.name.stem())
+    }
 }
 
-impl Written {
+impl<'r> Document<'r> {
+    pub fn of(reading: &'r Reading<'r>, options: WriteOptions) -> Result<Self, BodyError> {
+        let cast = Cast::of(reading)?;
+        let standard = match options.standard {
+            Some(standard) => standard,
+            None if cast.is_team() => Standard::Std008,
+            None => Standard::Std001,
+        };
+        let (name, id) = session::name(&cast, standard)?;
+        Ok(Self { standard, name, id, cast, phases: options.phases })
+    }
+
     /// Gives the document its place among others of its day: its number, and the id that goes with
     /// that, unless it has brought one.
     pub fn number(&mut self, sequence: u32) {
         self.name.sequence = sequence;
-        if self.is_named {
-            return;
-        }
-        let (stem, Some(document)) = (self.name.stem(), self.document.as_object_mut()) else {
-            return;
-        };
-        let before = document.insert("session_id".to_owned(), stem.as_str().into());
-        let subs = document.get_mut("sub_sessions").and_then(Value::as_array_mut);
-        for sub in subs.into_iter().flatten().filter_map(Value::as_object_mut) {
-            if sub.get("parent_session_id") == before.as_ref() {
-                sub.insert("parent_session_id".to_owned(), stem.as_str().into());
-            }
+    }
+
+    /// Writes the document, its members in the order of the standard.
+    pub fn write<'t>(&self, take: &'t mut Take<'t>) -> Result<(), WriteError> {
+        let mut pieces = Pieces::new(take);
+        session::write(self, &mut pieces)?;
+        pieces.finish()
+    }
+
+    /// The whole text.
+    pub fn to_json(&self) -> Result<String, BodyError> {
+        let mut text = String::new();
+        let written = self.write(&mut |piece| {
+            text.push_str(piece);
+            true
+        });
+        match written {
+            Ok(()) | Err(WriteError::Stopped) => Ok(text),
+            Err(WriteError::Body(error)) => Err(error),
         }
     }
 
-    /// The document, its members in the order of the standard.
-    pub fn to_json(&self) -> String {
-        let text = match self.standard {
-            Standard::Std001 => in_order::<Session>(&self.document),
-            Standard::Std008 => in_order::<MultiAgentSession>(&self.document),
-        };
-        text.or_else(|| serde_json::to_string_pretty(&self.document).ok()).unwrap_or_default()
+    fn own_id(&self) -> Option<&str> {
+        self.id.as_deref()
     }
-}
-
-fn in_order<T: serde::Serialize + serde::de::DeserializeOwned>(document: &Value) -> Option<String> {
-    let typed: T = serde_json::from_value(document.clone()).ok()?;
-    serde_json::to_string_pretty(&typed).ok()
 }
 
 #[cfg(test)]

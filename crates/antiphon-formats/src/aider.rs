@@ -1,9 +1,9 @@
-//! Aider's chat history: `.aider.chat.history.md` in a project, which every run adds to.
+//! Aider's chat history: `.aider.chat.history.md` in a project, to which every run appends.
 //!
-//! `# aider chat started at …` begins a run, `#### ` is what a person typed, `> ` what the program
-//! has to say, and the rest is the answer. Each run is an agent's: it knows nothing of the one
-//! before. The numbers of tokens are rounded, as the program shows them, and the clock that a run
-//! names has no zone; it is taken for Greenwich's.
+//! `# aider chat started at …` begins a run, `#### ` marks what a person typed, `> ` what the
+//! program itself printed, and the rest is the model's answer. Each run becomes an agent of its
+//! own, because it knows nothing of the run before. Token counts are rounded, as the program shows
+//! them. The time at which a run starts has no time zone; it is taken as UTC.
 
 mod lines;
 
@@ -11,7 +11,7 @@ use std::borrow::Cow;
 
 use antiphon_model::{EventKind, Role, Usage, is_blank};
 
-use crate::line::{Object, Record, records};
+use crate::line::{Object, Record, each_record};
 use crate::script::{Script, blank, created, started};
 use crate::{Format, Kept, Layout, Sink, Stream};
 
@@ -56,25 +56,20 @@ fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
             model: None,
             answer: None,
         };
-        for record in records(stream, number) {
-            match record {
-                Ok(record) => history.line(&record, sink),
-                Err(problem) => sink.problem(problem),
-            }
-        }
+        each_record(stream, number, sink, |record, sink| history.line(&record, sink));
         history.script.finish(sink);
     }
 }
 
-/// A history while it is read.
+/// The state of reading a history.
 struct History<'a> {
     script: Script<'a>,
     agent: Cow<'a, str>,
     runs: usize,
-    /// Where the run begins.
+    /// Index of the event that created the agent of the current run.
     created: usize,
     model: Option<Cow<'a, str>>,
-    /// The answer whose tokens are not told yet.
+    /// Index of the last answer, as long as no token counts have followed it.
     answer: Option<usize>,
 }
 
@@ -108,7 +103,7 @@ impl<'a> History<'a> {
         }
     }
 
-    /// A run begins. The first one is the session's beginning, too.
+    /// Begins a run. The first run also begins the session.
     fn begin(&mut self, record: &Record<'a>) {
         self.runs += 1;
         self.model = None;
@@ -126,9 +121,9 @@ impl<'a> History<'a> {
         self.created = self.script.push_as(record, id, EventKind::AgentCreated(agent));
     }
 
-    /// What a run says of itself before anything was asked.
-    fn learn(&mut self, told: &Object<'a>) {
-        let (model, version) = (told.text("model"), told.text("version"));
+    /// Reads the model and the version that a run prints before the first prompt.
+    fn learn(&mut self, facts: &Object<'a>) {
+        let (model, version) = (facts.text("model"), facts.text("version"));
         if let Some(EventKind::AgentCreated(run)) = self.kind_at(self.created)
             && model.is_some()
         {
@@ -154,7 +149,7 @@ impl<'a> History<'a> {
         message_of.usage = Some(usage(&record.object));
         message_of.cost_usd = record.object.cost("cost");
         match at {
-            Some(at) => self.script.twin(record, at, "token counts of the answer above", sink),
+            Some(at) => self.script.duplicate(record, at, "token counts of the answer above", sink),
             None => {
                 self.script.push(record, None, EventKind::Message(message));
             }
@@ -162,7 +157,7 @@ impl<'a> History<'a> {
     }
 }
 
-/// What was sent includes what went through a cache.
+/// The tokens of a request. Aider's count of tokens sent includes those of the cache.
 fn usage(tokens: &Object<'_>) -> Usage {
     let count = |name| tokens.number(name).unwrap_or_default();
     let (read, write) = (count("cache_hit"), count("cache_write"));

@@ -1,14 +1,14 @@
-//! Amp threads: `threads/T-<id>.json`, one document that is written anew with every message.
+//! Amp threads: `threads/T-<id>.json`, one document that is rewritten with every message.
 //!
-//! A message has blocks as Anthropic's service takes them, but a result tells how its tool ran. An
-//! answer has its tokens; of models that do not sell room in a cache, all new input is told as
-//! written to one.
+//! A message consists of blocks as in Anthropic's API, but a result also says how its tool ran. An
+//! answer has its token counts; for models that do not charge for cache writes, Amp reports all new
+//! input as written to the cache.
 
 use std::borrow::Cow;
 
 use antiphon_model::{EventKind, Role, Usage};
 
-use crate::line::{Object, Record, elements, records};
+use crate::line::{Object, Record, each_record, elements};
 use crate::script::{Script, created, started};
 use crate::std_session::top_level;
 use crate::{Format, Kept, Layout, Lines, Sink, Stream, anthropic, spread};
@@ -42,7 +42,7 @@ fn detect(head: &[&str]) -> bool {
     is_ours(head)
 }
 
-/// Whether the outermost object is a thread.
+/// Whether the outermost object is an Amp thread.
 pub(crate) fn is_ours(head: &[&str]) -> bool {
     let is_thread = |(key, value): &(String, String)| key == "id" && value.starts_with("\"T-");
     let keys = top_level::keys(head);
@@ -57,17 +57,12 @@ fn lines(text: &str) -> Lines {
 fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
     for (number, stream) in (0..).zip(streams) {
         let mut script = Script::new(stream.name);
-        for record in records(stream, number) {
-            match record {
-                Ok(record) => tell(&mut script, &record),
-                Err(problem) => sink.problem(problem),
-            }
-        }
+        each_record(stream, number, sink, |record, _| add_line(&mut script, &record));
         script.finish(sink);
     }
 }
 
-fn tell<'a>(script: &mut Script<'a>, record: &Record<'a>) {
+fn add_line<'a>(script: &mut Script<'a>, record: &Record<'a>) {
     let object = &record.object;
     let is_first = script.events.is_empty();
     if is_first {
@@ -75,7 +70,7 @@ fn tell<'a>(script: &mut Script<'a>, record: &Record<'a>) {
     }
     let first = script.events.len();
     let Some(messages) = anthropic::messages(record, object, MAIN) else {
-        // What stands around the messages has begun the thread.
+        // The members around the messages have already become the session's beginning.
         if !is_first || object.has("role") {
             script.unknown(record, None, (Some(MAIN), "message"));
         }
@@ -95,7 +90,7 @@ fn tell<'a>(script: &mut Script<'a>, record: &Record<'a>) {
         }
         script.push(record, None, EventKind::Message(message));
     }
-    // Every call that came back still runs.
+    // All results in this message are of calls that still run.
     if script.events.len() == first {
         script.unknown(record, None, (Some(MAIN), "running"));
     }
@@ -122,13 +117,10 @@ fn begin<'a>(script: &mut Script<'a>, record: &Record<'a>) {
         Some(name) => Cow::Owned(name.to_owned()),
         None => name,
     });
-    let session = EventKind::SessionStarted(session);
-    script.push_as(record, Cow::Borrowed("session"), session);
     let mut agent = created(MAIN);
     agent.name = Some(Cow::Borrowed("Amp"));
     agent.adapter_id = Some(Cow::Borrowed(PROGRAM));
-    let agent = EventKind::AgentCreated(agent);
-    script.push_as(record, Cow::Borrowed("created:main"), agent);
+    script.begin(record, session, agent);
     [0, 1].into_iter().for_each(|at| script.set_time(at, object.time("created")));
 }
 

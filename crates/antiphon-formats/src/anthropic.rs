@@ -1,4 +1,4 @@
-//! A message as Anthropic's service takes it: a role, and text or blocks.
+//! A message as in Anthropic's API: a role, and text or blocks.
 
 use std::borrow::Cow;
 
@@ -8,8 +8,8 @@ use crate::claude_code::block::add_content;
 use crate::line::{Object, Record};
 use crate::script::blank;
 
-/// The messages that one is: what it says, each result that it brings on its own, and so each
-/// thought that came after another. A role that is not known is nobody's.
+/// Splits a message into one for what was said, one for each result, and one for each further
+/// thought. `None` if the role is not known.
 pub(crate) fn messages<'a>(
     record: &Record<'a>,
     said: &Object<'a>,
@@ -45,7 +45,7 @@ pub(crate) fn messages<'a>(
         results.extend(result.flatten());
     }
     let agent = message.agent.clone();
-    // What somebody says follows the results that it came with; an agent's call precedes them.
+    // A user's words follow the results sent with them; an agent's call precedes its results.
     let is_mute = message.content.is_none() && role == Role::User && has_results;
     if role == Role::Assistant {
         results.insert(0, message);
@@ -59,7 +59,7 @@ pub(crate) fn messages<'a>(
     Some(results)
 }
 
-/// What was thought, if a block is that and tells it.
+/// The text of a `thinking` block, unless the block is of another type or empty.
 fn thought<'a>(record: &Record<'a>, fields: &Object<'a>) -> Option<Body<'a>> {
     let thought = match fields.id("type")? {
         "thinking" => fields.raw("thinking"),
@@ -69,7 +69,7 @@ fn thought<'a>(record: &Record<'a>, fields: &Object<'a>) -> Option<Body<'a>> {
     thought.filter(|raw| !is_blank(raw)).map(|raw| record.body(raw))
 }
 
-/// Adds a block to its message; a result is a message of its own, once it is there.
+/// Adds a block to its message. A result becomes a message of its own, once there is one.
 fn block<'a>(
     record: &Record<'a>,
     message: &mut Message<'a>,
@@ -79,7 +79,7 @@ fn block<'a>(
     let text = |name| fields.raw(name).filter(|raw| !is_blank(raw));
     match fields.id("type").unwrap_or_default() {
         "text" => text("text").into_iter().for_each(|it| add_content(message, record.body(it))),
-        // Nobody can read it.
+        // Encrypted or empty: there is nothing to show.
         "thinking" | "reasoning" | "redacted_thinking" => {}
         "tool_use" | "tool_call" => {
             let made = call(record, fields, message.tool_calls.len());
@@ -93,7 +93,7 @@ fn block<'a>(
     None
 }
 
-/// A call. Some do not keep its id; it gets one of its line then.
+/// Reads a call. If its id was not kept, one is derived from the line.
 fn call<'a>(record: &Record<'a>, block: &Object<'a>, before: usize) -> ToolCall<'a> {
     let line = record.line.number;
     let unnamed = || Cow::Owned(format!("call-{line}-{}", before + 1));
@@ -106,7 +106,7 @@ fn call<'a>(record: &Record<'a>, block: &Object<'a>, before: usize) -> ToolCall<
     }
 }
 
-/// A result, unless the tool still runs.
+/// Reads a result; nothing, while the tool still runs.
 fn result<'a>(record: &Record<'a>, block: &Object<'a>, agent: Cow<'a, str>) -> Option<Message<'a>> {
     let mut message = blank(agent, Role::Tool);
     message.tool_call_id = block.text("tool_use_id").or_else(|| block.text("toolUseID"));
@@ -119,7 +119,7 @@ fn result<'a>(record: &Record<'a>, block: &Object<'a>, agent: Cow<'a, str>) -> O
     Some(message)
 }
 
-/// Amp tells how a tool ran.
+/// Adds how a tool ran, which only Amp records.
 fn ran<'a>(record: &Record<'a>, message: &mut Message<'a>, run: &Object<'a>) -> Option<()> {
     let result = run.object("result").unwrap_or_default();
     let said = ["output", "content", "diff"].iter().find_map(|name| result.raw(name));

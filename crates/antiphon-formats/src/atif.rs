@@ -1,8 +1,9 @@
 //! ATIF trajectories, Harbor's interchange format: one document.
 //!
-//! A step is what a person, the system or the agent said, with the agent's calls and what was
-//! observed. Steps that a continuation copies spent nothing here. Sub-agents' trajectories lie
-//! within the document; the result of the call that made one refers to it.
+//! A step is what a person, the system or the agent said, with the agent's calls and their
+//! observations. Steps that were copied from a continued trajectory used no tokens here.
+//! Sub-agents' trajectories are embedded in the document; the result of the call that created one
+//! refers to it.
 
 mod write;
 
@@ -12,7 +13,7 @@ use std::collections::BTreeMap;
 use antiphon_model::{EventKind, Role, ToolCall, Usage, is_blank};
 
 use crate::line::{Object, Record, elements, records};
-use crate::merge::{Voice, merge};
+use crate::merge::{EventStream, merge};
 use crate::script::{Script, blank, created, started};
 use crate::{Format, Lines, Sink, Stream, spread};
 
@@ -31,7 +32,7 @@ fn detect(head: &[&str]) -> bool {
     is_ours(head)
 }
 
-/// Whether the outermost object says so.
+/// Whether the outermost object names the ATIF schema.
 pub(crate) fn is_ours(head: &[&str]) -> bool {
     let is_version =
         |(key, value): &(String, String)| key == "schema_version" && value.starts_with("\"ATIF-v");
@@ -43,9 +44,9 @@ fn lines(text: &str) -> Lines {
 }
 
 fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
-    let mut voices = Vec::new();
+    let mut event_streams = Vec::new();
     for (number, stream) in (0..).zip(streams) {
-        let mut main = Tell::new(stream.name, Cow::Borrowed("main"));
+        let mut main = Trajectory::new(stream.name, Cow::Borrowed("main"));
         let mut embedded = Vec::new();
         for record in records(stream, number) {
             match record {
@@ -63,72 +64,72 @@ fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
         main.settle(embedded.first().map(|record| &record.object));
         let mut made: Made<'a> = BTreeMap::new();
         made.extend(main.made.into_iter().map(|(id, call)| (id, (Cow::Borrowed("main"), call))));
-        let mut place_of = BTreeMap::from([(Cow::Borrowed("main"), voices.len())]);
-        voices.push(Voice { events: main.script.events, ..Voice::default() });
+        let mut place_of = BTreeMap::from([(Cow::Borrowed("main"), event_streams.len())]);
+        event_streams.push(EventStream { events: main.script.events, ..EventStream::default() });
         for record in &embedded {
             let list = record.object.raw("subagent_trajectories").unwrap_or_default();
             let list = (1..).zip(elements(list));
             let list: Vec<(usize, Object<'a>)> =
                 list.filter_map(|(at, raw)| Some((at, Object::parse(raw)?))).collect();
-            // One that lies within may have made another.
-            let told: Vec<_> = list
+            // An embedded trajectory may have created another one.
+            let read: Vec<_> = list
                 .iter()
                 .map(|(at, trajectory)| {
-                    let (id, tell) = told(stream.name, record, (*at, trajectory));
-                    for (child, call) in &tell.made {
+                    let (id, reader) = embedded_trajectory(stream.name, record, (*at, trajectory));
+                    for (child, call) in &reader.made {
                         made.entry(child.clone()).or_insert((id.clone(), call.clone()));
                     }
-                    (*at, trajectory, id, tell)
+                    (*at, trajectory, id, reader)
                 })
                 .collect();
-            for (place, (_, _, id, _)) in (voices.len()..).zip(&told) {
+            for (place, (_, _, id, _)) in (event_streams.len()..).zip(&read) {
                 place_of.entry(id.clone()).or_insert(place);
             }
-            for (at, trajectory, id, tell) in told {
+            for (at, trajectory, id, reader) in read {
                 let maker = made.get(&id).and_then(|(maker, _)| place_of.get(maker));
-                let mut voice = sub_agent(record, (at, trajectory), (id, tell), &made);
-                voice.started_in = maker.copied();
-                voices.push(voice);
+                let mut event_stream = sub_agent(record, (at, trajectory), (id, reader), &made);
+                event_stream.started_in = maker.copied();
+                event_streams.push(event_stream);
             }
         }
     }
-    merge(voices, sink);
+    merge(event_streams, sink);
 }
 
-/// By trajectory: the agent that made it, and the call.
+/// For each trajectory's id: the agent that created it, and the call.
 type Made<'a> = BTreeMap<Cow<'a, str>, (Cow<'a, str>, Cow<'a, str>)>;
 
-/// What an agent did that lies within, and its id.
-fn told<'a>(
+/// Reads an embedded trajectory: its agent's id and its events.
+fn embedded_trajectory<'a>(
     name: &'a str,
     record: &Record<'a>,
     (at, trajectory): (usize, &Object<'a>),
-) -> (Cow<'a, str>, Tell<'a>) {
+) -> (Cow<'a, str>, Trajectory<'a>) {
     let own = trajectory.text("trajectory_id").or_else(|| trajectory.text("session_id"));
     let id = own.unwrap_or_else(|| Cow::Owned(format!("trajectory-{at}")));
     let facts = trajectory.object("agent").unwrap_or_default();
-    let mut tell = Tell::new(name, id.clone());
-    tell.has_begun = true;
-    tell.model = facts.text("model_name");
+    let mut reader = Trajectory::new(name, id.clone());
+    reader.has_begun = true;
+    reader.model = facts.text("model_name");
     for step in elements(trajectory.raw("steps").unwrap_or_default()) {
-        tell.step(record, &Object::parse(step).unwrap_or_default());
+        reader.step(record, &Object::parse(step).unwrap_or_default());
     }
-    tell.settle(None);
-    // Its lines are the document's, and so are their numbers.
-    for event in &mut tell.script.events {
+    reader.settle(None);
+    // An embedded trajectory is read from the document's line, so its events have that line.
+    for event in &mut reader.script.events {
         if let Some(own) = event.message_id.take() {
             event.message_id = Some(Cow::Owned(format!("{at}:{own}")));
         }
     }
-    (id, tell)
+    (id, reader)
 }
 
 fn sub_agent<'a>(
     record: &Record<'a>,
     (at, trajectory): (usize, &Object<'a>),
-    (id, tell): (Cow<'a, str>, Tell<'a>),
+    (id, reader): (Cow<'a, str>, Trajectory<'a>),
     made: &Made<'a>,
-) -> Voice<'a> {
+) -> EventStream<'a> {
     let facts = trajectory.object("agent").unwrap_or_default();
     let (maker, call) = made.get(&id).cloned().unzip();
     let mut agent = created(id.clone());
@@ -139,23 +140,23 @@ fn sub_agent<'a>(
     let creation = Cow::Owned(format!("{at}:created:{at}:{id}"));
     let mut script = Script::new("");
     script.push_as(record, creation, EventKind::AgentCreated(agent));
-    script.events.extend(tell.script.events);
+    script.events.extend(reader.script.events);
     let started_by = call.map(Cow::into_owned);
-    Voice { events: script.events, started_by, ..Voice::default() }
+    EventStream { events: script.events, started_by, ..EventStream::default() }
 }
 
-struct Tell<'a> {
+struct Trajectory<'a> {
     script: Script<'a>,
     agent: Cow<'a, str>,
     has_begun: bool,
     model: Option<Cow<'a, str>>,
     answer: Option<usize>,
     has_tokens: bool,
-    /// By trajectory: the call that made it.
+    /// For each trajectory's id: the call that created it.
     made: BTreeMap<Cow<'a, str>, Cow<'a, str>>,
 }
 
-impl<'a> Tell<'a> {
+impl<'a> Trajectory<'a> {
     fn new(name: &'a str, agent: Cow<'a, str>) -> Self {
         Self {
             script: Script::new(name),
@@ -180,13 +181,10 @@ impl<'a> Tell<'a> {
         session.title = extra.text("title");
         session.cwd = extra.text("cwd");
         session.branch = extra.text("branch");
-        let session = EventKind::SessionStarted(session);
-        self.script.push_as(record, Cow::Borrowed("session"), session);
         let mut agent = created(self.agent.clone());
         agent.name = facts.text("name");
         agent.language_model = self.model.clone();
-        let agent = EventKind::AgentCreated(agent);
-        self.script.push_as(record, Cow::Borrowed("created:main"), agent);
+        self.script.begin(record, session, agent);
     }
 
     fn step(&mut self, record: &Record<'a>, step: &Object<'a>) {
@@ -235,7 +233,7 @@ impl<'a> Tell<'a> {
         let call = result.text("source_call_id");
         let role = if call.is_some() { Role::Tool } else { Role::User };
         let mut message = blank(self.agent.clone(), role);
-        // What nobody called for is what the surroundings show.
+        // An observation without a call is something that the environment shows.
         message.source = call.is_none().then_some(Cow::Borrowed("system"));
         let content = result.raw("content").filter(|raw| !is_blank(raw));
         message.content = content.map(|content| record.body(content));
@@ -257,7 +255,7 @@ impl<'a> Tell<'a> {
         self.script.unknown(record, None, (Some(self.agent.clone()), "step"));
     }
 
-    /// The totals, where no step has tokens.
+    /// Gives the document's totals to the last answer, if no step has token counts.
     fn settle(&mut self, document: Option<&Object<'a>>) {
         let Some(totals) = document.and_then(|it| it.object("final_metrics")) else { return };
         let names = ["total_prompt_tokens", "total_completion_tokens", "total_cached_tokens"];
@@ -282,7 +280,7 @@ fn called<'a>(record: &Record<'a>, call: &Object<'a>) -> Option<ToolCall<'a>> {
     })
 }
 
-/// The prompt includes what came from a cache and what went into one.
+/// Converts token counts. The prompt includes what was read from and written to a cache.
 fn usage(metrics: &Object<'_>, [prompt, completion, cached]: [&str; 3]) -> Usage {
     let count = |name: &str| metrics.number(name).unwrap_or_default();
     let extra = metrics.object("extra").unwrap_or_default();

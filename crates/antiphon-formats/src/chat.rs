@@ -1,4 +1,4 @@
-//! A message as the chat services take it: a role, content, calls and the call that it answers.
+//! A message as in OpenAI's chat API: a role, content, calls, and the call that it answers.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use antiphon_model::{Message, Role, ToolCall, Usage, is_blank};
 use crate::line::{Object, Record, elements};
 use crate::script::blank;
 
-/// Reads a message. A role that is not known is nobody's.
+/// Reads a message. `None` if the role is not known.
 pub(crate) fn message<'a>(
     record: &Record<'a>,
     said: &Object<'a>,
@@ -33,7 +33,7 @@ pub(crate) fn message<'a>(
         let id = call.text("id").or_else(|| function.text("name"));
         message.tool_calls.extend(id.map(|id| made(record, id, &function)));
     }
-    // Before there were several calls, there was one, without an id.
+    // An older version of the API had a single call, without an id.
     if let Some(function) = said.object("function_call") {
         let id = function.text("name").unwrap_or_default();
         message.tool_calls.push(made(record, id, &function));
@@ -57,7 +57,7 @@ fn made<'a>(record: &Record<'a>, id: Cow<'a, str>, function: &Object<'a>) -> Too
     }
 }
 
-/// The prompt includes what came from a cache, and the completion what was thought.
+/// Converts token counts. The prompt includes cached input, the completion includes reasoning.
 pub(crate) fn usage(tokens: &Object<'_>) -> Usage {
     let count = |name| tokens.number(name).unwrap_or_default();
     let detail = |of, name| {

@@ -1,11 +1,11 @@
-//! Claude Code transcripts: `projects/<slug>/<session>.jsonl`, with sub-agents' files.
+//! Claude Code transcripts: `projects/<slug>/<session>.jsonl`, with files of sub-agents.
 //!
 //! One line per content block: the lines of one message share `message.id`, and repeat its usage.
-//! Sub-agents lie in `<session>/subagents/agent-<id>.jsonl`, in older versions beside the main
-//! file, and in the oldest within it (`isSidechain`). Some versions tell what one does in lines of
-//! the agent above it (`agent_progress`), whether or not its own file was kept. Which call made one
-//! stands in that call's result (`toolUseResult.agentId`), in such a line, or in the sidecar
-//! `agent-<id>.meta.json`.
+//! Sub-agents are in `<session>/subagents/agent-<id>.jsonl`, in older versions beside the main
+//! file, and in the oldest within it (`isSidechain`). Some versions also report a sub-agent's
+//! messages on lines of its parent (`agent_progress`), whether or not its own file was kept. Which
+//! call created a sub-agent is recorded in that call's result (`toolUseResult.agentId`), on such a
+//! line, or in the sidecar `agent-<id>.meta.json`.
 
 pub(crate) mod block;
 mod progress;
@@ -78,12 +78,12 @@ const HOOKS: Hooks = Hooks {
     is_named: false,
 };
 
-/// What the program is called in a session's facts.
+/// The program's name in a session's facts.
 const PROGRAM: &str = "claude-code";
 
 fn detect(head: &[&str]) -> bool {
     let is_ours = |line: &&str| Object::parse(line).is_some_and(|object| is_ours(&object));
-    // Others have the same envelope, around another vendor's message or their own.
+    // Other programs use the same envelope, around another vendor's message or their own.
     let is_foreign = |line: &&str| crate::qwen::is_ours(line) || crate::iflow::is_ours(line);
     head.iter().any(is_ours) && !head.iter().any(is_foreign)
 }
@@ -93,7 +93,7 @@ fn is_ours(object: &Object<'_>) -> bool {
     if object.object("message").is_some_and(|message| message.raw("parts").is_some()) {
         return false;
     }
-    // A line that is cut may lack what stands behind its message.
+    // A truncated line may lack the members that follow its message.
     let is_enveloped = object.has("parentUuid") && object.has("isSidechain");
     let has_session = object.id("sessionId").is_some() || is_enveloped;
     match kind {
@@ -114,12 +114,13 @@ fn belongs(stem: &str, name: &str, head: &str) -> bool {
         let is_known = file.ends_with(".jsonl") || file.ends_with(".meta.json");
         return is_agent(file) && is_known;
     }
-    // Of the files beside it, those whose lines name this session.
+    // Files beside the main file belong to it if their lines name this session.
     let names_session = || owners(head).iter().any(|owner| owner == stem);
     is_agent(name) && !name.contains('/') && name.ends_with(".jsonl") && names_session()
 }
 
-/// The sessions that lines name as theirs. In what was said, quotation marks are written otherwise.
+/// The sessions that lines say they belong to. Text within messages cannot match, because its
+/// quotation marks are escaped.
 fn owners(head: &str) -> Vec<String> {
     let values = head.split("\"sessionId\":").skip(1);
     let named = values.filter_map(|rest| rest.trim_start().strip_prefix('"')?.split_once('"'));
@@ -132,12 +133,12 @@ fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
     for (number, stream) in (0..).zip(streams) {
         session.read(stream, number, sink);
     }
-    session.read_told(sink);
+    session.read_progress_lines(sink);
     if let Some(started) = session.started() {
         sink.event(started);
     }
-    let voices = session.finish(sink);
-    merge(voices, sink);
+    let event_streams = session.finish(sink);
+    merge(event_streams, sink);
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
-//! What `claude -p --output-format stream-json` prints, which is what its SDK is told.
+//! The output of `claude -p --output-format stream-json`, which the Agent SDK receives as well.
 //!
 //! One line per content block: the lines of one message share `message.id`. What a sub-agent says
-//! carries the call that made it (`parent_tool_use_id`), and that call's id is the agent's name
-//! here. The tokens on these lines are not final; how they are counted is told in [`tally`].
+//! names the call that created it (`parent_tool_use_id`), and that call's id is the agent's id
+//! here. The token counts on these lines are not final; [`tally`] says how they are counted.
 
 mod tally;
 
@@ -16,7 +16,7 @@ use antiphon_model::{
 
 use crate::claude_code::block::{self, add_content};
 use crate::claude_code::usage;
-use crate::line::{Object, Record, elements, records};
+use crate::line::{Object, Record, each_record, elements, records};
 use crate::script::{self, Script, blank};
 use crate::{Duplicate, Format, Sink, Stream};
 use tally::Tally;
@@ -38,7 +38,7 @@ fn detect(head: &[&str]) -> bool {
     head.iter().filter_map(|line| Object::parse(line)).any(|object| {
         let has_session = object.raw("session_id").is_some();
         match (object.id("type").unwrap_or_default(), object.id("subtype")) {
-            // Another agent prints much the same, without these.
+            // Another agent prints much the same, without these members.
             ("system", Some("init")) => {
                 let marks = ["claude_code_version", "apiKeySource", "permissionMode"];
                 has_session && marks.iter().any(|mark| object.has(mark))
@@ -55,45 +55,40 @@ fn detect(head: &[&str]) -> bool {
 fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
     for (number, stream) in (0..).zip(streams) {
         let mut run = Run::new(stream, number);
-        for record in records(stream, number) {
-            match record {
-                Ok(record) => run.line(&record, sink),
-                Err(problem) => sink.problem(problem),
-            }
-        }
+        each_record(stream, number, sink, |record, sink| run.line(&record, sink));
         run.finish(sink);
     }
 }
 
 type Agent<'a> = Cow<'a, str>;
 
-/// A stream while it is read.
+/// The state of reading a stream.
 struct Run<'a> {
     script: Script<'a>,
     seen: BTreeSet<&'a str>,
-    /// The messages that come whole: pieces of them need not be kept.
+    /// The ids of messages that also arrive complete, so that their pieces need not be kept.
     whole: BTreeSet<&'a str>,
-    /// By agent and `message.id`: the event that its lines make up.
+    /// For each agent and `message.id`: the event that the message's lines make up.
     messages: BTreeMap<(Agent<'a>, &'a str), usize>,
-    /// By agent: its messages.
+    /// For each agent: its messages.
     spoken: BTreeMap<Agent<'a>, Vec<usize>>,
-    /// By a line's id: its event.
+    /// For each line's id: its event.
     by_uuid: BTreeMap<&'a str, usize>,
-    /// By agent: the message of which pieces arrive.
+    /// For each agent: the message whose pieces are arriving.
     partial: BTreeMap<Agent<'a>, &'a str>,
     pieces: Vec<(Record<'a>, (Agent<'a>, &'a str))>,
-    /// By call: who made it, and what for.
+    /// For each call: who made it, and what for.
     calls: BTreeMap<Cow<'a, str>, Delegation<'a>>,
     agents: BTreeSet<Agent<'a>>,
     facts: Option<SessionStarted<'a>>,
     model: Option<Cow<'a, str>>,
     prompt: Option<Cow<'a, str>>,
     tally: Tally<'a>,
-    /// The last result, if the session did not go on.
+    /// The last result, unless the session went on after it.
     end: Option<Record<'a>>,
 }
 
-/// A call that may make a sub-agent.
+/// A call that may create a sub-agent.
 #[derive(Debug, Clone)]
 struct Delegation<'a> {
     by: Agent<'a>,
@@ -164,29 +159,26 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// The first line, whatever it is, makes the agent; the session begins there too.
+    /// Begins the session and creates the main agent at the first line, whatever that is.
     fn begin(&mut self, record: &Record<'a>) {
         let session_id = record.object.text("session_id");
         let session = SessionStarted { session_id, ..script::started(PROGRAM) };
-        let session = EventKind::SessionStarted(session);
-        self.script.push_as(record, Cow::Borrowed("session"), session);
         let agent = AgentCreated {
             name: Some(Cow::Borrowed("Claude Code")),
             language_model: record.object.text("model"),
             adapter_id: Some(Cow::Borrowed(PROGRAM)),
             ..script::created(MAIN)
         };
-        let created = EventKind::AgentCreated(agent);
-        self.script.push_as(record, Cow::Borrowed("created:main"), created);
+        self.script.begin(record, session, agent);
     }
 
-    /// The sub-agent that a call made is known from its first line on.
+    /// Creates a sub-agent at its first line.
     fn make(&mut self, record: &Record<'a>, agent: &Agent<'a>) {
         let delegation = self.calls.get(agent).cloned();
         let object = &record.object;
-        let told = object.text("task_description");
+        let description = object.text("task_description");
         let created = AgentCreated {
-            name: told.or_else(|| delegation.as_ref()?.description.clone()),
+            name: description.or_else(|| delegation.as_ref()?.description.clone()),
             parent_id: delegation.as_ref().map(|delegation| delegation.by.clone()),
             tool_call_id: Some(agent.clone()),
             agent_type: object
@@ -199,7 +191,7 @@ impl<'a> Run<'a> {
         self.script.push_as(record, id, EventKind::AgentCreated(created));
     }
 
-    /// Comes again with every turn; the first one's facts are the session's.
+    /// Reads an `init` line. One comes with every turn; the first one describes the session.
     fn init(&mut self, record: &Record<'a>) {
         let object = &record.object;
         self.model = object.text("model");
@@ -240,7 +232,7 @@ impl<'a> Run<'a> {
         message.usage = tokens.or(message.usage);
         let rest = block::add(record, message, &api);
         for call in &rest.calls {
-            self.note_errand(record, call, agent);
+            self.note_delegation(record, call, agent);
         }
         for block in &rest.results {
             self.tool_result(record, agent, block, None);
@@ -260,8 +252,8 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Keeps what a call asks for, if it may make a sub-agent.
-    fn note_errand(&mut self, record: &Record<'a>, call: &Object<'a>, agent: &Agent<'a>) {
+    /// Remembers what a call asks for, if it may create a sub-agent.
+    fn note_delegation(&mut self, record: &Record<'a>, call: &Object<'a>, agent: &Agent<'a>) {
         let (Some(id), Some(input)) = (call.text("id"), call.object("input")) else { return };
         let delegation = Delegation {
             by: agent.clone(),
@@ -272,7 +264,7 @@ impl<'a> Run<'a> {
         self.calls.entry(id).or_insert(delegation);
     }
 
-    /// What a message that replaces others follows.
+    /// The message before the ones that this message replaces.
     fn superseded(&self, object: &Object<'a>, agent: &Agent<'a>) -> Option<Cow<'a, str>> {
         let gone = elements(object.raw("supersedes")?).into_iter().filter_map(json::text);
         let first = gone.filter_map(|uuid| self.by_uuid.get(&*uuid).copied()).min()?;
@@ -287,13 +279,13 @@ impl<'a> Run<'a> {
         let api = object.object("message").unwrap_or_default();
         let text = api.raw("content").filter(|raw| raw.starts_with('"'));
         let mut said: Vec<Body<'a>> = text.into_iter().map(|raw| record.body(raw)).collect();
-        let mut twin = object.raw("tool_use_result");
+        let mut structured = object.raw("tool_use_result");
         let blocks = api.elements("content");
         let has_blocks = !blocks.is_empty();
         for (raw, fields) in blocks {
             let Some(fields) = fields else { continue };
             match fields.id("type") {
-                Some("tool_result") => self.tool_result(record, agent, &fields, twin.take()),
+                Some("tool_result") => self.tool_result(record, agent, &fields, structured.take()),
                 Some("text") => said.extend(fields.raw("text").map(|text| record.body(text))),
                 _ => said.push(record.body(raw)),
             }
@@ -318,20 +310,20 @@ impl<'a> Run<'a> {
         record: &Record<'a>,
         agent: &Agent<'a>,
         block: &Object<'a>,
-        twin: Option<&'a str>,
+        structured: Option<&'a str>,
     ) {
         let mut message = blank(agent.clone(), Role::Tool);
         message.content = block.raw("content").map(|text| record.body(text));
         message.is_error = block.flag("is_error").then_some(true);
-        message.result = twin.map(|twin| record.body(twin));
-        message.duration_ms = twin
-            .and_then(Object::parse)
-            .and_then(|twin| twin.number("totalDurationMs").or_else(|| twin.number("durationMs")));
+        message.result = structured.map(|structured| record.body(structured));
+        message.duration_ms = structured.and_then(Object::parse).and_then(|structured| {
+            structured.number("totalDurationMs").or_else(|| structured.number("durationMs"))
+        });
         message.tool_call_id = block.text("tool_use_id");
         self.script.push(record, record.object.id("uuid"), EventKind::Message(message));
     }
 
-    /// A piece of a message; not worth keeping where the message comes whole.
+    /// A piece of a message; not kept if the message also arrives complete.
     fn piece(&mut self, record: &Record<'a>, agent: &Agent<'a>) {
         let event = record.object.object("event").unwrap_or_default();
         if let Some(id) = event.object("message").and_then(|message| message.id("id")) {
@@ -344,14 +336,7 @@ impl<'a> Run<'a> {
     }
 
     fn compacted(&mut self, record: &Record<'a>, agent: &Agent<'a>) {
-        let edit = ContextEdited {
-            agent: agent.clone(),
-            action: ContextAction::Compact,
-            kept: None,
-            dropped: None,
-            kept_first: None,
-            summary_ref: None,
-        };
+        let edit = ContextEdited::new(agent.clone(), ContextAction::Compact);
         let uuid = record.object.id("uuid");
         self.script.push(record, uuid, EventKind::ContextEdited(edit));
     }

@@ -1,21 +1,21 @@
 //! Tasks of Cline, Roo Code and Kilo Code: `tasks/<id>/api_conversation_history.json`, with
 //! `ui_messages.json` beside it.
 //!
-//! The first is what the service was sent and what it answered, as a list. The second is what the
-//! screen shows, which is mostly the same again; it alone has what each request spent and when it
-//! began, and it is read as the conversation where that is not there. A tool may be called in the
-//! text, by a tag; what it gave back is then text as well. All files are written anew
-//! whenever something is added.
+//! The first is a list of what was sent to the model and what it answered. The second is what the
+//! screen shows, mostly the same content again; only it has the tokens and the start of each
+//! request, and it is read as the conversation if the first file is missing. A tool may be called
+//! by a tag in the text; its output is then text as well. All files are rewritten whenever
+//! something is added.
 
+mod conversation;
 mod requests;
 mod screen;
-mod tell;
 mod text;
 
 use antiphon_model::json;
 
 use crate::line::{Object, Record, records};
-use crate::merge::{Voice, merge};
+use crate::merge::{EventStream, merge};
 use crate::{Format, Kept, Layout, Lines, Sink, Stream, spread};
 
 pub(crate) const FORMAT: Format = Format {
@@ -69,14 +69,14 @@ pub(crate) const FORMAT: Format = Format {
 
 const PROGRAM: &str = "cline";
 
-/// What the screen shows.
+/// The file with what the screen shows.
 const SCREEN: &str = "ui_messages.json";
 
 fn detect(head: &[&str]) -> bool {
     is_ours(head)
 }
 
-/// Whether this is a list of messages that are marked as only these programs do.
+/// Whether this is a list of messages with members that only these programs write.
 pub(crate) fn is_ours(head: &[&str]) -> bool {
     let text = head.join("\n");
     let list = text.trim_start_matches('\u{feff}').trim_start();
@@ -84,7 +84,7 @@ pub(crate) fn is_ours(head: &[&str]) -> bool {
     let _ = json::elements(list, |element| {
         first.get_or_insert(element);
     });
-    // The beginning that is at hand may end within the first message.
+    // The available beginning may end within the first message.
     let raw = first.or_else(|| list.strip_prefix('[')).map(str::trim_start).unwrap_or_default();
     let message = Object::parse(raw).unwrap_or_default();
     let is_message = matches!(message.id("role"), Some("user" | "assistant"));
@@ -123,26 +123,28 @@ fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
         }
     }
     let main = streams.first().map_or("", |stream| stream.name);
-    let mut tell = tell::Tell::new(main, &facts);
+    let mut conversation = conversation::Conversation::new(main, &facts);
     let requests = requests::Requests::new(&said, &shown);
     for (at, record) in said.iter().enumerate() {
-        tell.message(record, requests.of(at), requests.of(at + 1));
+        conversation.message(record, requests.of(at), requests.of(at + 1));
     }
     let screen = match said.is_empty() {
-        true => tell.screen_alone(&shown, &requests),
-        false => tell.screen(streams, &shown, &requests, sink),
+        true => conversation.screen_alone(&shown, &requests),
+        false => conversation.screen(streams, &shown, &requests, sink),
     };
     let begun = shown.first().and_then(|record| record.object.time("ts"));
-    let mut events = tell.finish(&facts, begun).into_iter();
-    // The session and its agent come first, whatever the screen shows before.
+    let mut events = conversation.finish(&facts, begun).into_iter();
+    // The session and its agent come first, whatever the screen shows before them.
     events.by_ref().take(2).for_each(|event| sink.event(event));
     merge(
-        [events.collect(), screen].map(|events| Voice { events, ..Voice::default() }).into(),
+        [events.collect(), screen]
+            .map(|events| EventStream { events, ..EventStream::default() })
+            .into(),
         sink,
     );
 }
 
-/// Whether this is a thing that the screen shows.
+/// Whether this object is a message of the screen.
 fn is_shown(object: &Object<'_>) -> bool {
     let kind = object.id("type").filter(|kind| matches!(*kind, "say" | "ask"));
     object.has("ts") && kind.is_some_and(|kind| object.has(kind))

@@ -1,25 +1,26 @@
 //! Codex rollouts: `sessions/YYYY/MM/DD/rollout-<time>-<thread>.jsonl`.
 //!
 //! A line is `{"timestamp","type","payload"}`. What was said and done is written twice: as the item
-//! that went over the wire (`response_item`) and as what the screen was told (`event_msg`). The
-//! items are the spine; the tellings add the person's own words, exit codes, durations and tokens,
-//! and are named as duplicates. A forked thread begins with a copy of its parent's lines, which is
-//! cut ([`replay`]). Tokens come as running totals and are counted by differences ([`tokens`]).
+//! that is part of the conversation (`response_item`) and as an event for the user interface
+//! (`event_msg`). The items become events; the event messages add the person's own words, exit
+//! codes, durations and tokens, and are reported as duplicates. A forked thread begins with a copy
+//! of its parent's lines, which is cut ([`replay`]). Token counts are running totals, and are
+//! counted by differences ([`tokens`]).
 //!
-//! Before September 2025 the first line was bare (`{id, timestamp, instructions}`), and so were the
-//! items.
+//! Before September 2025 the first line had no envelope (`{id, timestamp, instructions}`), and
+//! neither had the items.
 
 mod entry;
+mod event_msg;
 mod item;
 mod outcome;
+mod pairs;
 mod replay;
 mod rollout;
 mod searches;
 mod session;
-mod telling;
 mod thread;
 mod tokens;
-mod twins;
 
 use std::collections::BTreeSet;
 
@@ -55,10 +56,10 @@ pub(crate) const FORMAT: Format = Format {
     ..crate::ONE_FILE
 };
 
-/// What the program is called in a session's facts.
+/// The program's name in a session's facts.
 pub(crate) const PROGRAM: &str = "codex";
 
-/// The types of lines that are wrapped.
+/// The values of `type` on lines with an envelope.
 const KINDS: [&str; 9] = [
     "session_meta",
     "turn_context",
@@ -80,7 +81,7 @@ fn detect(head: &[&str]) -> bool {
     objects.iter().any(is_wrapped) || is_legacy(&objects)
 }
 
-/// A bare first line, and bare items after it.
+/// Whether these are lines without an envelope, as before September 2025.
 fn is_legacy(objects: &[Object<'_>]) -> bool {
     let Some((first, rest)) = objects.split_first() else { return false };
     let is_head = first.id("id").is_some() && first.raw("timestamp").is_some();
@@ -92,8 +93,8 @@ fn is_legacy(objects: &[Object<'_>]) -> bool {
     is_head && has_instructions && rest.first().is_none_or(is_bare)
 }
 
-/// Other rollouts are other threads. One belongs here if it says that this thread made it, and the
-/// name of this file ends in the thread's id.
+/// Other rollouts are other threads. One belongs to this session if it says that this thread
+/// created it; the name of this file ends in the thread's id.
 fn belongs(stem: &str, name: &str, head: &str) -> bool {
     let is_rollout = name.starts_with("rollout-") && name.ends_with(".jsonl");
     if !is_rollout || name.contains('/') {
@@ -102,7 +103,7 @@ fn belongs(stem: &str, name: &str, head: &str) -> bool {
     made_by(head).is_some_and(|parent| stem.ends_with(&parent))
 }
 
-/// The thread that made the one whose rollout begins like this.
+/// The thread that created the one whose rollout begins like this.
 fn made_by(head: &str) -> Option<String> {
     let meta = Object::parse(head.lines().next()?)?;
     let payload = meta.object("payload")?;
@@ -110,8 +111,8 @@ fn made_by(head: &str) -> Option<String> {
     parent.map(str::to_owned)
 }
 
-/// The threads that a rollout says it made: their files' names end in their ids. A thread that is
-/// made after midnight lies in another folder.
+/// The threads that a rollout says it created: their files' names end in their ids. The file of a
+/// thread that is created after midnight is in another folder.
 fn names(text: &str) -> Vec<String> {
     let mut ids = BTreeSet::new();
     for key in ["new_thread_id", "agent_thread_id", "agent_id"] {

@@ -1,9 +1,9 @@
-//! What `codex exec --json` prints: one thread's items as they begin and end, without times.
+//! The output of `codex exec --json`: one thread's items as they begin and end, without times.
 //!
-//! An item that is a call is begun by `item.started` and ended by `item.completed`; the others come
-//! complete. The tokens of `turn.completed` are the thread's total so far: they are counted by
-//! differences, at the last thing said in the turn. What sub-agents do is not in the stream, only
-//! the calls that make them.
+//! An item that is a call begins with `item.started` and ends with `item.completed`; the others
+//! arrive complete. The tokens of `turn.completed` are the thread's total so far; they are counted
+//! by differences, and given to the last message of the turn. The stream does not contain what
+//! sub-agents do, only the calls that create them.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -42,27 +42,27 @@ fn detect(head: &[&str]) -> bool {
 fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
     for (number, stream) in (0..).zip(streams) {
         let mut run = Run::new(stream.name);
-        each_record(stream, number, sink, |record| run.line(record));
+        each_record(stream, number, sink, |record, _| run.line(&record));
         run.settle();
         run.script.finish(sink);
     }
 }
 
-/// A stream while it is read.
+/// The state of reading a stream.
 struct Run<'a> {
     script: Script<'a>,
     has_begun: bool,
-    /// What was thought before the next thing is said or done.
+    /// Reasoning that belongs to the next message.
     thought: Option<(Record<'a>, Body<'a>)>,
-    /// Items whose call is written down.
+    /// Ids of items whose call has become an event.
     called: BTreeSet<&'a str>,
     made: BTreeSet<Cow<'a, str>>,
     tokens: Tokens,
-    /// The last thing said or done.
+    /// Index of the last message of the agent.
     answer: Option<usize>,
-    /// Tokens of a turn in which nothing was said.
+    /// Tokens of turns without a message.
     pending: Usage,
-    /// Where the last turn failed.
+    /// The line on which the last turn failed.
     failed: Option<Record<'a>>,
 }
 
@@ -107,7 +107,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// The first line is the session's beginning, whatever it is.
+    /// Begins the session at the first line, whatever that is.
     fn begin(&mut self, record: &Record<'a>) {
         self.has_begun = true;
         let mut session = started(super::codex::PROGRAM);
@@ -115,10 +115,7 @@ impl<'a> Run<'a> {
         let mut agent = created(MAIN);
         agent.name = Some(Cow::Borrowed("Codex"));
         agent.adapter_id = Some(Cow::Borrowed(super::codex::PROGRAM));
-        let session = EventKind::SessionStarted(session);
-        self.script.push_as(record, Cow::Borrowed("session"), session);
-        let agent = EventKind::AgentCreated(agent);
-        self.script.push_as(record, Cow::Borrowed("created:main"), agent);
+        self.script.begin(record, session, agent);
     }
 
     fn item(&mut self, record: &Record<'a>, kind: &'a str, item: &Object<'a>) {
@@ -182,7 +179,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// The agents that a call made.
+    /// Creates the agents that a call reports.
     fn make(&mut self, record: &Record<'a>, item: &Object<'a>, call: &'a str) {
         if item.id("tool") != Some("spawn_agent") {
             return;
@@ -243,7 +240,7 @@ impl<'a> Run<'a> {
     }
 }
 
-/// What an item calls, and with what; nothing if it is no call.
+/// The name and the arguments of an item that is a call; nothing for other items.
 fn called<'a>(item: &Object<'a>) -> Option<(Cow<'a, str>, Option<&'a str>)> {
     let fixed = |name: &'static str| Some(Cow::Borrowed(name));
     let (name, arguments) = match item.id("type")? {

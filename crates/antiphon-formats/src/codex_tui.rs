@@ -1,15 +1,15 @@
-//! The log of the Codex terminal interface of August 2025, from before rollouts: every key, every
-//! redrawing, and what the agent said, in pieces and then whole.
+//! The log of the Codex terminal interface of August 2025, from before rollouts: every key press,
+//! every redraw, and what the agent said, in pieces and then complete.
 //!
-//! A prompt is there only where the interface sent it as an `op`. Tokens are told once for each
-//! request, after what it gave.
+//! A prompt is there only if the interface sent it as an `op`. Token counts follow each request's
+//! messages.
 
 use std::borrow::Cow;
 
 use antiphon_model::{EventKind, Message, Role, SessionEnded, ToolCall, Usage, is_blank};
 
 use crate::codex::{Count, Tokens};
-use crate::line::{Object, Record, records};
+use crate::line::{Object, Record, each_record};
 use crate::script::{Script, blank, created, started};
 use crate::{Format, Sink, Stream};
 
@@ -36,12 +36,7 @@ fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
     for (number, stream) in (0..).zip(streams) {
         let (script, tokens) = (Script::new(stream.name), Tokens::default());
         let mut log = Log { script, pieces: Vec::new(), model: None, answer: None, tokens };
-        for record in records(stream, number) {
-            match record {
-                Ok(record) => log.line(&record, sink),
-                Err(problem) => sink.problem(problem),
-            }
-        }
+        each_record(stream, number, sink, |record, sink| log.line(&record, sink));
         log.release();
         log.script.finish(sink);
     }
@@ -49,17 +44,17 @@ fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
 
 struct Log<'a> {
     script: Script<'a>,
-    /// Pieces of a message that is not whole yet.
+    /// Pieces of a message that is not complete yet.
     pieces: Vec<Piece<'a>>,
     model: Option<Cow<'a, str>>,
-    /// What the request gave whose tokens are not told yet.
+    /// The last message of a request whose token counts have not come yet.
     answer: Option<usize>,
     tokens: Tokens,
 }
 
 struct Piece<'a> {
     kind: &'a str,
-    /// Every prompt has its own.
+    /// The id of the current turn; every prompt begins one.
     turn: Option<&'a str>,
     record: Record<'a>,
 }
@@ -70,9 +65,9 @@ impl<'a> Log<'a> {
             return self.begin(record);
         }
         let payload = record.object.object("payload").unwrap_or_default();
-        let told = payload.object("msg").unwrap_or_default();
+        let msg = payload.object("msg").unwrap_or_default();
         let kind = record.object.id("kind").unwrap_or("line");
-        let kind = told.id("type").or_else(|| payload.id("type")).unwrap_or(kind);
+        let kind = msg.id("type").or_else(|| payload.id("type")).unwrap_or(kind);
         match kind {
             "agent_message_delta"
             | "agent_reasoning_delta"
@@ -80,16 +75,16 @@ impl<'a> Log<'a> {
                 self.pieces.push(Piece { kind, turn: payload.id("id"), record: record.clone() });
             }
             "agent_message" | "agent_reasoning" | "agent_reasoning_raw_content" => {
-                let at = self.said(record, &told, kind == "agent_message");
+                let at = self.said(record, &msg, kind == "agent_message");
                 self.pieced(at, kind, payload.id("id"), sink);
             }
             "exec_command_begin" | "mcp_tool_call_begin" | "patch_apply_begin" => {
-                self.called(record, &told, kind);
+                self.called(record, &msg, kind);
             }
             "exec_command_end" | "mcp_tool_call_end" | "patch_apply_end" => {
                 self.returned(record, &payload, kind);
             }
-            "token_count" => self.spent(record, &told, sink),
+            "token_count" => self.spent(record, &msg, sink),
             "user_input" | "user_turn" => {
                 let content = payload.raw("items").map(|items| record.body(items));
                 let source = Some(Cow::Borrowed("external"));
@@ -98,7 +93,7 @@ impl<'a> Log<'a> {
                 self.script.push(record, None, EventKind::Message(message));
             }
             "session_configured" => {
-                self.configured(&told);
+                self.configured(&msg);
                 self.script.unknown(record, None, (Some(MAIN), kind));
             }
             "task_started" => {
@@ -116,7 +111,7 @@ impl<'a> Log<'a> {
         }
     }
 
-    /// The first line tells of the session.
+    /// Begins the session at the first line, which describes it.
     fn begin(&mut self, record: &Record<'a>) {
         self.model = record.object.text("model");
         let mut session = started(super::codex::PROGRAM);
@@ -125,21 +120,18 @@ impl<'a> Log<'a> {
         agent.name = Some(Cow::Borrowed("Codex"));
         agent.language_model = self.model.clone();
         agent.adapter_id = Some(Cow::Borrowed(super::codex::PROGRAM));
-        let session = EventKind::SessionStarted(session);
-        self.script.push_as(record, Cow::Borrowed("session"), session);
-        let agent = EventKind::AgentCreated(agent);
-        self.script.push_as(record, Cow::Borrowed("created:main"), agent);
+        self.script.begin(record, session, agent);
         if record.object.id("dir") != Some("meta") {
             self.script.unknown(record, None, (Some(MAIN), "line"));
         }
     }
 
-    /// What the session is called, and which model it has after all.
-    fn configured(&mut self, told: &Object<'a>) {
-        self.model = told.text("model").or(self.model.take());
+    /// Adds the session's id and the model, which are known only once it is configured.
+    fn configured(&mut self, msg: &Object<'a>) {
+        self.model = msg.text("model").or(self.model.take());
         for event in self.script.events.iter_mut().take(2) {
             if let EventKind::SessionStarted(session) = &mut event.kind {
-                session.session_id = told.text("session_id");
+                session.session_id = msg.text("session_id");
             }
             if let EventKind::AgentCreated(agent) = &mut event.kind {
                 agent.language_model = self.model.clone();
@@ -147,20 +139,20 @@ impl<'a> Log<'a> {
         }
     }
 
-    fn said(&mut self, record: &Record<'a>, told: &Object<'a>, is_aloud: bool) -> usize {
+    fn said(&mut self, record: &Record<'a>, msg: &Object<'a>, is_aloud: bool) -> usize {
         let mut message = blank(MAIN, Role::Assistant);
         message.model = self.model.clone();
         if is_aloud {
-            message.content = told.raw("message").map(|text| record.body(text));
+            message.content = msg.raw("message").map(|text| record.body(text));
         } else {
-            message.reasoning = told.raw("text").map(|text| record.body(text));
+            message.reasoning = msg.raw("text").map(|text| record.body(text));
         }
         let at = self.script.push(record, None, EventKind::Message(message));
         self.answer = self.answer.filter(|_| !is_aloud).or(Some(at));
         at
     }
 
-    /// The pieces of the same turn are what they became.
+    /// Reports the pieces of a message that is now complete as duplicates of it.
     fn pieced(&mut self, at: usize, kind: &str, turn: Option<&str>, sink: &mut dyn Sink<'a>) {
         let pieces = std::mem::take(&mut self.pieces);
         let (known, others): (Vec<_>, Vec<_>) = pieces.into_iter().partition(|piece| {
@@ -169,16 +161,16 @@ impl<'a> Log<'a> {
         self.pieces = others;
         for piece in known {
             let reason = "piece of a message that follows whole";
-            self.script.twin(&piece.record, at, reason, sink);
+            self.script.duplicate(&piece.record, at, reason, sink);
         }
     }
 
-    fn called(&mut self, record: &Record<'a>, told: &Object<'a>, kind: &'a str) {
-        let Some(id) = told.text("call_id") else {
+    fn called(&mut self, record: &Record<'a>, msg: &Object<'a>, kind: &'a str) {
+        let Some(id) = msg.text("call_id") else {
             self.script.unknown(record, None, (Some(MAIN), kind));
             return;
         };
-        let (name, arguments) = made(told, kind);
+        let (name, arguments) = made(msg, kind);
         let arguments = arguments.map(|arguments| record.body(arguments));
         let mut message = blank(MAIN, Role::Assistant);
         message.model = self.model.clone();
@@ -189,25 +181,24 @@ impl<'a> Log<'a> {
     }
 
     fn returned(&mut self, record: &Record<'a>, payload: &Object<'a>, kind: &str) {
-        let told = payload.object("msg").unwrap_or_default();
+        let msg = payload.object("msg").unwrap_or_default();
         let mut message = blank(MAIN, Role::Tool);
-        message.tool_call_id = told.text("call_id");
-        message.name = Some(made(&told, kind).0);
-        let result = told.object("result").unwrap_or_default();
+        message.tool_call_id = msg.text("call_id");
+        message.name = Some(made(&msg, kind).0);
+        let result = msg.object("result").unwrap_or_default();
         let fine = result.object("Ok").unwrap_or_default();
-        let heard =
-            [told.raw("stdout"), told.raw("stderr"), fine.raw("content"), result.raw("Err")];
+        let heard = [msg.raw("stdout"), msg.raw("stderr"), fine.raw("content"), result.raw("Err")];
         let said = heard.into_iter().flatten().find(|raw| !is_blank(raw));
-        let said = said.or_else(|| told.raw("stdout"));
+        let said = said.or_else(|| msg.raw("stdout"));
         message.content = said.map(|said| record.body(said));
-        message.result = payload.raw("msg").map(|told| record.body(told));
-        let failed = told.raw("exit_code").is_some_and(|code| code != "0")
-            || told.raw("success") == Some("false")
+        message.result = payload.raw("msg").map(|msg| record.body(msg));
+        let failed = msg.raw("exit_code").is_some_and(|code| code != "0")
+            || msg.raw("success") == Some("false")
             || result.raw("Err").is_some()
             || fine.flag("isError")
             || fine.flag("is_error");
         message.is_error = failed.then_some(true);
-        message.duration_ms = told.object("duration").map(|took| {
+        message.duration_ms = msg.object("duration").map(|took| {
             let seconds = took.number("secs").unwrap_or_default();
             let nanos = took.number("nanos").unwrap_or_default();
             seconds.saturating_mul(1000).saturating_add(nanos / 1_000_000)
@@ -215,12 +206,12 @@ impl<'a> Log<'a> {
         self.script.push(record, None, EventKind::Message(message));
     }
 
-    /// Later builds tell running totals.
-    fn spent(&mut self, record: &Record<'a>, told: &Object<'a>, sink: &mut dyn Sink<'a>) {
-        let usage = match self.tokens.count(told.object("info").as_ref(), false) {
+    /// Reads the token counts of a request. Later builds report running totals.
+    fn spent(&mut self, record: &Record<'a>, msg: &Object<'a>, sink: &mut dyn Sink<'a>) {
+        let usage = match self.tokens.count(msg.object("info").as_ref(), false) {
             Count::Spent(usage) => Some(usage),
             Count::Unchanged => None,
-            Count::Nothing => told.raw("input_tokens").map(|_| usage(told)),
+            Count::Nothing => msg.raw("input_tokens").map(|_| usage(msg)),
         };
         let Some(usage) = usage else {
             self.script.unknown(record, None, (Some(MAIN), "token_count"));
@@ -231,7 +222,7 @@ impl<'a> Log<'a> {
             message.usage = Some(usage);
         }
         match known {
-            Some(at) => self.script.twin(record, at, "token counts of the answer above", sink),
+            Some(at) => self.script.duplicate(record, at, "token counts of the answer above", sink),
             None => {
                 let mut message = blank(MAIN, Role::Assistant);
                 message.model = self.model.clone();
@@ -241,7 +232,7 @@ impl<'a> Log<'a> {
         }
     }
 
-    /// Pieces of a message that never became whole are kept as they are.
+    /// Keeps pieces of a message that was never completed as they are.
     fn release(&mut self) {
         for piece in std::mem::take(&mut self.pieces) {
             self.script.unknown(&piece.record, None, (Some(MAIN), piece.kind));
@@ -249,19 +240,19 @@ impl<'a> Log<'a> {
     }
 }
 
-/// What was called, and with what.
-fn made<'a>(told: &Object<'a>, kind: &str) -> (Cow<'a, str>, Option<&'a str>) {
-    let invocation = told.object("invocation").unwrap_or_default();
+/// The name and the arguments of a call.
+fn made<'a>(msg: &Object<'a>, kind: &str) -> (Cow<'a, str>, Option<&'a str>) {
+    let invocation = msg.object("invocation").unwrap_or_default();
     if kind.starts_with("mcp") {
         return (invocation.text("tool").unwrap_or_default(), invocation.raw("arguments"));
     }
     match kind.starts_with("patch") {
-        true => (Cow::Borrowed("apply_patch"), told.raw("changes")),
-        false => (Cow::Borrowed("exec_command"), told.raw("command")),
+        true => (Cow::Borrowed("apply_patch"), msg.raw("changes")),
+        false => (Cow::Borrowed("exec_command"), msg.raw("command")),
     }
 }
 
-/// The input includes what came from a cache, and the output what was thought.
+/// Converts token counts. The input includes cached input, the output includes reasoning.
 fn usage(tokens: &Object<'_>) -> Usage {
     let count = |name| tokens.number(name).unwrap_or_default();
     let cached = count("cached_input_tokens");

@@ -1,9 +1,9 @@
 //! Copilot CLI sessions: `session-state/<id>/events.jsonl`, in older versions `<id>.jsonl`.
 //!
-//! A line is an event with its `data`. A message names its calls, and each call is told again when
-//! it begins. A sub-agent's lines name the call that made it (`parentToolCallId`). A message has
-//! its output tokens; all the others come as totals by model when the program ends, and go to the
-//! last message of that model. After a crash there are none.
+//! A line is an event with its `data`. A message contains its calls, and each call is repeated when
+//! it begins. A sub-agent's lines name the call that created it (`parentToolCallId`). A message has
+//! its output tokens; all others come as totals by model when the program exits, and go to the last
+//! message of that model. After a crash there are none.
 
 mod tokens;
 
@@ -15,12 +15,12 @@ use antiphon_model::{
     ToolCall, is_blank,
 };
 
-use crate::line::{Object, Record, elements, records};
+use crate::line::{Object, Record, each_record, elements};
 use crate::script::{Script, blank, created, started};
 use crate::{Format, Kept, Layout, Sink, Stream};
 use tokens::Tokens;
 
-/// What the file of a session is called in the session's folder.
+/// The name of a session's file in the session's folder.
 const EVENTS: &str = "/events.jsonl";
 
 pub(crate) const FORMAT: Format = Format {
@@ -53,7 +53,7 @@ type Agent<'a> = Cow<'a, str>;
 
 const MAIN: Cow<'static, str> = Cow::Borrowed("main");
 
-/// What the kinds of its lines begin with.
+/// The prefixes of its lines' types.
 const KINDS: [&str; 7] =
     ["session.", "user.", "assistant.", "tool.execution", "system.", "hook.", "subagent."];
 
@@ -68,12 +68,7 @@ fn detect(head: &[&str]) -> bool {
 fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
     for (number, stream) in (0..).zip(streams) {
         let mut run = Run::new(stream.name);
-        for record in records(stream, number) {
-            match record {
-                Ok(record) => run.line(&record, sink),
-                Err(problem) => sink.problem(problem),
-            }
-        }
+        each_record(stream, number, sink, |record, sink| run.line(&record, sink));
         run.settle();
         run.script.finish(sink);
     }
@@ -88,18 +83,18 @@ struct Made<'a> {
     began: Option<Timestamp>,
 }
 
-/// A stream while it is read.
+/// The state of reading a stream.
 struct Run<'a> {
     script: Script<'a>,
     has_begun: bool,
     model: Option<Cow<'a, str>>,
     calls: BTreeMap<Cow<'a, str>, Made<'a>>,
-    /// The agents that were made, by the calls that made them.
+    /// The agents that were created, by the calls that created them.
     agents: BTreeSet<Cow<'a, str>>,
-    /// What was thought before the next thing is said.
+    /// Reasoning that belongs to the next message.
     thought: Option<(Record<'a>, Body<'a>)>,
     tokens: Tokens<'a>,
-    /// Where the program ended last.
+    /// The line on which the program last exited.
     ended: Option<Record<'a>>,
 }
 
@@ -132,8 +127,8 @@ impl<'a> Run<'a> {
         }
         match kind {
             "session.start" if is_first => {}
-            "user.message" => self.told(record, &data, &agent, Role::User),
-            "system.message" => self.told(record, &data, &agent, Role::System),
+            "user.message" => self.received(record, &data, &agent, Role::User),
+            "system.message" => self.received(record, &data, &agent, Role::System),
             "system.notification" => {
                 self.message(record, said(record, &data, &agent, Role::User, "system"));
             }
@@ -162,7 +157,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// The first line is the session's beginning, whatever it is.
+    /// Begins the session at the first line, whatever that is.
     fn begin(&mut self, record: &Record<'a>, data: &Object<'a>) {
         self.has_begun = true;
         let context = data.object("context").unwrap_or_default();
@@ -171,17 +166,14 @@ impl<'a> Run<'a> {
         session.version = data.text("copilotVersion");
         session.cwd = context.text("cwd");
         session.branch = context.text("branch");
-        let session = EventKind::SessionStarted(session);
-        self.script.push_as(record, Cow::Borrowed("session"), session);
         let mut agent = created(MAIN);
         agent.name = Some(Cow::Borrowed("Copilot CLI"));
         agent.adapter_id = Some(Cow::Borrowed("copilot-cli"));
         agent.language_model = data.text("selectedModel");
-        let agent = EventKind::AgentCreated(agent);
-        self.script.push_as(record, Cow::Borrowed("created:main"), agent);
+        self.script.begin(record, session, agent);
     }
 
-    /// Whose line it is. A sub-agent is called as the call that made it.
+    /// The agent that a line belongs to. A sub-agent's id is that of the call that created it.
     fn agent_of(&mut self, record: &Record<'a>, data: &Object<'a>) -> Cow<'a, str> {
         let Some(call) = data.text("parentToolCallId") else { return MAIN };
         self.create(record, &call, None);
@@ -197,7 +189,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Whether the agent is new.
+    /// Creates a sub-agent, and says whether it is new.
     fn create(&mut self, record: &Record<'a>, call: &Agent<'a>, data: Option<&Object<'a>>) -> bool {
         if !self.agents.insert(call.clone()) {
             return false;
@@ -212,7 +204,7 @@ impl<'a> Run<'a> {
         true
     }
 
-    fn told(&mut self, record: &Record<'a>, data: &Object<'a>, agent: &Agent<'a>, role: Role) {
+    fn received(&mut self, record: &Record<'a>, data: &Object<'a>, agent: &Agent<'a>, role: Role) {
         let is_human = role == Role::User && *agent == MAIN;
         let source = if is_human { "external" } else { "system" };
         let message = said(record, data, agent, role, source);
@@ -249,7 +241,7 @@ impl<'a> Run<'a> {
             self.note(call, event, agent, "name", None);
         }
         if let (Some(_), Some((earlier, _))) = (thought, before) {
-            self.script.twin(&earlier, event, "reasoning already in the message", sink);
+            self.script.duplicate(&earlier, event, "reasoning already in the message", sink);
         }
         let output = data.number("outputTokens");
         self.tokens.said(&mut self.script, event, model, output);
@@ -268,7 +260,7 @@ impl<'a> Run<'a> {
         self.calls.insert(id, made);
     }
 
-    /// A call begins. Its message has told it, mostly.
+    /// A call begins. Mostly its message has already announced it.
     fn called(
         &mut self,
         record: &Record<'a>,
@@ -281,7 +273,7 @@ impl<'a> Run<'a> {
         if let Some(made) = known {
             made.began = began;
             let event = made.event;
-            return self.script.twin(
+            return self.script.duplicate(
                 record,
                 event,
                 "call already in the message that made it",
@@ -327,8 +319,7 @@ impl<'a> Run<'a> {
     }
 
     fn edit(&mut self, record: &Record<'a>, action: ContextAction, agent: Cow<'a, str>) {
-        let (kept, dropped, kept_first, summary_ref) = (None, None, None, None);
-        let edit = ContextEdited { agent, action, kept, dropped, kept_first, summary_ref };
+        let edit = ContextEdited::new(agent, action);
         self.script.push(record, record.object.id("id"), EventKind::ContextEdited(edit));
     }
 

@@ -1,8 +1,8 @@
 //! Transcripts of Cursor's agent: `agent-transcripts/<id>/<id>.jsonl`, in older versions text.
 //!
-//! A line has who speaks, and blocks as Anthropic's service takes them. There are no ids, times or
-//! tokens, and mostly no results. Sub-agents lie in `subagents/`; what one was told first is the
-//! prompt of the call that made it.
+//! A line has a role and blocks as in Anthropic's API. There are no ids, times or token counts, and
+//! mostly no results. Sub-agents are in `subagents/`; the first prompt of one is the prompt of the
+//! call that created it.
 
 mod text;
 
@@ -12,7 +12,8 @@ use std::collections::BTreeMap;
 use antiphon_model::{Event, EventKind, Message, Role, Rule, json, plain_text};
 
 use crate::line::{Object, Record, each_record};
-use crate::merge::{Voice, merge};
+use crate::merge::{EventStream, merge};
+use crate::order::message;
 use crate::script::{Script, created, started};
 use crate::{Format, Kept, Layout, Sink, Stream, anthropic};
 
@@ -46,7 +47,7 @@ fn detect(head: &[&str]) -> bool {
     text::is_ours(head) || head.iter().filter_map(|line| Object::parse(line)).any(|it| is_ours(&it))
 }
 
-/// Others say what kind of line it is, or when.
+/// Whether a line is Cursor's. Other programs also write a type or a time.
 fn is_ours(object: &Object<'_>) -> bool {
     let is_somebody = matches!(object.id("role"), Some("user" | "assistant"));
     let is_foreign = ["type", "timestamp", "uuid", "content"].iter().any(|name| object.has(name));
@@ -67,70 +68,65 @@ fn session(path: &str) -> Option<&str> {
     (folder.is_empty() || folder == id).then_some(id)
 }
 
-/// The file that has the call which made an agent, and the call.
+/// The index of the file with the call that created an agent, and the call.
 type Maker<'a> = (usize, Cow<'a, str>);
 
 fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
-    let mut told: Vec<(Cow<'a, str>, Vec<Event<'a>>)> = Vec::new();
+    let mut agents: Vec<(Cow<'a, str>, Vec<Event<'a>>)> = Vec::new();
     for (number, stream) in (0..).zip(streams) {
         let agent = if number == 0 { MAIN } else { Cow::Borrowed(agent_of(stream.name)) };
         let mut run = Run { script: Script::new(stream.name), agent };
-        each_record(stream, number, sink, |record| run.line(record));
-        told.push((run.agent, run.script.events));
+        each_record(stream, number, sink, |record, _| run.line(&record));
+        agents.push((run.agent, run.script.events));
     }
-    merge(voices(told), sink);
+    merge(event_streams(agents), sink);
 }
 
-/// `subagents/aaa.jsonl` is the file of agent `aaa`.
+/// The agent's id from a file's name: `aaa` for `subagents/aaa.jsonl`.
 fn agent_of(name: &str) -> &str {
     let file = name.rsplit('/').next().unwrap_or(name);
     file.rsplit_once('.').map_or(file, |(stem, _)| stem)
 }
 
-/// Each agent under the call whose prompt is what it was told first.
-fn voices<'a>(told: Vec<(Cow<'a, str>, Vec<Event<'a>>)>) -> Vec<Voice<'a>> {
+/// Gives each agent the call whose prompt equals the agent's first prompt.
+fn event_streams<'a>(agents: Vec<(Cow<'a, str>, Vec<Event<'a>>)>) -> Vec<EventStream<'a>> {
     let mut makers: BTreeMap<String, Maker<'a>> = BTreeMap::new();
-    for (at, (_, events)) in told.iter().enumerate() {
-        for call in events.iter().filter_map(said).flat_map(|message| &message.tool_calls) {
+    for (at, (_, events)) in agents.iter().enumerate() {
+        for call in events.iter().filter_map(message).flat_map(|message| &message.tool_calls) {
             let prompt = call.arguments.and_then(|it| json::text(json::member(it.json, "prompt")?));
             let Some(prompt) = prompt else { continue };
             makers.entry(prompt.trim().to_owned()).or_insert_with(|| (at, call.id.clone()));
         }
     }
-    let mut voices = Vec::new();
-    for (at, (id, events)) in told.into_iter().enumerate() {
+    let mut event_streams = Vec::new();
+    for (at, (id, events)) in agents.into_iter().enumerate() {
         let mut agent = created(id);
         let mut started_in = None;
         if at == 0 {
             agent.name = Some(Cow::Borrowed("Cursor"));
             agent.adapter_id = Some(Cow::Borrowed(PROGRAM));
         } else {
-            let first = events.iter().filter_map(said).find_map(|message| message.content);
+            let first = events.iter().filter_map(message).find_map(|message| message.content);
             let prompt = first.map(|content| query(&plain_text(content.json)).to_owned());
             let maker = prompt.and_then(|prompt| makers.get(&prompt)).filter(|(by, _)| *by != at);
-            // It lies in the folder of the session; which call made it is concluded.
+            // It is in the session's folder; which call created it is inferred.
             agent.parent_id = Some(MAIN);
             agent.tool_call_id = maker.map(|(_, call)| call.clone());
             agent.rule = maker.map(|_| Rule::SamePrompt);
             started_in = maker.map(|(by, _)| *by);
         }
-        voices.extend(Voice::of(agent, events, started_in));
+        event_streams.extend(EventStream::of(agent, events, started_in));
     }
-    voices
+    event_streams
 }
 
-fn said<'e, 'a>(event: &'e Event<'a>) -> Option<&'e Message<'a>> {
-    let EventKind::Message(message) = &event.kind else { return None };
-    Some(message)
-}
-
-/// What a person typed, without what the program put around it.
+/// What a person typed, without what the program wrapped around it.
 fn query(text: &str) -> &str {
     let inner = text.split_once("<user_query>").and_then(|(_, rest)| rest.split_once("</user_"));
     inner.map_or(text, |(inner, _)| inner).trim()
 }
 
-/// A file while it is read.
+/// The state of reading a file.
 struct Run<'a> {
     script: Script<'a>,
     agent: Cow<'a, str>,

@@ -1,8 +1,8 @@
-//! Databases in which agents keep their sessions: which tables are whose, and how a session's rows
-//! become a document.
+//! Databases in which agents keep their sessions: which tables belong to which agent, and how a
+//! session's rows become a document.
 //!
-//! A format asks [`Tables`] and opens nothing; whoever opens a database implements it. Columns come
-//! and go with an agent's versions, so what is there is asked first.
+//! A format queries [`Tables`] and opens nothing; the caller that opens a database implements it.
+//! Columns come and go with an agent's versions, so a format first asks which exist.
 
 use std::error::Error;
 use std::ops::ControlFlow;
@@ -12,27 +12,27 @@ use antiphon_model::json::{self, Members};
 /// How an agent keeps sessions in a database.
 #[derive(Debug)]
 pub struct DatabaseLayout {
-    /// Where it lies below the agent's folder.
+    /// The database's possible paths below the agent's folder.
     pub files: &'static [&'static str],
-    /// Tables, each with a column, that no other agent's database has together.
+    /// Tables, each with a column, that together occur in no other agent's database.
     pub columns: &'static [(&'static str, &'static str)],
-    /// Every session, in any order.
+    /// Lists every session, in any order.
     pub rows: fn(&dyn Tables) -> Result<Vec<SessionRow>, QueryError>,
     pub document: ReadDocument,
 }
 
-/// Gives a session as the document that its format reads; nothing, if that is longer than allowed.
+/// Reads a session as the document that its format reads; `None` if it is longer than allowed.
 pub type ReadDocument =
     fn(&dyn Tables, id: &str, bytes_max: u64) -> Result<Option<String>, QueryError>;
 
 impl DatabaseLayout {
-    /// Whether a database is laid out like this.
+    /// Whether a database has this layout.
     pub fn is_of(&self, tables: &dyn Tables) -> bool {
         self.columns.iter().all(|(table, column)| tables.has(table, column))
     }
 }
 
-/// Why a question was not answered.
+/// Why a query failed.
 pub type QueryError = Box<dyn Error + Send + Sync>;
 
 /// An open database.
@@ -40,7 +40,7 @@ pub trait Tables {
     /// Whether a table has a column.
     fn has(&self, table: &str, column: &str) -> bool;
 
-    /// Asks a question in SQL, and passes on each row until that is enough.
+    /// Runs a SQL query, and passes on each row until the callback stops it.
     fn query(
         &self,
         sql: &str,
@@ -49,7 +49,7 @@ pub trait Tables {
     ) -> Result<(), QueryError>;
 }
 
-/// A row of an answer.
+/// A row of a query's result.
 #[derive(Debug)]
 pub struct Record<'a> {
     /// The names of its columns.
@@ -78,7 +78,7 @@ pub enum Cell<'a> {
 }
 
 impl Cell<'_> {
-    /// As JSON.
+    /// The value as JSON.
     pub(crate) fn value(self) -> String {
         match self {
             Cell::Integer(number) => number.to_string(),
@@ -88,7 +88,7 @@ impl Cell<'_> {
         }
     }
 
-    /// The same, of a column that holds JSON; what is none is a string.
+    /// The value of a column that contains JSON; text that is not JSON becomes a string.
     pub(crate) fn parsed(self) -> String {
         if let Cell::Bytes(bytes) = self {
             let text = String::from_utf8_lossy(bytes);
@@ -99,7 +99,7 @@ impl Cell<'_> {
         self.value()
     }
 
-    /// As text, if it is one or can be written as one.
+    /// The value as text, if it is text or a number.
     pub(crate) fn text(self) -> Option<String> {
         match self {
             Cell::Bytes(bytes) => Some(String::from_utf8_lossy(bytes).into_owned()),
@@ -110,20 +110,20 @@ impl Cell<'_> {
     }
 }
 
-/// A session of a database, before anything was read that was said in it.
+/// A session in a database, without what was said in it.
 #[derive(Debug, Clone)]
 pub struct SessionRow {
     pub id: String,
-    /// The session that made it.
+    /// The session that created it.
     pub parent: Option<String>,
     pub title: Option<String>,
-    /// When it last changed; later ones are greater.
+    /// When it last changed, in a form that sorts by time.
     pub updated: String,
-    /// What is another one when the session has changed.
+    /// Changes whenever the session changes.
     pub stamp: String,
 }
 
-/// A column, or nothing where the table has none of that name.
+/// The column, or `NULL` if the table has no column of that name.
 pub(crate) fn column<'c>(tables: &dyn Tables, table: &str, column: &'c str) -> &'c str {
     if tables.has(table, column) { column } else { "NULL" }
 }
@@ -134,7 +134,7 @@ pub(crate) fn word(text: &str) -> String {
     out
 }
 
-/// An object with ids, and with the members of another that has none of those.
+/// Makes an object of ids and the members of another object that it does not override.
 pub(crate) fn with_ids(ids: &[(&str, &str)], data: &str) -> String {
     let mut out = Members::default();
     for (name, id) in ids {
@@ -153,7 +153,7 @@ pub(crate) fn with_ids(ids: &[(&str, &str)], data: &str) -> String {
     out.object()
 }
 
-/// A document of records that lie in a list, as long as it does not get too long.
+/// A document with a list of records, up to a limit of length.
 #[derive(Debug)]
 pub(crate) struct Listed {
     text: String,
@@ -167,7 +167,7 @@ impl Listed {
         Self { text, has_any: false, bytes_max }
     }
 
-    /// Adds a record, and says whether there may be another.
+    /// Adds a record, and says whether there is room for another.
     pub(crate) fn push(&mut self, record: &str) -> ControlFlow<()> {
         if !self.is_too_long() {
             self.text.push_str(if self.has_any { "," } else { "" });
@@ -181,7 +181,7 @@ impl Listed {
         self.has_any
     }
 
-    /// The document; nothing, if it got too long.
+    /// The document; nothing, if it became too long.
     pub(crate) fn finish(self) -> Option<String> {
         (!self.is_too_long()).then(|| self.text + "]}")
     }

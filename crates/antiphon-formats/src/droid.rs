@@ -1,8 +1,8 @@
 //! Factory Droid sessions: `sessions/<folder>/<id>.jsonl`, with `<id>.settings.json` beside it.
 //!
-//! A message has blocks as Anthropic's service takes them, and names the entry before it. The
-//! tokens are totals of the session, in the settings, and go to the last answer; where there is
-//! none, to one without words.
+//! A message has blocks as in Anthropic's API, and names the entry before it. Token counts are
+//! totals of the session, in the settings, and go to the last answer; if there is none, to an empty
+//! one.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -51,7 +51,7 @@ fn detect(head: &[&str]) -> bool {
     first.id("type") == Some("session_start") && first.raw("id").is_some() && first.has("cwd")
 }
 
-/// Only the settings are a document.
+/// Only the settings are a document that has to become lines.
 fn lines(text: &str) -> Lines {
     let first = text.trim_start_matches('\u{feff}').trim_start().lines().next();
     if first.is_some_and(|first| first.trim() == "{") {
@@ -86,13 +86,13 @@ fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
     run.script.finish(sink);
 }
 
-/// A file while it is read.
+/// The state of reading a file.
 struct Run<'a> {
     script: Script<'a>,
     has_begun: bool,
     chain: Chain<'a>,
     answer: Option<usize>,
-    /// By its id: the first event of an entry, and its line.
+    /// For each entry's id: its first event, and its line.
     seen: BTreeMap<&'a str, (usize, &'a str)>,
 }
 
@@ -101,7 +101,7 @@ impl<'a> Run<'a> {
         let object = &record.object;
         let known = object.id("id").and_then(|id| self.seen.get(id));
         if let Some((at, _)) = known.filter(|(_, text)| *text == record.line.text) {
-            return self.script.twin(record, *at, "duplicate of an earlier entry", sink);
+            return self.script.duplicate(record, *at, "duplicate of an earlier entry", sink);
         }
         let is_first = !self.has_begun;
         if is_first {
@@ -115,7 +115,7 @@ impl<'a> Run<'a> {
             other => self.keep(record, other),
         }
         let last = self.script.events.len() - 1;
-        // A summary is in nobody's way: what follows names the entry before it.
+        // A summary is not part of the chain: what follows it names the entry before it.
         let is_entry = object.id("type") == Some("message");
         let is_new = is_entry && last >= before && self.script.message_at(last).is_some();
         let id = object.id("id").filter(|_| !is_first);
@@ -125,7 +125,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// The first line is the session's beginning, whatever it is.
+    /// Begins the session at the first line, whatever that is.
     fn begin(&mut self, record: &Record<'a>) {
         self.has_begun = true;
         let object = &record.object;
@@ -136,18 +136,15 @@ impl<'a> Run<'a> {
             session.title = titles.find(|title| !title.is_empty());
             session.cwd = object.text("cwd");
         }
-        let session = EventKind::SessionStarted(session);
-        self.script.push_as(record, Cow::Borrowed("session"), session);
         let mut agent = created(MAIN);
         agent.name = Some(Cow::Borrowed("Droid"));
         agent.adapter_id = Some(Cow::Borrowed(PROGRAM));
-        let agent = EventKind::AgentCreated(agent);
-        self.script.push_as(record, Cow::Borrowed("created:main"), agent);
+        self.script.begin(record, session, agent);
     }
 
     fn message(&mut self, record: &Record<'a>) {
         let said = record.object.object("message").unwrap_or_default();
-        // The agent is not told what only the screen shows.
+        // The agent does not receive what only the screen shows.
         let is_shown_only = said.id("visibility") == Some("user_only");
         let messages = anthropic::messages(record, &said, MAIN).filter(|_| !is_shown_only);
         let Some(messages) = messages else { return self.keep(record, "message") };
@@ -169,9 +166,7 @@ impl<'a> Run<'a> {
     }
 
     fn compacted(&mut self, record: &Record<'a>) {
-        let (kept, dropped, kept_first, summary_ref) = (None, None, None, None);
-        let action = ContextAction::Compact;
-        let edit = ContextEdited { agent: MAIN, action, kept, dropped, kept_first, summary_ref };
+        let edit = ContextEdited::new(MAIN, ContextAction::Compact);
         let own = record.object.id("id");
         self.script.push(record, own, EventKind::ContextEdited(edit));
         let names = ["summaryText", "summary"];
@@ -209,7 +204,7 @@ impl<'a> Run<'a> {
     }
 }
 
-/// What the program put before a person's words is the program's.
+/// Separates what the program put before a person's words from those words.
 fn apart<'a>(mut message: Message<'a>) -> (Option<Message<'a>>, Option<Message<'a>>) {
     if message.role != Role::User {
         return (None, Some(message));
@@ -224,13 +219,13 @@ fn apart<'a>(mut message: Message<'a>) -> (Option<Message<'a>>, Option<Message<'
     (system.content.is_some().then_some(system), (!is_mute).then_some(message))
 }
 
-/// Whether a text is reminders and nothing else.
+/// Whether a text consists of reminders only.
 fn is_reminder(body: &Body<'_>) -> bool {
     let text = plain_text(body.json);
     text.contains(REMINDER) && without_reminders(&text).is_empty()
 }
 
-/// What a person said first, without what the program put around it.
+/// Sets the session's prompt to the first words of a person, without the program's additions.
 pub(crate) fn prompted<'a>(script: &mut Script<'a>, said: Option<Body<'a>>) {
     script.prompted(said);
     if let Some(Event { kind: EventKind::SessionStarted(session), .. }) = script.events.first_mut()

@@ -1,14 +1,14 @@
-//! What `droid exec --output-format stream-json` prints.
+//! The output of `droid exec --output-format stream-json`.
 //!
 //! A line is a message, a call, a result, or the end with the tokens of the run. The end repeats
-//! the last message. Runs of one session may follow one another.
+//! the last message. A stream may contain several runs of one session.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use antiphon_model::{EventKind, Message, Role, SessionEnded, ToolCall, is_blank};
 
-use crate::line::{Object, Record, records};
+use crate::line::{Object, Record, each_record};
 use crate::script::{Script, blank, created, started};
 use crate::{Format, Sink, Stream};
 
@@ -46,21 +46,16 @@ fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
         let script = Script::new(stream.name);
         let (model, calls, answer) = (None, BTreeMap::new(), None);
         let mut run = Run { script, model, calls, answer };
-        for record in records(stream, number) {
-            match record {
-                Ok(record) => run.line(&record, sink),
-                Err(problem) => sink.problem(problem),
-            }
-        }
+        each_record(stream, number, sink, |record, sink| run.line(&record, sink));
         run.script.finish(sink);
     }
 }
 
-/// A run while it is read.
+/// The state of reading a stream.
 struct Run<'a> {
     script: Script<'a>,
     model: Option<Cow<'a, str>>,
-    /// By its id: what a call is called.
+    /// For each call's id: the tool's name.
     calls: BTreeMap<Cow<'a, str>, Cow<'a, str>>,
     /// The last answer, and what it says.
     answer: Option<(usize, Option<&'a str>)>,
@@ -114,13 +109,11 @@ impl<'a> Run<'a> {
         let mut facts = started(crate::droid::PROGRAM);
         facts.session_id = session(object);
         facts.cwd = object.text("cwd");
-        self.script.push_as(record, Cow::Borrowed("session"), EventKind::SessionStarted(facts));
         let mut agent = created(MAIN);
         agent.name = Some(Cow::Borrowed("Droid"));
         agent.adapter_id = Some(Cow::Borrowed(crate::droid::PROGRAM));
         agent.language_model = self.model.clone();
-        let agent = EventKind::AgentCreated(agent);
-        self.script.push_as(record, Cow::Borrowed("created:main"), agent);
+        self.script.begin(record, facts, agent);
     }
 
     fn answered(&mut self, record: &Record<'a>, name: &str) {
@@ -159,31 +152,31 @@ impl<'a> Run<'a> {
         let error = object.object("error").and_then(|error| error.raw("message"));
         let said = said.or_else(|| object.raw("value")).or(error).or_else(|| object.raw("error"));
         message.content = said.map(|said| record.body(said));
-        let twin = object.raw("value").filter(|raw| raw.starts_with('{'));
-        message.result = twin.map(|twin| record.body(twin));
+        let structured = object.raw("value").filter(|raw| raw.starts_with('{'));
+        message.result = structured.map(|structured| record.body(structured));
         let failed = object.flag("isError") || value.raw("exitCode").is_some_and(|it| it != "0");
         message.is_error = failed.then_some(true);
         self.push(record, message);
     }
 
-    /// The end has the tokens of the run, which go to the last answer.
+    /// Reads the end of a run, whose tokens go to the last answer.
     fn completed(&mut self, record: &Record<'a>, sink: &mut dyn Sink<'a>) {
         let object = &record.object;
         let text = object.raw("finalText");
         let known = self.answer.filter(|(_, said)| *said == text);
-        // A run that was stopped ends without words.
+        // A run that was stopped ends without a message.
         let is_mute = text.is_none_or(is_blank) && self.answer.is_some();
         if known.is_none() && !is_mute {
             self.answered(record, "finalText");
         }
         let usage = object.object("usage").map(|tokens| crate::claude_code::usage(&tokens));
-        // What comes after is another run's.
+        // What follows belongs to another run.
         let answer = self.answer.take().and_then(|(at, _)| self.script.message_at(at));
         if let Some(message) = answer {
             message.usage = usage.filter(|usage| !usage.is_zero());
         }
         if let Some((at, _)) = known {
-            self.script.twin(record, at, "repeats the last answer", sink);
+            self.script.duplicate(record, at, "repeats the last answer", sink);
         }
         let (outcome, reason) = (Some(Cow::Borrowed("completed")), None);
         let ended = SessionEnded { outcome, reason, error: None, declared: None };
@@ -191,7 +184,7 @@ impl<'a> Run<'a> {
     }
 
     fn push(&mut self, record: &Record<'a>, message: Message<'a>) -> usize {
-        // A call's line is called as the call, and so is its result's.
+        // The lines of a call and of its result have the call's id, so only a message has its own.
         let own = record.object.id("id").filter(|_| record.object.id("type") == Some("message"));
         self.script.push(record, own, EventKind::Message(message))
     }

@@ -1,10 +1,10 @@
 //! Gemini CLI chats: `chats/session-<time>-<id>.jsonl`, and the document that older versions wrote.
 //!
-//! A message is written again, whole, whenever something is added to it: the last line with its id
-//! counts, at the place of the first. A call's result stands within the message that made the call.
-//! `$set` changes what the chat says of itself, and may put other messages in the place of all;
-//! `$rewindTo` takes a message and all after it back, whose tokens were spent all the same.
-//! Sub-agents lie in `<session id>/<id>.jsonl`; the call that made one names it (`agentId`).
+//! A message is written again, complete, whenever something is added to it: the last line with its
+//! id counts, at the place of the first. A call's result is within the message that made the call.
+//! `$set` changes the chat's own facts, and may replace all messages; `$rewindTo` withdraws a
+//! message and all after it, whose tokens were used all the same. Sub-agents are in `<session
+//! id>/<id>.jsonl`; the call that created one names it (`agentId`).
 
 mod chat;
 mod message;
@@ -13,7 +13,7 @@ mod session;
 use crate::line::Object;
 use crate::{Format, Kept, Layout, Lines, Sink, Stream, spread};
 
-pub(crate) use message::output;
+pub(crate) use message::{called, output};
 
 pub(crate) const FORMAT: Format = Format {
     name: "gemini",
@@ -29,7 +29,7 @@ pub(crate) const FORMAT: Format = Format {
             variable: "",
             folders: &[".gemini"],
             below: &["tmp"],
-            // The older ones are documents.
+            // Older versions wrote documents.
             session: |path| {
                 let lines = crate::layout::named(path, "session-", ".jsonl");
                 lines.or_else(|| crate::layout::named(path, "session-", ".json"))
@@ -44,7 +44,7 @@ pub(crate) const FORMAT: Format = Format {
 
 const PROGRAM: &str = "gemini-cli";
 
-/// What tells of the chat stands first, or around the messages.
+/// Recognises a chat by its facts, which come first or around the messages.
 fn detect(head: &[&str]) -> bool {
     let members = spread::members(head);
     let has = |name: &str| members.iter().any(|(key, _)| key == name);
@@ -57,7 +57,7 @@ fn detect(head: &[&str]) -> bool {
     is_head && (lists || is_stream) || is_saved(head)
 }
 
-/// A conversation that somebody saved (`/chat save`) is what the service was sent.
+/// Whether this is a saved conversation (`/chat save`), which is the request to the model.
 fn is_saved(head: &[&str]) -> bool {
     let keys = crate::std_session::top_level::keys(head);
     let has = |name: &str| keys.iter().any(|key| key == name);
@@ -70,8 +70,8 @@ fn lines(text: &str) -> Lines {
     spread::spread(text, if is_saved { "history" } else { "messages" })
 }
 
-/// A chat's name ends in the beginning of its id, and the folder of its sub-agents is named by all
-/// of it.
+/// A chat's file name ends in the first characters of its id; the folder of its sub-agents is named
+/// after the complete id.
 fn belongs(stem: &str, name: &str, _: &str) -> bool {
     let Some((folder, file)) = name.split_once('/') else { return false };
     let is_ours = folder.get(..8).is_some_and(|id| stem.ends_with(id)) || folder == stem;

@@ -1,7 +1,7 @@
-//! What `gemini --output-format stream-json` prints.
+//! The output of `gemini --output-format stream-json`.
 //!
 //! An answer comes in pieces (`delta`), which are one message until something else is said or done.
-//! Tokens come once, at the end, as totals by model: they are the last answer's.
+//! Token counts come once, at the end, as totals by model, and go to the last answer.
 
 use std::borrow::Cow;
 
@@ -40,21 +40,21 @@ fn detect(head: &[&str]) -> bool {
 fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
     for (number, stream) in (0..).zip(streams) {
         let mut run = Run::new(stream.name);
-        each_record(stream, number, sink, |record| run.line(record));
+        each_record(stream, number, sink, |record, _| run.line(&record));
         run.script.finish(sink);
     }
 }
 
-/// A stream while it is read.
+/// The state of reading a stream.
 struct Run<'a> {
     script: Script<'a>,
     has_begun: bool,
     model: Option<Cow<'a, str>>,
-    /// The answer that may go on.
+    /// Index of the answer that further pieces belong to.
     open: Option<usize>,
-    /// The last thing said or done.
+    /// Index of the last message of the agent.
     answer: Option<usize>,
-    /// The totals that were counted already.
+    /// The part of the totals that was counted already.
     counted: Usage,
 }
 
@@ -92,20 +92,17 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// The first line is the session's beginning, whatever it is.
+    /// Begins the session at the first line, whatever that is.
     fn begin(&mut self, record: &Record<'a>) {
         self.has_begun = true;
         self.model = record.object.text("model");
         let mut session = started("gemini-cli");
         session.session_id = record.object.text("session_id");
-        let session = EventKind::SessionStarted(session);
-        self.script.push_as(record, Cow::Borrowed("session"), session);
         let mut agent = created(MAIN);
         agent.name = Some(Cow::Borrowed("Gemini CLI"));
         agent.adapter_id = Some(Cow::Borrowed("gemini-cli"));
         agent.language_model = self.model.clone();
-        let agent = EventKind::AgentCreated(agent);
-        self.script.push_as(record, Cow::Borrowed("created:main"), agent);
+        self.script.begin(record, session, agent);
     }
 
     fn message(&mut self, record: &Record<'a>) {
@@ -177,7 +174,7 @@ impl<'a> Run<'a> {
     }
 }
 
-/// `input_tokens` includes `cached`. What was thought is only in the total.
+/// Converts totals. `input_tokens` includes `cached`; reasoning is only in the total.
 fn totals(stats: &Object<'_>) -> Usage {
     let count = |name| stats.number(name).unwrap_or_default();
     let (input, output, cached) = (count("input_tokens"), count("output_tokens"), count("cached"));

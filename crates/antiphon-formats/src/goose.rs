@@ -1,12 +1,12 @@
 //! Goose sessions: `sessions/<id>.jsonl`, and a session of its newer database as one document,
 //! `{"session": …, "messages": […]}`, each a row.
 //!
-//! The first line, or the row of the session, tells of it as a whole, tokens too: there are none of
-//! a message's own, so the totals go to the last answer. Input includes what went through a cache.
-//! A message has requests for tools and their responses among its blocks.
+//! The first line, or the row of the session, describes it as a whole, with its token counts.
+//! Messages have none of their own, so the totals go to the last answer. Input includes cache reads
+//! and writes. A message has tool requests and tool responses among its blocks.
 
+mod conversation;
 mod database;
-mod tell;
 
 use crate::line::{Object, each_record};
 use crate::{Format, Kept, Layout, Lines, Sink, Stream, spread};
@@ -54,9 +54,9 @@ fn lines(text: &str) -> Lines {
 
 fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
     for (number, stream) in (0..).zip(streams) {
-        let mut tell = tell::Tell::new(stream.name);
-        each_record(stream, number, sink, |record| tell.line(record));
-        tell.finish().finish(sink);
+        let mut conversation = conversation::Conversation::new(stream.name);
+        each_record(stream, number, sink, |record, _| conversation.line(&record));
+        conversation.finish().finish(sink);
     }
 }
 

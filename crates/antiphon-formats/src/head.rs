@@ -1,7 +1,7 @@
 //! How a file begins, and which format that is.
 //!
-//! A beginning may stop anywhere: within the first line, if that holds a picture. Such a line is
-//! closed where it stops, so that what it has told by then counts, however long the rest of it is.
+//! A beginning may stop anywhere, even within the first line if that contains an image. Such a line
+//! is closed where it stops, so that the members before that point count, however long the rest is.
 
 mod close;
 
@@ -10,18 +10,18 @@ use antiphon_model::json;
 use crate::line::Object;
 use crate::{FORMATS, Format, transcript};
 
-/// How many lines of a stream are looked at first. Most formats are told by one of them.
+/// How many lines of a stream are looked at first. Mostly one of them identifies the format.
 const FIRST_LINES: usize = 50;
-/// How many are looked at where those tell nothing.
+/// How many are looked at if the first lines do not identify the format.
 const MOST_LINES: usize = 1000;
 
 /// The beginning of a file.
 #[derive(Debug)]
 pub struct Head<'t> {
     text: &'t str,
-    /// The text is a record on each line, and no document that goes over many.
+    /// Whether the text has a record on each line, and is not one document over many lines.
     is_stream: bool,
-    /// The last line, closed, where the text stops within it.
+    /// The last line, closed, if the text stops within it.
     closed: Option<String>,
 }
 
@@ -37,13 +37,13 @@ impl<'t> Head<'t> {
         Self { text, is_stream: is_stream || (is_only && closed.is_some()), closed }
     }
 
-    /// The lines that decide what the file is: the first of a stream. A document is spread over
-    /// lines that say nothing alone, and all of them are looked at.
+    /// The lines by which the format is recognised: the first lines of a stream, and all lines of a
+    /// document, because a single line of a document says nothing.
     pub fn first_lines(&self) -> Vec<&str> {
         self.lines(if self.is_stream { FIRST_LINES } else { usize::MAX })
     }
 
-    /// The same, and many more.
+    /// Like [`first_lines`](Self::first_lines), with many more lines.
     fn more_lines(&self) -> Vec<&str> {
         self.lines(if self.is_stream { MOST_LINES } else { usize::MAX })
     }
@@ -58,7 +58,7 @@ impl<'t> Head<'t> {
             *last = closed;
         }
         if self.is_stream {
-            // Records may share a line; the first tells enough.
+            // Several records may share a line; the first one is enough.
             for line in lines.iter_mut().filter(|line| line.contains("}{")) {
                 *line = record(line.trim()).unwrap_or(line);
             }
@@ -70,7 +70,7 @@ impl<'t> Head<'t> {
 /// The format of a file that begins like this.
 pub fn detect(head: &str) -> Option<&'static Format> {
     let head = Head::new(head);
-    // The first line of a transcript can be nothing else, and below it stand messages of any agent.
+    // The first line of a transcript is unambiguous, but the messages below it can be any agent's.
     let first = || FORMATS.iter().filter(|format| format.name == transcript::FORMAT.name);
     let find = |lines: &[&str]| first().chain(FORMATS).find(|format| (format.detect)(lines));
     let lines = head.first_lines();
@@ -80,7 +80,7 @@ pub fn detect(head: &str) -> Option<&'static Format> {
     })
 }
 
-/// The record that a line is, or the first of those that share it.
+/// The record on a line, or the first of several that share it.
 fn record(line: &str) -> Option<&str> {
     if Object::parse(line).is_some() {
         return Some(line);

@@ -1,14 +1,14 @@
 //! iFlow CLI sessions: `projects/<slug>/session-<id>.jsonl`.
 //!
-//! The envelope is Claude Code's. A message is written when a part of it has come, each under an id
-//! of its own, and repeats the call that came last before. A result is Gemini's.
+//! The envelope is Claude Code's. A message is written whenever a part of it has arrived, each time
+//! under another id, and repeats the last call before it. A result is in Gemini's form.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use antiphon_model::{EventKind, Role};
 
-use crate::line::{Object, Record, elements, records};
+use crate::line::{Object, Record, each_record, elements};
 use crate::script::{Script, created, started};
 use crate::{Format, Kept, Layout, Sink, Stream, anthropic};
 
@@ -36,7 +36,7 @@ pub(crate) const FORMAT: Format = Format {
 const PROGRAM: &str = "iflow";
 const MAIN: Cow<'static, str> = Cow::Borrowed("main");
 
-/// Whether a line is of this format, and not Claude Code's: the ids of its sessions say so.
+/// Whether a line is of this format and not Claude Code's, by the form of its session's id.
 pub(crate) fn is_ours(line: &str) -> bool {
     line.contains("\"session-")
         && Object::parse(line).is_some_and(|object| {
@@ -51,22 +51,17 @@ fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
     for (number, stream) in (0..).zip(streams) {
         let (calls, seen) = (BTreeMap::new(), BTreeMap::new());
         let mut run = Run { script: Script::new(stream.name), calls, seen };
-        for record in records(stream, number) {
-            match record {
-                Ok(record) => run.line(&record, sink),
-                Err(problem) => sink.problem(problem),
-            }
-        }
+        each_record(stream, number, sink, |record, sink| run.line(&record, sink));
         run.script.finish(sink);
     }
 }
 
-/// A file while it is read.
+/// The state of reading a file.
 struct Run<'a> {
     script: Script<'a>,
-    /// By its id: the event that makes a call.
+    /// For each call's id: the event that makes the call.
     calls: BTreeMap<Cow<'a, str>, usize>,
-    /// By its id: the first event of an entry, and its line.
+    /// For each entry's id: its first event, and its line.
     seen: BTreeMap<&'a str, (usize, &'a str)>,
 }
 
@@ -79,7 +74,7 @@ impl<'a> Run<'a> {
         let own = object.id("uuid");
         let known = own.and_then(|own| self.seen.get(own));
         if let Some((at, _)) = known.filter(|(_, text)| *text == record.line.text) {
-            self.script.twin(record, *at, "duplicate of an earlier entry", sink);
+            self.script.duplicate(record, *at, "duplicate of an earlier entry", sink);
             return;
         }
         let said = object.object("message").unwrap_or_default();
@@ -115,7 +110,7 @@ impl<'a> Run<'a> {
                     && message.tool_calls.is_empty()
                     && message.usage.is_none();
                 if let Some(at) = known.filter(|_| is_mute) {
-                    self.script.twin(record, at, "duplicate of an earlier call", sink);
+                    self.script.duplicate(record, at, "duplicate of an earlier call", sink);
                     continue;
                 }
                 let at = self.script.events.len();
@@ -135,17 +130,14 @@ impl<'a> Run<'a> {
         session.cwd = object.text("cwd");
         session.branch = object.text("gitBranch");
         session.version = object.text("version");
-        let session = EventKind::SessionStarted(session);
-        self.script.push_as(record, Cow::Borrowed("session"), session);
         let mut agent = created(MAIN);
         agent.name = Some(Cow::Borrowed("iFlow"));
         agent.adapter_id = Some(Cow::Borrowed(PROGRAM));
-        let agent = EventKind::AgentCreated(agent);
-        self.script.push_as(record, Cow::Borrowed("created:main"), agent);
+        self.script.begin(record, session, agent);
     }
 }
 
-/// What each tool put out, or what went wrong, where its result is Gemini's.
+/// Each tool's output, or its error, if the result is in Gemini's form.
 fn results<'a>(said: &Object<'a>) -> Vec<(Option<&'a str>, Option<&'a str>)> {
     let blocks = elements(said.raw("content").unwrap_or_default());
     let blocks = blocks.into_iter().filter_map(Object::parse);

@@ -1,9 +1,9 @@
 //! Inspect AI's evaluation logs: a zip (`.eval`), unpacked to a line for each member, or one
 //! document (`.json`).
 //!
-//! Each sample is an agent of the session, and so are the agents that worked in it. What models
-//! were sent and answered stands in the sample's events; a run that did not finish has a journal in
-//! place of its header.
+//! Each sample is an agent of the session, and so are the agents that worked in it. The requests to
+//! models and their answers are in the sample's events. A run that did not finish has a journal
+//! instead of a header.
 
 mod attachments;
 mod sample;
@@ -44,11 +44,11 @@ fn detect(head: &[&str]) -> bool {
 #[derive(Default)]
 struct Log<'t> {
     header: Option<Cow<'t, str>>,
-    /// What stands for the header while the run goes on.
+    /// The journal's first entry, which replaces the header while the run goes on.
     start: Option<&'t str>,
     samples: Vec<(&'t str, Cow<'t, str>)>,
     rest: Vec<(&'t str, &'t str)>,
-    /// Lines that are none.
+    /// Lines that are not JSON objects.
     broken: Vec<&'t str>,
 }
 
@@ -103,7 +103,7 @@ impl<'t> Log<'t> {
                 "header.json" => log.header = Some(Cow::Borrowed(value)),
                 "_journal/start.json" => log.start = Some(value),
                 _ if name.starts_with("samples/") => {
-                    // A sample that was written again is the later one.
+                    // A sample that was written again replaces the earlier one.
                     let at = *at_name.entry(name).or_insert(log.samples.len());
                     match log.samples.get_mut(at) {
                         Some((_, sample)) => *sample = Cow::Borrowed(value),
@@ -137,7 +137,7 @@ impl<'t> Log<'t> {
         Object::parse(header).unwrap_or_default()
     }
 
-    /// The line that says what the session is.
+    /// The line that describes the session.
     fn session(&self) -> String {
         let eval = self.about().object("eval").unwrap_or_default();
         let packages = eval.object("packages").unwrap_or_default();
@@ -154,7 +154,7 @@ impl<'t> Log<'t> {
         line::session(id.as_deref(), &facts)
     }
 
-    /// What the header says of the whole, and how the run ended, if it did.
+    /// The line with the header's facts about the whole run, and how it ended, if it did.
     fn end(&self) -> String {
         let about = self.about();
         let mut out = String::new();
@@ -172,7 +172,7 @@ impl<'t> Log<'t> {
     }
 }
 
-/// A sample that was cut, with what came before: of its lists the elements that are whole.
+/// A truncated sample, completed with what there is: the complete elements of its lists.
 fn mended(cut: &str) -> Option<String> {
     let mut members = Members::default();
     let mut names = Vec::new();
@@ -189,7 +189,7 @@ fn mended(cut: &str) -> Option<String> {
     names.iter().any(|name| name == "id").then(|| members.object())
 }
 
-/// Numbers that JSON does not know, as Python writes them, are nothing.
+/// Replaces numbers that JSON does not allow (`NaN`, `Infinity`), as Python writes them, by null.
 fn tolerated(text: &str) -> Cow<'_, str> {
     if !text.contains("NaN") && !text.contains("Infinity") {
         return Cow::Borrowed(text);

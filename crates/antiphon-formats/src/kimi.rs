@@ -1,12 +1,12 @@
 //! Kimi sessions: those of Kimi Code, `sessions/<folder>/session_<id>/`, and of the older Kimi CLI,
 //! `sessions/<hash>/<id>/wire.jsonl`.
 //!
-//! Kimi Code has a file for each agent, `agents/<agent>/wire.jsonl`, and tells of the session in
+//! Kimi Code has a file for each agent, `agents/<agent>/wire.jsonl`, and describes the session in
 //! `state.json`. A step is one answer: it begins, its parts and calls follow, and its end has the
-//! tokens, which `usage.record` repeats. What a person typed is told again where it enters the
-//! context. The call that made a sub-agent names it in its result.
+//! token counts, which `usage.record` repeats. What a person typed is repeated where it enters the
+//! context. The result of the call that created a sub-agent names the sub-agent.
 //!
-//! The older program writes what its screen is told, sub-agents within the same file.
+//! The older program writes the events of its user interface, those of sub-agents in the same file.
 
 mod code;
 mod old;
@@ -41,7 +41,7 @@ pub(crate) const FORMAT: Format = Format {
 
 const PROGRAM: &str = "kimi";
 
-/// What the kinds of its lines begin with.
+/// The prefixes of its lines' types.
 const KINDS: [&str; 8] = [
     "context.append_",
     "turn.prompt",
@@ -65,14 +65,14 @@ fn is_ours(object: &Object<'_>) -> bool {
     is_header || is_record || old::is_ours(object) || is_state(object)
 }
 
-/// What tells of a session: where its agents lie.
+/// Whether this is the content of `state.json`, which describes a session and lists its agents.
 fn is_state(object: &Object<'_>) -> bool {
     let is_agent = |raw: &str| Object::parse(raw).is_some_and(|agent| agent.has("parentAgentId"));
     let agents = object.object("agents").filter(|_| !object.has("type"));
     agents.is_some_and(|agents| agents.members().any(|(_, agent)| is_agent(agent)))
 }
 
-/// Only what tells of the session is spread over lines.
+/// Only `state.json` is a document that has to become lines.
 fn lines(text: &str) -> Lines {
     let first = text.trim_start_matches('\u{feff}').trim_start().lines().next();
     if first.is_some_and(|first| first.trim() == "{") {
@@ -81,7 +81,7 @@ fn lines(text: &str) -> Lines {
     Lines { text: text.to_owned(), problems: Vec::new() }
 }
 
-/// Each agent has a folder beside what tells of the session.
+/// Each agent has a folder beside `state.json`.
 fn belongs(stem: &str, name: &str, _: &str) -> bool {
     let agent = name.strip_prefix("agents/").filter(|_| stem == "state");
     let is_wire = |file: &str| matches!(file.split_once('/'), Some((_, "wire.jsonl")));
@@ -94,7 +94,7 @@ fn session(path: &str) -> Option<&str> {
     match file {
         "state.json" => Some(folder).filter(|folder| folder.starts_with("session_")),
         "wire.jsonl" if parts.next().is_some_and(|above| above != "agents") => {
-            // The folder of a session lies in that of a project; a sub-agent's lies deeper.
+            // The folder of a session is directly in that of a project; a sub-agent's is deeper.
             parts.next().is_none().then_some(folder)
         }
         _ => None,

@@ -1,7 +1,7 @@
-//! Langfuse: what its interface exports (`trace` and `observations`), and what is sent to it, a
-//! batch of events that create and update.
+//! Langfuse: exports of its interface (`trace` and `observations`), and the batches of create and
+//! update events that are sent to its API.
 //!
-//! An observation is told as often as it changes; later words complete the earlier ones.
+//! An observation is sent again whenever it changes; later values complete the earlier ones.
 
 mod observation;
 
@@ -29,7 +29,7 @@ fn detect(head: &[&str]) -> bool {
     let text = head.join("\n");
     let text = text.trim_start_matches('\u{feff}').trim_start();
     let mut keys = Vec::new();
-    // What is cut here still has its first key.
+    // A truncated document still has its first key.
     let first = text.strip_prefix('{').map(str::trim_start).unwrap_or_default();
     let first = first.strip_prefix('"').and_then(|rest| rest.split('"').next());
     let _ = json::members(text, |key, _| keys.push(key.to_owned()));
@@ -42,7 +42,7 @@ fn detect(head: &[&str]) -> bool {
     events(text).whole.first().is_some_and(|event| is_event(event))
 }
 
-/// An event of a batch: what kind it is, and what it says.
+/// Whether this is an event of a batch: it has a type and a body.
 fn is_event(raw: &str) -> bool {
     let Some(event) = Object::parse(raw) else { return false };
     let kind = event.id("type").unwrap_or_default();
@@ -64,16 +64,16 @@ fn events(text: &str) -> Cut<'_> {
     Cut { whole: lines.collect(), begun: None }
 }
 
-/// Members by name, of which the last that say something count.
+/// Members by name; a later value replaces an earlier one unless it is empty.
 type Merged = BTreeMap<String, String>;
 
 #[derive(Default)]
 struct Export {
     traces: Vec<(String, Merged)>,
     observations: Vec<(String, Merged)>,
-    /// By kind and id: where it stands.
+    /// For each kind and id: the index of its object.
     at: BTreeMap<(bool, String), usize>,
-    /// What is neither.
+    /// Events that are neither traces nor observations.
     rest: Vec<String>,
 }
 
@@ -146,7 +146,7 @@ fn write(export: &Export) -> String {
     let facts = facts.each_ref().map(|(name, fact)| (*name, fact.as_deref()));
     let mut out = line::session(session.as_deref(), &facts);
     for (_, trace) in &export.traces {
-        // The list of what is in it is told by the observations.
+        // The trace's own list of observations is left out: each observation has its own line.
         let mut members = Members::default();
         members.word("type", "trace");
         for (key, value) in
@@ -172,7 +172,7 @@ fn write(export: &Export) -> String {
     out
 }
 
-/// A member that is whole in a document that may have been cut.
+/// A complete member of a document that may have been cut.
 fn json_member_of_cut<'t>(document: &'t str, name: &str) -> Option<&'t str> {
     let mut found = None;
     let _ = json::members(document, |key, value| {

@@ -1,10 +1,10 @@
-//! What other programs write, read as events.
+//! Reads what other programs write as events.
 //!
 //! One module per format. A format sees named streams of text and nothing else: it opens no file
 //! and reads no clock. It never fails as a whole: every line becomes an event, is kept as unknown,
-//! is named as a duplicate of another, or is a problem with its place.
+//! is reported as a duplicate of another, or is a problem with its place.
 //!
-//! To add one: write its module, and its row in [`FORMATS`]. `docs/adding-a-format.md` tells more.
+//! To add one: write its module, and its row in [`FORMATS`]; see `docs/adding-a-format.md`.
 
 mod aider;
 mod amp;
@@ -59,7 +59,7 @@ pub use hooks::{HookInput, HookValue, Hooks};
 pub use layout::{Kept, Layout, Lead};
 pub use write::{Piece, Take, WriteError, Writer, whole};
 
-/// One of a session's sources: its main file, a sub-agent's, a sidecar.
+/// One of a session's sources: its main file, a sub-agent's file, a sidecar.
 #[derive(Debug, Clone, Copy)]
 pub struct Stream<'a> {
     /// The name relative to the session, with `/` between folders.
@@ -67,30 +67,30 @@ pub struct Stream<'a> {
     pub text: &'a str,
 }
 
-/// Takes what a reader finds.
+/// Receives what a reader finds.
 pub trait Sink<'a> {
     fn event(&mut self, event: Event<'a>);
     fn problem(&mut self, problem: Problem);
     fn duplicate(&mut self, duplicate: Duplicate);
 
-    /// Whether only what was used is wanted. A reader may then pass over everything else: the
-    /// requests, their models, times and tokens are the same.
+    /// Whether only token usage is wanted. A reader may then skip everything else; the requests,
+    /// their models, times and tokens are the same.
     fn wants_only_usage(&self) -> bool {
         false
     }
 }
 
-/// A record that tells what another has told, and was not counted again.
+/// A record that repeats what another one says, and was not counted again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Duplicate {
-    /// The event that stands for both.
+    /// The event that represents both records.
     pub message_id: String,
     pub line: u64,
     pub place: Place,
     pub reason: &'static str,
 }
 
-/// What a document became.
+/// The lines that a document became.
 #[derive(Debug)]
 pub struct Lines {
     pub text: String,
@@ -99,26 +99,26 @@ pub struct Lines {
 
 /// A format that can be read, and perhaps written.
 pub struct Format {
-    /// One name per format.
+    /// A unique name.
     pub name: &'static str,
-    /// What its makers call the program that writes it; empty, where it is no one program's.
+    /// The product name of the program that writes it; empty, if several programs do.
     pub product: &'static str,
     pub what: &'static str,
     /// The versions of the program whose files were seen.
     pub versions: &'static str,
-    /// Whether these lines, the first of a file, are of this format. The last of them may have been
-    /// closed where what is at hand stops.
+    /// Whether these lines, the first of a file, are of this format. The last of them may be a
+    /// truncated line that was closed.
     pub detect: fn(&[&str]) -> bool,
-    /// Whether a line alone tells what its event says; others may tell whose it is, or what it
-    /// answers. A search then reads a line without its session.
+    /// Whether a line alone contains what its event says, even if other lines say which agent it
+    /// belongs to or what it answers. A search can then read a line without its session.
     pub stands_alone: bool,
-    /// How a file that is one document becomes a stream of lines; nothing, where it is a stream.
+    /// How a file that is one document becomes a stream of lines; `None` if it is one already.
     pub lines: Option<fn(text: &str) -> Lines>,
     /// Reads a session; the first stream is its main file.
     pub read: for<'a> fn(&[Stream<'a>], &mut dyn Sink<'a>),
-    /// Writes a session in this format; nothing, where it is only read.
+    /// Writes a session in this format; `None` if it can only be read.
     pub write: Option<Writer>,
-    /// Where its files lie.
+    /// Where its files are.
     pub layout: Layout,
 }
 
@@ -128,7 +128,7 @@ impl std::fmt::Debug for Format {
     }
 }
 
-/// Raised whenever a reader reads something otherwise: what was derived before is derived again.
+/// Increased whenever a reader's result changes, so that derived data is computed again.
 pub const READERS: u32 = 6;
 
 /// Every format, in the order in which they are tried; but see [`detect`].
@@ -169,12 +169,12 @@ pub fn find(name: &str) -> Option<&'static Format> {
     FORMATS.iter().find(|format| format.name == name)
 }
 
-/// The formats of the agents whose hooks are known, with those.
+/// The formats of the agents whose hooks are known, each with its hooks.
 pub fn hooked() -> impl Iterator<Item = (&'static Format, &'static Hooks)> {
     FORMATS.iter().filter_map(|format| Some((format, format.layout.hooks.as_ref()?)))
 }
 
-/// What holds for most: a session is one file, a stream of lines, and lies wherever it was put.
+/// The defaults: a session is one file, a stream of lines, in whatever folder.
 const ONE_FILE: Format = Format {
     name: "",
     product: "",

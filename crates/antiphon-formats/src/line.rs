@@ -1,4 +1,4 @@
-//! A line of a foreign stream, with its members found and nothing else decoded.
+//! A line of a foreign stream, with its members located and nothing else decoded.
 
 use std::borrow::Cow;
 
@@ -7,18 +7,18 @@ use json::Passed;
 
 use crate::{Sink, Stream};
 
-/// The members of a JSON object, in a small list: foreign lines have many that nobody asks for.
+/// The members of a JSON object, in a small list: foreign lines have many that are never used.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Object<'a> {
     members: Vec<(&'a str, &'a str)>,
-    /// Makes it cheap to look into values.
+    /// Where long strings end, which makes it cheap to look into values.
     passed: Option<Passed<'a>>,
 }
 
 impl<'a> Object<'a> {
     /// Reads an object; `None` for any other value.
     pub(crate) fn parse(raw: &'a str) -> Option<Self> {
-        // Most of what is no object can be told by its first character.
+        // Most values that are not objects are recognised by their first character.
         if !raw.trim_start().starts_with('{') {
             return None;
         }
@@ -27,7 +27,7 @@ impl<'a> Object<'a> {
         Some(Self { members, passed: Some(passed) })
     }
 
-    /// Reads an object that stands in this one.
+    /// Reads an object that is a value in this one.
     fn within(&self, raw: &'a str) -> Option<Self> {
         let Some(passed) = &self.passed else { return Self::parse(raw) };
         let mut members = Vec::with_capacity(16);
@@ -35,7 +35,7 @@ impl<'a> Object<'a> {
         Some(Self { members, passed: Some(passed.clone()) })
     }
 
-    /// Takes a member over from another object, if it is there.
+    /// Copies a member from another object, if it is there.
     pub(crate) fn add(&mut self, other: &Self, name: &str) {
         let found = other.members.iter().rev().find(|(key, _)| *key == name);
         self.members.extend(found.copied());
@@ -51,7 +51,7 @@ impl<'a> Object<'a> {
         self.members.iter().copied()
     }
 
-    /// Whether it is there, null or not.
+    /// Whether the member is there, null or not.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.members.iter().any(|(key, _)| *key == name)
     }
@@ -60,7 +60,7 @@ impl<'a> Object<'a> {
         self.raw(name).and_then(json::word)
     }
 
-    /// A string that holds no escapes: ids, types.
+    /// A string without escapes, such as an id or a type.
     pub(crate) fn id(&self, name: &str) -> Option<&'a str> {
         let inner = self.raw(name)?.strip_prefix('"')?.strip_suffix('"')?;
         (!inner.contains('\\')).then_some(inner)
@@ -70,7 +70,7 @@ impl<'a> Object<'a> {
         self.raw(name).filter(|raw| raw.starts_with('{')).and_then(|raw| self.within(raw))
     }
 
-    /// The elements of a list, raw and as objects, if they are; none for any other value.
+    /// The elements of a list, raw and as objects if they are; empty for any other value.
     pub(crate) fn elements(&self, name: &str) -> Vec<(&'a str, Option<Self>)> {
         let Some(list) = self.raw(name).filter(|raw| raw.starts_with('[')) else {
             return Vec::new();
@@ -95,12 +95,12 @@ impl<'a> Object<'a> {
         self.raw(name)?.parse().ok()
     }
 
-    /// A number with a fraction: a cost, a share.
+    /// A number that may have a fraction, such as a cost or a share.
     pub(crate) fn amount(&self, name: &str) -> Option<f64> {
         self.raw(name)?.parse().ok().filter(|amount: &f64| amount.is_finite())
     }
 
-    /// What something cost, if that is known.
+    /// A cost, unless it is absent or not a number.
     pub(crate) fn cost(&self, name: &str) -> Option<f64> {
         self.amount(name).filter(|cost| *cost > 0.0)
     }
@@ -112,7 +112,7 @@ impl<'a> Object<'a> {
     }
 }
 
-/// Seconds are small numbers: those of the year 5000 are milliseconds of 1973.
+/// Converts a Unix time. Small numbers are seconds: in milliseconds they would be before 1973.
 fn since_1970(number: f64) -> Option<Timestamp> {
     const SECONDS_MOST: f64 = 1e11;
     const MILLIS_MOST: f64 = 1e15;
@@ -121,7 +121,7 @@ fn since_1970(number: f64) -> Option<Timestamp> {
     (1.0..MILLIS_MOST).contains(&millis).then(|| Timestamp::from_millis(millis.round() as i64))
 }
 
-/// The elements of a JSON array; none for any other value.
+/// The elements of a JSON array; empty for any other value.
 pub(crate) fn elements(raw: &str) -> Vec<&str> {
     let mut elements = Vec::new();
     match json::elements(raw, |element| elements.push(element)) {
@@ -138,7 +138,7 @@ pub(crate) struct Record<'a> {
 }
 
 impl<'a> Record<'a> {
-    /// The event of a record that no rule knows: it is kept whole.
+    /// An event for a record that no rule recognises: it is kept whole.
     pub(crate) fn unknown(
         &self,
         event_type: Cow<'a, str>,
@@ -152,7 +152,7 @@ impl<'a> Record<'a> {
     }
 }
 
-/// The records of a stream, and a problem for every line that is none. Blank lines are passed over.
+/// The records of a stream, and a problem for every line that is not one. Skips blank lines.
 pub(crate) fn records<'a>(
     stream: &Stream<'a>,
     number: u32,
@@ -160,25 +160,25 @@ pub(crate) fn records<'a>(
     records_where(stream, number, |_| true)
 }
 
-/// Hands on the records of a stream, and the problems to a sink.
+/// Passes the records of a stream to a function, with the sink, and the problems to the sink.
 pub(crate) fn each_record<'a>(
     stream: &Stream<'a>,
     number: u32,
     sink: &mut dyn Sink<'a>,
-    mut each: impl FnMut(&Record<'a>),
+    mut each: impl FnMut(Record<'a>, &mut dyn Sink<'a>),
 ) {
     for record in records(stream, number) {
         match record {
-            Ok(record) => each(&record),
+            Ok(record) => each(record, sink),
             Err(problem) => sink.problem(problem),
         }
     }
 }
 
-/// The records of the lines that are wanted; the others are not looked into.
+/// The records of the lines that are wanted; the others are not parsed.
 ///
-/// A line may hold several records: a program that was killed, or two that write at once, leave no
-/// end of line between them. Each is read, and the line is a problem.
+/// A line may contain several records: a program that was killed, or two that write at once, leave
+/// no end of line between them. Each is read, and the line is a problem.
 pub(crate) fn records_where<'a, F: Fn(&str) -> bool>(
     stream: &Stream<'a>,
     number: u32,
@@ -215,42 +215,42 @@ pub(crate) fn records_where<'a, F: Fn(&str) -> bool>(
                 Some(object) => return Some(Ok(Record { line, object })),
                 None => {
                     let has_no_end = end == rest.len();
-                    shared = Some(SharedLine { line, told: 0, has_several: false, has_no_end });
+                    shared = Some(SharedLine { line, read: 0, has_several: false, has_no_end });
                 }
             }
         }
     })
 }
 
-/// A line that is not one record, while the records on it are read.
+/// A line with several records, while they are read.
 struct SharedLine<'a> {
     line: Line<'a>,
     /// How many of its bytes were read.
-    told: usize,
+    read: usize,
     has_several: bool,
-    /// Whether the text ends with it, and not the line.
+    /// Whether the text ends with the line, so that it lacks its end of line.
     has_no_end: bool,
 }
 
 impl<'a> SharedLine<'a> {
     fn next(&mut self) -> Option<Result<Record<'a>, Problem>> {
-        let rest = self.line.text.get(self.told..)?;
+        let rest = self.line.text.get(self.read..)?;
         if rest.trim().is_empty() {
             return None;
         }
         let first = json::split_object(rest).map(|(first, _)| first);
         let Some((first, object)) = first.and_then(|it| Some((it, Object::parse(it)?))) else {
             let problem = not_an_object(&self.part(rest), self.has_no_end);
-            self.told = self.line.text.len();
+            self.read = self.line.text.len();
             return Some(Err(problem));
         };
-        if self.told > 0 && !self.has_several {
+        if self.read > 0 && !self.has_several {
             self.has_several = true;
             return Some(Err(ProblemKind::SharedLine.at(self.line.number, self.line.place)));
         }
         let line = self.part(first);
         let end = self.line.body(first).place.offset + first.len() as u64;
-        self.told = usize::try_from(end - self.line.place.offset).ok()?;
+        self.read = usize::try_from(end - self.line.place.offset).ok()?;
         Some(Ok(Record { line, object }))
     }
 
@@ -259,7 +259,7 @@ impl<'a> SharedLine<'a> {
     }
 }
 
-/// Says why a line is not the record that it should be.
+/// Says why a line is not a record.
 pub(crate) fn not_an_object(line: &Line<'_>, has_no_end: bool) -> Problem {
     let reason = match json::members(line.text, |_, _| {}) {
         Err(json::NotJson::Incomplete(_)) if has_no_end => ProblemKind::Torn,

@@ -1,9 +1,9 @@
-//! Several streams, one order.
+//! Merges the events of several streams into one order.
 //!
-//! A call precedes what the agent did that it made, and that precedes the call's result unless the
-//! agent was launched in the background. For the rest time decides, taken as the latest so far in
-//! its stream, and then the order of the streams. A wish that cannot be met (a circle) is dropped
-//! and reported.
+//! A call precedes what the agent that it created did, and that precedes the call's result unless
+//! the agent was launched in the background. Otherwise the time decides, taken as the latest so far
+//! in its stream, and then the order of the streams. A constraint that cannot be met (a circle) is
+//! dropped and reported.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,19 +14,20 @@ use crate::{Sink, order};
 
 /// The events of one stream, in its order.
 #[derive(Debug, Default)]
-pub(crate) struct Voice<'a> {
+pub(crate) struct EventStream<'a> {
     pub(crate) events: Vec<Event<'a>>,
-    /// The call that started it, in another stream.
+    /// The id of the call that started this stream; the call is in another stream.
     pub(crate) started_by: Option<String>,
-    /// Which stream that is; without it the first that has such a call.
+    /// The index of the stream with that call; if it is not known, the first with such a call is
+    /// taken.
     pub(crate) started_in: Option<usize>,
-    /// Its call returned at once, and the agent went on.
+    /// Whether the call returned at once while the agent went on.
     pub(crate) in_background: bool,
 }
 
-impl<'a> Voice<'a> {
-    /// The events of an agent, with its creation before all that it did. The call that made it is
-    /// in the stream `started_in`.
+impl<'a> EventStream<'a> {
+    /// The events of an agent, preceded by its creation. The call that created it is in the stream
+    /// `started_in`.
     pub(crate) fn of(
         agent: AgentCreated<'a>,
         mut events: Vec<Event<'a>>,
@@ -49,22 +50,24 @@ impl<'a> Voice<'a> {
     }
 }
 
-/// Hands the events of all voices on, in one order.
-pub(crate) fn merge<'a>(voices: Vec<Voice<'a>>, sink: &mut dyn Sink<'a>) {
-    let mut voices = voices;
-    voices.iter_mut().for_each(|voice| order::put_results_after_calls(&mut voice.events));
-    if voices.len() == 1 {
-        return voices
+/// Passes on the events of all streams, in one order.
+pub(crate) fn merge<'a>(event_streams: Vec<EventStream<'a>>, sink: &mut dyn Sink<'a>) {
+    let mut event_streams = event_streams;
+    event_streams
+        .iter_mut()
+        .for_each(|event_stream| order::put_results_after_calls(&mut event_stream.events));
+    if event_streams.len() == 1 {
+        return event_streams
             .into_iter()
-            .flat_map(|voice| voice.events)
+            .flat_map(|event_stream| event_stream.events)
             .for_each(|event| sink.event(event));
     }
-    let mut lanes: Vec<Lane<'a>> = voices.into_iter().map(Lane::new).collect();
+    let mut lanes: Vec<Lane<'a>> = event_streams.into_iter().map(Lane::new).collect();
     find_starts(&mut lanes);
     let mut made: BTreeSet<CallKey> = BTreeSet::new();
-    // By call: how many agents it made that still work, and that its result waits for.
+    // For each call: how many agents that it created still work, so that its result has to wait.
     let mut working: BTreeMap<CallKey, usize> = BTreeMap::new();
-    // By call: the lanes that it starts.
+    // For each call: the lanes that it starts.
     let mut starts: BTreeMap<CallKey, Vec<usize>> = BTreeMap::new();
     for (at, lane) in lanes.iter().enumerate().filter(|(_, lane)| lane.head.is_some()) {
         if let Some(call) = lane.awaited_by() {
@@ -111,7 +114,7 @@ pub(crate) fn merge<'a>(voices: Vec<Voice<'a>>, sink: &mut dyn Sink<'a>) {
     }
 }
 
-/// Whose turn it is: lanes by time, and then by their order.
+/// The lanes that wait for their turn, by time and then by their order.
 #[derive(Debug, Default)]
 struct Turns {
     waiting: BTreeSet<Turn>,
@@ -128,7 +131,7 @@ impl Turns {
         Self { waiting, ..Self::default() }
     }
 
-    /// The first lane that is free; where none is, the first, which is forced.
+    /// The first lane that is free; if none is, the first lane, and `true` because it is forced.
     fn next(&mut self, is_free: impl Fn(usize) -> bool) -> Option<(usize, bool)> {
         while let Some(turn) = self.waiting.pop_first() {
             if is_free(turn.1) {
@@ -139,7 +142,7 @@ impl Turns {
         self.blocked.pop_first().map(|(_, at)| (at, true))
     }
 
-    /// What a lane waits for may have come.
+    /// Lets a lane try again, because what it waits for may have come.
     fn wake(&mut self, at: usize, now: Option<Timestamp>) {
         if self.blocked.remove(&(now, at)) {
             self.waiting.insert((now, at));
@@ -147,10 +150,10 @@ impl Turns {
     }
 }
 
-/// A call, by the lane that makes it: agents number theirs alike.
+/// A call with the lane that makes it, because several agents may use the same ids.
 type CallKey = (usize, String);
 
-/// Finds the calls that started lanes. A call that nobody made holds nothing back.
+/// Finds the calls that started lanes. A lane whose call does not exist does not wait.
 fn find_starts(lanes: &mut [Lane<'_>]) {
     let mut by_call: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for (at, lane) in lanes.iter().enumerate() {
@@ -182,24 +185,24 @@ struct Lane<'a> {
 }
 
 impl<'a> Lane<'a> {
-    fn new(voice: Voice<'a>) -> Self {
-        let calls = voice.events.iter().flat_map(calls_of).map(Into::into).collect();
+    fn new(event_stream: EventStream<'a>) -> Self {
+        let calls = event_stream.events.iter().flat_map(calls_of).map(Into::into).collect();
         let mut lane = Self {
             head: None,
-            rest: voice.events.into_iter(),
+            rest: event_stream.events.into_iter(),
             now: None,
             calls,
-            started_by: voice.started_by,
-            started_in: voice.started_in,
+            started_by: event_stream.started_by,
+            started_in: event_stream.started_in,
             start: None,
-            in_background: voice.in_background,
+            in_background: event_stream.in_background,
             has_begun: false,
         };
         lane.advance();
         lane
     }
 
-    /// The call whose result waits for it.
+    /// The call whose result waits for this lane.
     fn awaited_by(&self) -> Option<&CallKey> {
         self.start.as_ref().filter(|_| !self.in_background)
     }
@@ -218,24 +221,9 @@ impl<'a> Lane<'a> {
 }
 
 fn calls_of<'e>(event: &'e Event<'_>) -> impl Iterator<Item = &'e str> {
-    let calls = match &event.kind {
-        EventKind::Message(message) => message.tool_calls.as_slice(),
-        EventKind::AgentCreated(_)
-        | EventKind::AgentEnded(_)
-        | EventKind::SessionStarted(_)
-        | EventKind::SessionEnded(_)
-        | EventKind::RunStatus(_)
-        | EventKind::ContextEdited(_)
-        | EventKind::Fragment(_)
-        | EventKind::Annotation(_)
-        | EventKind::Gap(_)
-        | EventKind::Recovered(_)
-        | EventKind::Unknown(_) => &[],
-    };
-    calls.iter().map(|call| &*call.id)
+    order::message(event).into_iter().flat_map(|message| &message.tool_calls).map(|call| &*call.id)
 }
 
 fn result_of<'e>(event: &'e Event<'_>) -> Option<&'e str> {
-    let EventKind::Message(message) = &event.kind else { return None };
-    message.tool_call_id.as_deref()
+    order::message(event)?.tool_call_id.as_deref()
 }

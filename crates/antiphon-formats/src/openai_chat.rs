@@ -1,7 +1,7 @@
-//! Conversations as the chat services take them: a line for each (`{"messages": […]}`), or one list
-//! of messages. They have no times, no ids, and mostly no tokens.
+//! Conversations as in OpenAI's chat API: a line for each (`{"messages": […]}`), or one list of
+//! messages. They have no times, no ids, and mostly no token counts.
 //!
-//! Each conversation is an agent's.
+//! Each conversation becomes an agent.
 
 pub(crate) mod write;
 
@@ -9,7 +9,7 @@ use std::borrow::Cow;
 
 use antiphon_model::{EventKind, Role, json};
 
-use crate::line::{Object, Record, elements, records};
+use crate::line::{Object, Record, each_record, elements};
 use crate::script::{Script, created, started};
 use crate::spread::Cut;
 use crate::{Format, Lines, Sink, Stream, chat};
@@ -32,7 +32,7 @@ fn detect(head: &[&str]) -> bool {
         return is_list(&head.join("\n")) && !crate::cline::is_ours(head);
     }
     let Some(object) = Object::parse(first) else {
-        // A conversation may be longer than what is looked at.
+        // A conversation may be longer than the available beginning.
         let cut = Cut::list(first, "messages");
         return first.starts_with("{\"messages\"") && cut.all().next().is_some_and(is_message);
     };
@@ -42,7 +42,7 @@ fn detect(head: &[&str]) -> bool {
     !is_foreign && object.raw("messages").is_some_and(is_list) && !crate::amp::is_ours(head)
 }
 
-/// A list, as far as it goes, whose first element is a message.
+/// Whether this is a list, possibly truncated, whose first element is a message.
 fn is_list(raw: &str) -> bool {
     let mut first = None;
     let _ = json::elements(raw.trim_start_matches('\u{feff}').trim(), |element| {
@@ -51,7 +51,7 @@ fn is_list(raw: &str) -> bool {
     first.is_some_and(is_message)
 }
 
-/// As far as it goes: what it says may be long.
+/// Whether this is a message, possibly truncated, because its content may be long.
 fn is_message(raw: &str) -> bool {
     let mut members = Vec::new();
     let is_whole = json::members(raw, |key, value| members.push((key.to_owned(), value))).is_ok();
@@ -60,12 +60,12 @@ fn is_message(raw: &str) -> bool {
     let says = !is_whole || ["content", "tool_calls", "function_call"].iter().any(|name| has(name));
     let roles = ["system", "developer", "user", "assistant", "tool", "function"];
     let role = role.and_then(json::text);
-    // The role may stand behind what is cut.
+    // The role may come after the point at which the message is cut.
     let is_begun = !is_whole && raw.starts_with("{\"content\":");
     says && role.map_or(is_begun, |role| roles.contains(&&*role))
 }
 
-/// A list becomes a line.
+/// Puts a list of messages on one line.
 fn lines(text: &str) -> Lines {
     let list = text.trim_start_matches('\u{feff}').trim();
     if !list.starts_with('[') {
@@ -80,17 +80,12 @@ fn lines(text: &str) -> Lines {
 fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
     for (number, stream) in (0..).zip(streams) {
         let mut script = Script::new(stream.name);
-        for record in records(stream, number) {
-            match record {
-                Ok(record) => tell(&mut script, &record),
-                Err(problem) => sink.problem(problem),
-            }
-        }
+        each_record(stream, number, sink, |record, _| add_line(&mut script, &record));
         script.finish(sink);
     }
 }
 
-fn tell<'a>(script: &mut Script<'a>, record: &Record<'a>) {
+fn add_line<'a>(script: &mut Script<'a>, record: &Record<'a>) {
     let is_first = script.events.is_empty();
     if is_first {
         let session = EventKind::SessionStarted(started("openai-chat"));

@@ -1,16 +1,16 @@
-//! OpenCode sessions: as `opencode export` writes them, one document; and as older versions kept
+//! OpenCode sessions: one document, as `opencode export` writes it; and as older versions kept
 //! them, a file for the session, for each message and for each part ([`layout`]).
 //!
-//! A message has its facts (`info`) and its parts; a tool's part holds the call and what came back.
+//! A message has its facts (`info`) and its parts; a tool's part has both the call and its result.
 //! The tokens of a message are the sum of its steps. A child session is a document or a file of its
-//! own, which names its parent; the call that made it names it.
+//! own, which names its parent; the call that created it names the child.
 
+mod conversation;
 mod database;
 mod family;
 mod gather;
 mod layout;
 pub(crate) mod part;
-mod tell;
 
 use crate::line::Object;
 use crate::{Format, Kept, Layout, Lines, Sink, Stream, spread};
@@ -59,7 +59,7 @@ fn detect(head: &[&str]) -> bool {
     is_export || is_info(&members)
 }
 
-/// The facts of a session that lie in a file of their own.
+/// Whether these are the facts of a session from a file of their own.
 fn is_info(members: &[(String, String)]) -> bool {
     let value = |name: &str| members.iter().find(|(key, _)| key == name).map(|(_, value)| value);
     let time = value("time").and_then(|time| Object::parse(time)).unwrap_or_default();

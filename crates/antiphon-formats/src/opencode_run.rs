@@ -1,7 +1,7 @@
-//! What `opencode run --format json` prints: the parts of messages as they are complete.
+//! The output of `opencode run --format json`: the parts of messages as they are complete.
 //!
-//! The parts of one message are one event, at the first of them; a tool's part holds the call and
-//! what came back. A step's tokens are its message's.
+//! The parts of one message are one event, at the place of the first; a tool's part has both the
+//! call and its result. A step's tokens belong to its message.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -48,20 +48,20 @@ fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
             made: BTreeSet::new(),
             answer: None,
         };
-        each_record(stream, number, sink, |record| run.line(record));
+        each_record(stream, number, sink, |record, _| run.line(&record));
         run.script.finish(sink);
     }
 }
 
-/// A stream while it is read.
+/// The state of reading a stream.
 struct Run<'a> {
     script: Script<'a>,
     has_begun: bool,
-    /// By `messageID`: the event that its parts make up.
+    /// For each `messageID`: the event that its parts make up.
     messages: BTreeMap<&'a str, usize>,
-    /// Steps that were counted.
+    /// Ids of steps whose tokens were counted.
     counted: BTreeSet<&'a str>,
-    /// Child sessions that were made.
+    /// Ids of child sessions that were created.
     made: BTreeSet<Cow<'a, str>>,
     /// The last answer.
     answer: Option<usize>,
@@ -95,18 +95,15 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// The first line is the session's beginning, whatever it is.
+    /// Begins the session at the first line, whatever that is.
     fn begin(&mut self, record: &Record<'a>) {
         self.has_begun = true;
         let mut session = started(PROGRAM);
         session.session_id = record.object.text("sessionID");
-        let session = EventKind::SessionStarted(session);
-        self.script.push_as(record, Cow::Borrowed("session"), session);
         let mut agent = created(MAIN);
         agent.name = Some(Cow::Borrowed("OpenCode"));
         agent.adapter_id = Some(Cow::Borrowed(PROGRAM));
-        let agent = EventKind::AgentCreated(agent);
-        self.script.push_as(record, Cow::Borrowed("created:main"), agent);
+        self.script.begin(record, session, agent);
     }
 
     /// Adds a part to its message.

@@ -1,8 +1,8 @@
-//! Results that were written before their calls, put behind them.
+//! Moves results that were written before their calls behind them.
 //!
-//! A program that writes from several threads may write what a tool gave back before it writes the
-//! message that asked for it. A result is moved only to a call that has none: ids are chosen by
-//! models and repeat, and the call that an early result means may be in no file at all.
+//! A program that writes from several threads may write a tool's result before the message that
+//! called the tool. A result is moved only to a call that has none: models choose the ids and
+//! repeat them, and the call of an early result may be in no file at all.
 
 use std::collections::BTreeMap;
 
@@ -15,8 +15,8 @@ struct Made {
     is_answered: bool,
 }
 
-/// Moves each result that stands before its call behind the message that makes the call. Everything
-/// else keeps its order.
+/// Moves each result that precedes its call behind the message that makes the call. Everything else
+/// keeps its order.
 pub(crate) fn put_results_after_calls(events: &mut Vec<Event<'_>>) {
     let early = early_results(events);
     if early.is_empty() {
@@ -34,7 +34,7 @@ pub(crate) fn put_results_after_calls(events: &mut Vec<Event<'_>>) {
     *events = ordered;
 }
 
-/// By the place of a result that stands too early: the place of its call.
+/// For the index of each result that precedes its call: the index of the call.
 fn early_results(events: &[Event<'_>]) -> BTreeMap<usize, usize> {
     let mut made: BTreeMap<(&str, &str), Made> = BTreeMap::new();
     let mut early: Vec<(usize, (&str, &str))> = Vec::new();
@@ -55,19 +55,8 @@ fn early_results(events: &[Event<'_>]) -> BTreeMap<usize, usize> {
     early.into_iter().filter_map(|(at, key)| Some((at, call(key)?.at))).collect()
 }
 
-fn message<'e, 'a>(event: &'e Event<'a>) -> Option<&'e Message<'a>> {
-    match &event.kind {
-        EventKind::Message(message) => Some(message),
-        EventKind::AgentCreated(_)
-        | EventKind::AgentEnded(_)
-        | EventKind::SessionStarted(_)
-        | EventKind::SessionEnded(_)
-        | EventKind::RunStatus(_)
-        | EventKind::ContextEdited(_)
-        | EventKind::Fragment(_)
-        | EventKind::Annotation(_)
-        | EventKind::Gap(_)
-        | EventKind::Recovered(_)
-        | EventKind::Unknown(_) => None,
-    }
+/// The message that an event is, if it is one.
+pub(crate) fn message<'e, 'a>(event: &'e Event<'a>) -> Option<&'e Message<'a>> {
+    let EventKind::Message(message) = &event.kind else { return None };
+    Some(message)
 }

@@ -1,6 +1,6 @@
 //! OpenTelemetry traces as OTLP JSON: a request on each line, or one document.
 //!
-//! The spans of a trace come in any order, over many requests. Content may stand in attributes, in
+//! The spans of a trace come in any order, over many requests. Content may be in attributes, in
 //! events of the span, or in log records that name it.
 
 mod write;
@@ -30,7 +30,7 @@ pub(crate) const FORMAT: Format = Format {
     ..crate::ONE_FILE
 };
 
-/// What a request holds, by the name of its only list.
+/// The lists that a request may contain, one per request.
 const LISTS: [&str; 3] = ["resourceSpans", "resourceLogs", "resourceMetrics"];
 
 fn detect(head: &[&str]) -> bool {
@@ -46,7 +46,7 @@ fn is_end_of_key(rest: &str) -> bool {
     rest.starts_with('"')
 }
 
-/// A span or a log record, as it was found.
+/// A span or a log record in its request.
 struct Found<'t> {
     raw: &'t str,
     resource: Attributes,
@@ -56,9 +56,9 @@ struct Found<'t> {
 #[derive(Default)]
 struct Requests<'t> {
     spans: Vec<Found<'t>>,
-    /// By span: its log records.
+    /// For each span: its log records.
     logs: BTreeMap<String, Vec<&'t str>>,
-    /// What is no request, or of no span: it stays as it is, on a line.
+    /// Lines for what is not a request or belongs to no span, kept as it is.
     rest: Vec<String>,
     sessions: Vec<String>,
 }
@@ -103,7 +103,7 @@ fn lines(text: &str) -> Lines {
 }
 
 impl<'t> Requests<'t> {
-    /// The spans and log records of a request, as far as it goes.
+    /// Adds the spans and log records of a request that may be truncated.
     fn add(&mut self, request: &'t str) {
         let metrics = Cut::list(request, "resourceMetrics").whole;
         self.rest.extend(metrics.into_iter().map(|metrics| kept("metrics", metrics)));
@@ -140,7 +140,7 @@ impl<'t> Requests<'t> {
     }
 }
 
-/// What no span tells, under a name.
+/// A line for a value that belongs to no span, under a name.
 fn kept(name: &str, raw: &str) -> String {
     let mut members = Members::default();
     members.word("type", name);
@@ -209,7 +209,7 @@ fn span(
     line.finish()
 }
 
-/// A log record that stands for an event of a span.
+/// Converts a log record that represents an event of a span.
 fn log_event(record: &Object<'_>) -> (String, Attributes) {
     let mut attributes = Attributes::of_list(record.raw("attributes").unwrap_or("[]"));
     let body = record.raw("body").unwrap_or("{}");

@@ -1,9 +1,9 @@
 //! Pi sessions: `sessions/--<path>--/<time>_<id>.jsonl`.
 //!
 //! The entries are a tree: each names the one before it, and an entry that follows an older one
-//! has left a branch behind. A compaction names the first entry that stays. Versions before 2 have
-//! no ids, and are a list. A fork is a file of its own that repeats the entries it began with, and
-//! names the file that it comes from.
+//! abandons a branch. A compaction names the first entry that stays. Versions before 2 have no ids,
+//! and are a list. A fork is a file of its own that repeats the entries it began with, and names
+//! the file that it comes from.
 
 use std::borrow::Cow;
 
@@ -40,7 +40,8 @@ pub(crate) const FORMAT: Format = Format {
 
 const MAIN: Cow<'static, str> = Cow::Borrowed("main");
 
-/// The first line is the session's. Others have the same entries under another beginning.
+/// Recognises the session's first line. Other programs write the same entries after another first
+/// line.
 fn detect(head: &[&str]) -> bool {
     head.iter().filter_map(|line| Object::parse(line)).any(|object| {
         object.id("type") == Some("session") && object.raw("id").is_some() && object.has("cwd")
@@ -50,12 +51,12 @@ fn detect(head: &[&str]) -> bool {
 fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
     for (number, stream) in (0..).zip(streams) {
         let mut run = Run::new(stream.name);
-        each_record(stream, number, sink, |record| run.line(record));
+        each_record(stream, number, sink, |record, _| run.line(&record));
         run.script.finish(sink);
     }
 }
 
-/// A stream while it is read.
+/// The state of reading a stream.
 struct Run<'a> {
     script: Script<'a>,
     has_begun: bool,
@@ -80,10 +81,12 @@ impl<'a> Run<'a> {
             "message" => self.message(record),
             "custom_message" => {
                 let content = object.raw("content");
-                self.told(record, (Role::User, "system"), content);
+                self.received(record, (Role::User, "system"), content);
             }
             "compaction" => self.compacted(record),
-            "branch_summary" => self.told(record, (Role::User, "system"), object.raw("summary")),
+            "branch_summary" => {
+                self.received(record, (Role::User, "system"), object.raw("summary"));
+            }
             "session_info" => {
                 self.name(object);
                 self.keep(record, "session_info");
@@ -96,7 +99,7 @@ impl<'a> Run<'a> {
         self.chain.add(id, object.id("parentId"), is_new.then_some(said));
     }
 
-    /// The first line is the session's beginning, whatever it is.
+    /// Begins the session at the first line, whatever that is.
     fn begin(&mut self, record: &Record<'a>) {
         self.has_begun = true;
         let object = &record.object;
@@ -105,14 +108,11 @@ impl<'a> Run<'a> {
             session.session_id = object.text("id");
             session.cwd = object.text("cwd");
         }
-        let session = EventKind::SessionStarted(session);
-        self.script.push_as(record, Cow::Borrowed("session"), session);
         let mut agent = created(MAIN);
         agent.name = Some(Cow::Borrowed("Pi"));
         agent.adapter_id = Some(Cow::Borrowed("pi"));
         agent.language_model = object.text("modelId");
-        let agent = EventKind::AgentCreated(agent);
-        self.script.push_as(record, Cow::Borrowed("created:main"), agent);
+        self.script.begin(record, session, agent);
     }
 
     fn name(&mut self, object: &Object<'a>) {
@@ -129,7 +129,7 @@ impl<'a> Run<'a> {
         };
         match said.id("role").unwrap_or_default() {
             "user" => {
-                self.told(record, (Role::User, "external"), said.raw("content"));
+                self.received(record, (Role::User, "external"), said.raw("content"));
                 let last = self.script.events.len() - 1;
                 let content = self.script.message_at(last).and_then(|message| message.content);
                 self.script.prompted(content);
@@ -137,15 +137,15 @@ impl<'a> Run<'a> {
             "assistant" => self.answer(record, &said),
             "toolResult" => self.returned(record, &said),
             "bashExecution" => self.executed(record, &said),
-            "custom" => self.told(record, (Role::User, "system"), said.raw("content")),
+            "custom" => self.received(record, (Role::User, "system"), said.raw("content")),
             "branchSummary" | "compactionSummary" => {
-                self.told(record, (Role::User, "system"), said.raw("summary"));
+                self.received(record, (Role::User, "system"), said.raw("summary"));
             }
             _ => self.keep(record, "message"),
         }
     }
 
-    fn told(
+    fn received(
         &mut self,
         record: &Record<'a>,
         (role, source): (Role, &'static str),
@@ -160,7 +160,7 @@ impl<'a> Run<'a> {
     fn answer(&mut self, record: &Record<'a>, said: &Object<'a>) {
         let mut message = blank(MAIN, Role::Assistant);
         message.model = said.text("model");
-        // A service at home may number its answers, and begin anew.
+        // Short ids are not unique: a local server may number its answers from one.
         message.request_id = said.text("responseId").filter(|id| id.len() >= 24);
         message.is_error = (said.id("stopReason") == Some("error")).then_some(true);
         say(record, &mut message, said.raw("content"));
@@ -186,7 +186,7 @@ impl<'a> Run<'a> {
         self.push(record, message);
     }
 
-    /// A command that the person ran: the agent is told it, unless it is kept from it.
+    /// A command that the person ran. The agent sees it, unless it is excluded from the context.
     fn executed(&mut self, record: &Record<'a>, said: &Object<'a>) {
         if said.flag("excludeFromContext") {
             return self.keep(record, "bashExecution");
@@ -199,24 +199,20 @@ impl<'a> Run<'a> {
         self.push(record, message);
     }
 
-    /// What went is replaced by a summary; what stays begins with an entry that is named.
+    /// Older entries were replaced by a summary; the first entry that stays is named.
     fn compacted(&mut self, record: &Record<'a>) {
         let object = &record.object;
         let edit = ContextEdited {
-            agent: MAIN,
-            action: ContextAction::Compact,
             kept: self.kept(record),
-            dropped: None,
-            kept_first: None,
-            summary_ref: None,
+            ..ContextEdited::new(MAIN, ContextAction::Compact)
         };
         self.script.push(record, object.id("id"), EventKind::ContextEdited(edit));
         if object.raw("summary").is_some() {
-            self.told(record, (Role::User, "system"), object.raw("summary"));
+            self.received(record, (Role::User, "system"), object.raw("summary"));
         }
     }
 
-    /// The entry that stays first.
+    /// The first entry that stays after a compaction.
     fn kept(&self, record: &Record<'a>) -> Option<Body<'a>> {
         let known = record.object.id("firstKeptEntryId");
         known.filter(|id| self.chain.has(id))?;
@@ -235,7 +231,7 @@ impl<'a> Run<'a> {
     }
 }
 
-/// Text, or blocks: texts, thoughts, calls, images.
+/// Adds text or blocks: texts, thoughts, calls, images.
 fn say<'a>(record: &Record<'a>, message: &mut Message<'a>, content: Option<&'a str>) {
     let Some(content) = content.filter(|raw| !is_blank(raw)) else { return };
     if !content.starts_with('[') {
@@ -273,7 +269,7 @@ fn call<'a>(record: &Record<'a>, block: &Object<'a>) -> Option<ToolCall<'a>> {
     })
 }
 
-/// Input is without what came from a cache; output is with what was thought.
+/// Converts token counts. Input excludes cached input; output includes reasoning.
 fn usage(tokens: &Object<'_>) -> Usage {
     let count = |name| tokens.number(name).unwrap_or_default();
     Usage {

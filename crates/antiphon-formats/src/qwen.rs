@@ -1,15 +1,15 @@
 //! Qwen Code chats: `projects/<slug>/chats/<session>.jsonl`.
 //!
-//! The envelope is Claude Code's, the message is Gemini's. Lines of one `uuid` are one message, and
-//! the last usage counts. A prompt that follows an older line has left the rest behind (`rewind`).
-//! Two records may stand on one line, where two processes wrote at once. The tokens that
-//! `ui_telemetry` tells are told by the messages too.
+//! The envelope is Claude Code's, the message is Gemini's. Lines with the same `uuid` are one
+//! message, and the last usage counts. A prompt that follows an older line abandons what came
+//! between (`rewind`). Two records may be on one line, if two processes wrote at once. The token
+//! counts of `ui_telemetry` repeat those of the messages.
 
+mod chat;
 mod lines;
-mod tell;
 
-use crate::line::{Object, records};
-use crate::merge::{Voice, merge};
+use crate::line::{Object, each_record};
+use crate::merge::{EventStream, merge};
 use crate::{Format, Layout, Sink, Stream, spread};
 
 pub(crate) const FORMAT: Format = Format {
@@ -26,7 +26,7 @@ pub(crate) const FORMAT: Format = Format {
             variable: "",
             folders: &[".qwen"],
             below: &["projects"],
-            // Those of sub-agents lie in the folder of their session.
+            // Files of sub-agents are in the folder of their session.
             session: |path| {
                 crate::layout::named(path, "", ".jsonl").filter(|_| !path.contains("/subagents/"))
             },
@@ -50,7 +50,7 @@ fn detect(head: &[&str]) -> bool {
     head.iter().any(|line| is_ours(line)) || is_glued()
 }
 
-/// Whether a line is of this format, and not Claude Code's.
+/// Whether a line is of this format and not Claude Code's.
 pub(crate) fn is_ours(line: &str) -> bool {
     if !line.contains("\"parts\"") && !line.contains("\"systemPayload\"") {
         return false;
@@ -64,27 +64,22 @@ pub(crate) fn is_ours(line: &str) -> bool {
     })
 }
 
-/// Files of sub-agents lie in the folder of their session.
+/// Files of sub-agents are in the folder of their session.
 fn belongs(stem: &str, name: &str, _: &str) -> bool {
     let below = name.strip_prefix(stem).and_then(|rest| rest.strip_prefix('/'));
     below.is_some_and(|file| file.ends_with(".jsonl"))
 }
 
 fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
-    let mut voices = Vec::new();
+    let mut event_streams = Vec::new();
     let mut ids = std::collections::BTreeSet::new();
     for (number, stream) in (0..).zip(streams) {
-        let mut tell = tell::Tell::new(stream.name, number == 0, &mut ids);
-        for record in records(stream, number) {
-            match record {
-                Ok(record) => tell.line(&record, sink),
-                Err(problem) => sink.problem(problem),
-            }
-        }
-        let (events, started_by) = tell.finish();
-        voices.push(Voice { events, started_by, ..Voice::default() });
+        let mut chat = chat::Chat::new(stream.name, number == 0, &mut ids);
+        each_record(stream, number, sink, |record, sink| chat.line(&record, sink));
+        let (events, started_by) = chat.finish();
+        event_streams.push(EventStream { events, started_by, ..EventStream::default() });
     }
-    merge(voices, sink);
+    merge(event_streams, sink);
 }
 
 #[cfg(test)]

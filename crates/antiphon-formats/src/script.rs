@@ -1,4 +1,4 @@
-//! What the readers of a single stream write down, and the forms that they fill in.
+//! The events of a single stream as a reader collects them, and constructors for common events.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,7 +17,7 @@ pub(crate) struct Script<'a> {
     name: &'a str,
     pub(crate) events: Vec<Event<'a>>,
     used: BTreeSet<Cow<'a, str>>,
-    /// By line: the id of its first event, and how many there are.
+    /// For each line: the id of its first event, and how many events it has.
     by_line: BTreeMap<u64, (Cow<'a, str>, usize)>,
 }
 
@@ -31,8 +31,8 @@ impl<'a> Script<'a> {
         self.name
     }
 
-    /// Adds an event that a line makes. Its id is the line's own, if it is there and new, or else
-    /// the line's number; further events of the line get `#2`, `#3`.
+    /// Adds an event of a line. Its id is the line's own, if it has a new one, or else the line's
+    /// number; further events of the line get `#2`, `#3`.
     pub(crate) fn push(
         &mut self,
         record: &Record<'a>,
@@ -56,7 +56,18 @@ impl<'a> Script<'a> {
         self.push_as(record, id, kind)
     }
 
-    /// Adds an event under an id of ours.
+    /// Adds the beginning of the session and the creation of its main agent.
+    pub(crate) fn begin(
+        &mut self,
+        record: &Record<'a>,
+        session: SessionStarted<'a>,
+        agent: AgentCreated<'a>,
+    ) {
+        self.push_as(record, Cow::Borrowed("session"), EventKind::SessionStarted(session));
+        self.push_as(record, Cow::Borrowed("created:main"), EventKind::AgentCreated(agent));
+    }
+
+    /// Adds an event under an id that was made up here.
     pub(crate) fn push_as(
         &mut self,
         record: &Record<'a>,
@@ -85,7 +96,7 @@ impl<'a> Script<'a> {
         self.push(record, own, EventKind::Unknown(unknown))
     }
 
-    /// What a person said first is what the session is about.
+    /// Sets the session's prompt to the first words of a person.
     pub(crate) fn prompted(&mut self, said: Option<Body<'a>>) {
         if let Some(Event { kind: EventKind::SessionStarted(session), .. }) =
             self.events.first_mut()
@@ -95,7 +106,7 @@ impl<'a> Script<'a> {
         }
     }
 
-    /// Sets when something happened, where its line does not say.
+    /// Sets the time of an event whose line has none.
     pub(crate) fn set_time(&mut self, at: usize, time: Option<Timestamp>) {
         if let Some(event) = self.events.get_mut(at) {
             event.at = time.or(event.at);
@@ -109,8 +120,8 @@ impl<'a> Script<'a> {
         }
     }
 
-    /// Names a line that tells what an event has told.
-    pub(crate) fn twin(
+    /// Reports a line that repeats what an event already says.
+    pub(crate) fn duplicate(
         &self,
         record: &Record<'a>,
         event: usize,
@@ -125,7 +136,7 @@ impl<'a> Script<'a> {
         });
     }
 
-    /// Hands the events on, those that were held back at their lines.
+    /// Passes on the events, with those that were held back at their lines.
     pub(crate) fn finish(mut self, sink: &mut dyn Sink<'a>) {
         self.events.sort_by_key(|event| event.line);
         order::put_results_after_calls(&mut self.events);
@@ -146,7 +157,7 @@ pub(crate) fn blank<'a>(agent: Cow<'a, str>, role: Role) -> Message<'a> {
     Message::new(agent, role)
 }
 
-/// The creation of an agent of which nothing is known.
+/// The creation of an agent of which only the id is known.
 pub(crate) fn created<'a>(agent: Cow<'a, str>) -> AgentCreated<'a> {
     AgentCreated::new(agent)
 }

@@ -1,20 +1,21 @@
-//! Sessions that were watched as spans: what began, what ended, and within what.
+//! Sessions that were traced as spans: what began, what ended, and within what.
 //!
-//! Every tracing format becomes the same lines first, one for each span ([`line::SpanLine`]), with
-//! its messages in the form that chat services take. Here a session is made of those lines. The
-//! spans of agents are agents, those of requests are what a model was sent and answered, those of
-//! tools are calls and results. Each request repeats the conversation so far, and only what is new
-//! is told; a span around others repeats their tokens, and only the innermost are counted.
+//! Every tracing format is first converted to the same lines, one for each span
+//! ([`line::SpanLine`]), with its messages as in OpenAI's chat API. This module makes a session of
+//! those lines. Spans of agents become agents, those of requests become messages to and from a
+//! model, those of tools become calls and results. Each request repeats the conversation so far,
+//! and only what is new becomes an event; an outer span repeats the tokens of the spans in it, and
+//! only the innermost are counted.
 //!
-//! Spans come in any order, so time orders them: nothing else can.
+//! Spans come in any order, so they are ordered by time.
 
+mod agent;
 pub(crate) mod attributes;
 mod cast;
 pub(crate) mod dialect;
 pub(crate) mod genai;
 pub(crate) mod line;
 mod parts;
-mod tell;
 mod tree;
 
 use std::borrow::Cow;
@@ -27,19 +28,19 @@ use crate::merge::merge;
 use crate::script::started;
 use crate::{Duplicate, Sink, Stream};
 
-/// What a span is.
+/// The kind of a span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// An agent at work.
+    /// An agent's work.
     Agent,
     /// A request to a model.
     Chat,
-    /// A tool at work.
+    /// The execution of a tool.
     Tool,
     Other,
 }
 
-/// A message of a request, and the line that it stands on.
+/// A message of a request, and the line that it is on.
 #[derive(Debug, Clone)]
 struct Said<'a> {
     record: Record<'a>,
@@ -50,7 +51,7 @@ struct Said<'a> {
 #[derive(Debug)]
 struct Span<'a> {
     record: Record<'a>,
-    /// Its own id; with its trace's, where two traces have the same.
+    /// Its own id; with its trace's id, if two traces contain the same one.
     id: Cow<'a, str>,
     kind: Kind,
     start: Option<Timestamp>,
@@ -60,7 +61,7 @@ struct Span<'a> {
     output: Vec<Said<'a>>,
 }
 
-/// Reads sessions whose lines are spans. `program` is who wrote them, if they do not say.
+/// Reads sessions whose lines are spans. `program` is who wrote them, if they do not say so.
 pub(crate) fn read<'a>(program: &'static str, streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
     let mut spans = Vec::new();
     let mut seen: BTreeMap<(Option<&'a str>, &'a str), usize> = BTreeMap::new();
@@ -107,14 +108,14 @@ pub(crate) fn read<'a>(program: &'static str, streams: &[Stream<'a>], sink: &mut
     let parents: Vec<Option<usize>> = spans.iter().map(|span| span.parent(&seen)).collect();
     drop_hollow_agents(&mut spans, &parents);
     let tree = tree::Tree::new(&spans, &parents);
-    let voices = tell::tell(&spans, &tree, &mut around, sink);
+    let event_streams = agent::events_by_agent(&spans, &tree, &mut around, sink);
     around.into_iter().for_each(|event| sink.event(event));
-    merge(voices, sink);
+    merge(event_streams, sink);
     ends.into_iter().for_each(|event| sink.event(event));
 }
 
-/// A span within others that nothing lies in and that says nothing is a step of an agent, whatever
-/// it calls itself.
+/// An agent's span that has a parent, but no children and no messages, is a step of an agent,
+/// whatever kind it claims to be.
 fn drop_hollow_agents(spans: &mut [Span<'_>], parents: &[Option<usize>]) {
     let holding: BTreeSet<usize> = parents.iter().copied().flatten().collect();
     for (at, (span, parent)) in spans.iter_mut().zip(parents).enumerate() {
@@ -157,7 +158,7 @@ impl<'a> Span<'a> {
     }
 }
 
-/// A message; one that stands on an earlier line is that one.
+/// Reads a message; a reference to an earlier line is resolved.
 fn said<'a>(
     record: &Record<'a>,
     raw: &'a str,
@@ -174,7 +175,7 @@ fn said<'a>(
     said
 }
 
-/// The line that says what the session is, or one that says nothing that we know.
+/// Reads a line about the session: its beginning, its end, or one that is not recognised.
 fn facts<'a>(program: &'static str, name: &str, record: &Record<'a>, is_first: bool) -> Event<'a> {
     let object = &record.object;
     if !is_first || !object.has("session") {

@@ -1,7 +1,7 @@
-//! A document whose records lie in one list, as lines: what stands around the list, then each
+//! Converts a document whose records are in one list to lines: what is around the list, then each
 //! record.
 //!
-//! A document that was cut has what came before the cut.
+//! Of a truncated document, everything before the cut is kept.
 
 use antiphon_model::json::{self, Members};
 use antiphon_model::{Place, Problem, Severity};
@@ -9,8 +9,8 @@ use antiphon_model::{Place, Problem, Severity};
 use crate::Lines;
 use crate::line::Object;
 
-/// The lines of a document whose records are in the list `name`. Text that is lines already stays
-/// as it is.
+/// The lines of a document whose records are in the list `name`. Text that consists of lines
+/// already stays as it is.
 pub(crate) fn spread(text: &str, name: &str) -> Lines {
     let document = text.trim_start_matches('\u{feff}').trim();
     if is_stream(document, name) {
@@ -19,17 +19,17 @@ pub(crate) fn spread(text: &str, name: &str) -> Lines {
     let error = json::check(document).err();
     let mut around = Members::default();
     let mut list = None;
-    let mut told = 0;
+    let mut end = 0;
     let _ = json::members(document, |key, value| {
-        told = end_of(document, value);
+        end = end_of(document, value);
         if key == name {
             list = Some(value);
         } else {
             around.raw(key, &json::compact(value));
         }
     });
-    // A list that was cut is no member yet.
-    let list = list.or_else(|| error.as_ref().and_then(|_| begun(document, told, name)));
+    // A truncated list was not reported as a member.
+    let list = list.or_else(|| error.as_ref().and_then(|_| begun(document, end, name)));
     let mut out = around.object();
     out.push('\n');
     add_records(&mut out, list.unwrap_or("[]"));
@@ -45,7 +45,7 @@ pub(crate) fn list(text: &str) -> Lines {
     Lines { text: out, problems: json::check(list).err().iter().map(not_json).collect() }
 }
 
-/// A line for each record that is whole.
+/// Writes a line for each complete record.
 fn add_records(out: &mut String, list: &str) {
     let _ = json::elements(list, |record| {
         out.push_str(&json::compact(record));
@@ -53,7 +53,7 @@ fn add_records(out: &mut String, list: &str) {
     });
 }
 
-/// The members of a document's outermost object that are whole in its beginning.
+/// The complete members of the outermost object, given the document's beginning.
 pub(crate) fn members(head: &[&str]) -> Vec<(String, String)> {
     let text = head.join("\n");
     let mut members = Vec::new();
@@ -68,7 +68,7 @@ pub(crate) fn not_json_at(document: &str) -> Option<Problem> {
     json::check(document).err().as_ref().map(not_json)
 }
 
-/// A list that may have been cut: the elements that are whole, and what the last one had.
+/// A list that may have been cut: its complete elements, and the rest of the last one.
 #[derive(Debug, Default)]
 pub(crate) struct Cut<'t> {
     pub(crate) whole: Vec<&'t str>,
@@ -79,28 +79,28 @@ impl<'t> Cut<'t> {
     /// The list of that name in an object that may have been cut itself.
     pub(crate) fn list(object: &'t str, name: &str) -> Self {
         let mut list = None;
-        let mut told = 0;
+        let mut end = 0;
         let is_cut = json::members(object, |key, value| {
-            told = end_of(object, value);
+            end = end_of(object, value);
             if key == name {
                 list = Some(value);
             }
         })
         .is_err();
-        let list = list.or_else(|| if is_cut { begun(object, told, name) } else { None });
+        let list = list.or_else(|| if is_cut { begun(object, end, name) } else { None });
         list.map(Self::elements).unwrap_or_default()
     }
 
-    /// The elements of a list.
+    /// The elements of a list that may have been cut.
     pub(crate) fn elements(list: &'t str) -> Self {
         let mut cut = Self::default();
-        let mut told = 1;
+        let mut end = 1;
         let is_whole = json::elements(list, |element| {
-            told = end_of(list, element);
+            end = end_of(list, element);
             cut.whole.push(element);
         })
         .is_ok();
-        let rest = list.get(told..).unwrap_or_default().trim_start_matches([',', ' ', '\n', '\t']);
+        let rest = list.get(end..).unwrap_or_default().trim_start_matches([',', ' ', '\n', '\t']);
         cut.begun = Some(rest).filter(|rest| !is_whole && rest.starts_with('{'));
         cut
     }
@@ -121,9 +121,9 @@ fn is_stream(document: &str, name: &str) -> bool {
     !rest.trim().is_empty() || !object.has(name)
 }
 
-/// The list of that name, which begins after what was told.
-fn begun<'t>(document: &'t str, told: usize, name: &str) -> Option<&'t str> {
-    let (_, rest) = document.get(told..)?.split_once(&format!("\"{name}\""))?;
+/// The truncated list of that name, which begins after the members that were read.
+fn begun<'t>(document: &'t str, end: usize, name: &str) -> Option<&'t str> {
+    let (_, rest) = document.get(end..)?.split_once(&format!("\"{name}\""))?;
     let list = rest.trim_start().strip_prefix(':')?.trim_start();
     list.starts_with('[').then_some(list)
 }

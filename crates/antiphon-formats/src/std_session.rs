@@ -1,13 +1,13 @@
 //! Session documents: STD-001 (one agent) and STD-008 (several), in every generation published.
 //!
-//! A document is one JSON value, and no stream. It becomes lines first, in the log's own words, one
+//! A document is one JSON value. It is first converted to lines in the log's own vocabulary, one
 //! for each fact ([`document`]): a call and its result, an agent, a message, an annotation. What
-//! the standards define has a place in the log; the rest of each object goes along as `extra`.
-//! Shapes that are older or have drifted are read all the same, and each leniency is a problem that
-//! names its place by a JSON Pointer.
+//! the standards define has a place in the log; the rest of each object is kept as `extra`. Older
+//! and deviating shapes are read all the same, and each leniency is a problem that names its place
+//! by a JSON Pointer.
 //!
-//! What a document lists in `x_antiphon.derived` was not recorded but worked out by its writer. The
-//! list goes along, so that nobody takes it for recorded later.
+//! What a document lists in `x_antiphon.derived` was not recorded but inferred by its writer. The
+//! list is kept, so that it is not taken for recorded later.
 
 mod agents;
 mod call;
@@ -25,7 +25,7 @@ use std::collections::BTreeMap;
 use antiphon_model::{Event, EventKind, decode};
 
 use crate::line::records;
-use crate::merge::{Voice, merge};
+use crate::merge::{EventStream, merge};
 use crate::{Format, Sink, Stream};
 
 pub(crate) const FORMAT: Format = Format {
@@ -38,7 +38,7 @@ pub(crate) const FORMAT: Format = Format {
     ..crate::ONE_FILE
 };
 
-/// By the keys of the outermost object. A document that is broken further down is still one.
+/// Recognises the keys of the outermost object, even if the document is broken further down.
 fn detect(head: &[&str]) -> bool {
     let keys = top_level::keys(head);
     let has = |key: &str| keys.iter().any(|it| it == key);
@@ -50,11 +50,11 @@ fn detect(head: &[&str]) -> bool {
         && !crate::atif::is_ours(head)
 }
 
-/// Reads the lines that a document became, and brings its agents into one order.
+/// Reads the lines that a document became, and merges its agents into one order.
 fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
     let Some(stream) = streams.first() else { return };
-    let mut voices: Vec<Voice<'a>> = vec![Voice::default()];
-    // Which voice an agent speaks with: the first, unless a call made it.
+    let mut event_streams: Vec<EventStream<'a>> = vec![EventStream::default()];
+    // The stream of an agent: the first, unless a call created the agent.
     let mut by_agent: BTreeMap<String, usize> = BTreeMap::new();
     let mut ends = Vec::new();
     for record in records(stream, 0) {
@@ -71,47 +71,51 @@ fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
             EventKind::SessionEnded(_) | EventKind::Annotation(_) => ends.push(event),
             EventKind::AgentCreated(agent) => {
                 if agent.parent_id.is_some() {
-                    by_agent.insert(agent.agent.to_string(), voices.len());
+                    by_agent.insert(agent.agent.to_string(), event_streams.len());
                     let started_by = agent.tool_call_id.as_deref().map(str::to_owned);
                     let parent = agent.parent_id.as_deref().and_then(|it| by_agent.get(it));
                     let started_in = Some(parent.copied().unwrap_or_default());
-                    voices.push(Voice { started_by, started_in, ..Voice::default() });
+                    event_streams.push(EventStream {
+                        started_by,
+                        started_in,
+                        ..EventStream::default()
+                    });
                 }
                 let at = by_agent.get(&*agent.agent).copied().unwrap_or_default();
-                add(&mut voices, at, event);
+                add(&mut event_streams, at, event);
             }
             EventKind::Message(message) => {
-                // What agents send one another has an order of its own.
+                // Messages between agents have an order of their own.
                 let at = match &message.message_type {
                     Some(_) => *by_agent.entry("\u{0}messages".to_owned()).or_insert_with(|| {
-                        voices.push(Voice::default());
-                        voices.len() - 1
+                        event_streams.push(EventStream::default());
+                        event_streams.len() - 1
                     }),
                     None => by_agent.get(&*message.agent).copied().unwrap_or_default(),
                 };
-                add(&mut voices, at, event);
+                add(&mut event_streams, at, event);
             }
             EventKind::AgentEnded(ended) => {
                 let at = by_agent.get(&*ended.agent).copied().unwrap_or_default();
-                add(&mut voices, at, event);
+                add(&mut event_streams, at, event);
             }
             EventKind::RunStatus(_)
             | EventKind::ContextEdited(_)
             | EventKind::Fragment(_)
             | EventKind::Gap(_)
             | EventKind::Recovered(_)
-            | EventKind::Unknown(_) => add(&mut voices, 0, event),
+            | EventKind::Unknown(_) => add(&mut event_streams, 0, event),
         }
     }
-    merge(voices, sink);
+    merge(event_streams, sink);
     for event in ends {
         sink.event(event);
     }
 }
 
-fn add<'a>(voices: &mut [Voice<'a>], at: usize, event: Event<'a>) {
-    if let Some(voice) = voices.get_mut(at) {
-        voice.events.push(event);
+fn add<'a>(event_streams: &mut [EventStream<'a>], at: usize, event: Event<'a>) {
+    if let Some(event_stream) = event_streams.get_mut(at) {
+        event_stream.events.push(event);
     }
 }
 

@@ -1,4 +1,4 @@
-//! An agent's transcript as steps: what was said, and with a call what came of it.
+//! An agent's transcript as steps: a message, with its calls and their results.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -16,7 +16,7 @@ pub(crate) struct Step<'a> {
     pub(crate) entry: Entry<'a>,
     pub(crate) speaker: Speaker,
     pub(crate) calls: Vec<CallIx>,
-    /// Each with the call that it is a result of.
+    /// Results, each with its call.
     pub(crate) results: Vec<(CallIx, Entry<'a>)>,
 }
 
@@ -25,11 +25,11 @@ pub(crate) enum Speaker {
     System,
     User,
     Agent,
-    /// What the surroundings show, and nobody called for.
+    /// Something the environment shows without a call.
     Shown,
 }
 
-/// The agents, the first root before the others, and without those that neither say nor hear
+/// The agents, the first root before the others, without those that neither send nor receive
 /// anything.
 pub(crate) fn agents(session: &Session) -> Vec<AgentIx> {
     let mut agents: Vec<AgentIx> = session.agents().map(|(ix, _)| ix).collect();
@@ -42,7 +42,7 @@ pub(crate) fn agents(session: &Session) -> Vec<AgentIx> {
     agents
 }
 
-/// The steps of an agent. A result stands with its call, wherever it came.
+/// The steps of an agent. A result is in the step of its call, wherever it came.
 pub(crate) fn steps<'a>(reading: &Reading<'a>, agent: AgentIx) -> Vec<Step<'a>> {
     let session = reading.session;
     let mut steps = Vec::new();
@@ -71,7 +71,7 @@ pub(crate) fn steps<'a>(reading: &Reading<'a>, agent: AgentIx) -> Vec<Step<'a>> 
     steps
 }
 
-/// The parts of what an entry says, each a text; what is no text is named.
+/// The parts of an entry's content, each as text; a placeholder for a part that is not text.
 pub(crate) fn parts(reading: &Reading<'_>, entry: Entry<'_>) -> Result<Vec<String>, BodyError> {
     let mut parts = Vec::new();
     for place in entry.contents() {
@@ -88,7 +88,7 @@ pub(crate) fn parts(reading: &Reading<'_>, entry: Entry<'_>) -> Result<Vec<Strin
     Ok(parts)
 }
 
-/// What an entry says: a text, or a list of texts.
+/// An entry's content: a text, or a list of texts.
 pub(crate) fn content(reading: &Reading<'_>, entry: Entry<'_>) -> Result<Value, BodyError> {
     let mut parts = parts(reading, entry)?;
     Ok(match parts.len() {
@@ -98,7 +98,7 @@ pub(crate) fn content(reading: &Reading<'_>, entry: Entry<'_>) -> Result<Value, 
     })
 }
 
-/// What was thought.
+/// An entry's reasoning.
 pub(crate) fn reasoning(
     reading: &Reading<'_>,
     entry: Entry<'_>,
@@ -108,7 +108,7 @@ pub(crate) fn reasoning(
     Ok(text.filter(|text| !text.is_empty()))
 }
 
-/// A call's arguments as JSON text: what a string holds, where it holds an object.
+/// A call's arguments as JSON text; if they are a string that contains an object, that object.
 pub(crate) fn arguments(reading: &Reading<'_>, place: Place) -> Result<String, BodyError> {
     if place.is_none() {
         return Ok("{}".to_owned());
@@ -118,7 +118,7 @@ pub(crate) fn arguments(reading: &Reading<'_>, place: Place) -> Result<String, B
     Ok(text.into_owned())
 }
 
-/// The model that an agent asks, as far as it is known.
+/// The model that an agent uses, if it is known.
 pub(crate) fn model<'a>(
     session: &'a Session,
     agent: AgentIx,
@@ -128,7 +128,7 @@ pub(crate) fn model<'a>(
     session.agent(agent).language_model().or_else(asked)
 }
 
-/// All that went into a request, whether or not it came from a cache.
+/// All input tokens of a request, including those of a cache.
 pub(crate) fn prompt(usage: Usage) -> u64 {
     usage.input.saturating_add(usage.cache_read).saturating_add(usage.cache_write)
 }

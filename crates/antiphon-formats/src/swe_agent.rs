@@ -1,9 +1,9 @@
-//! SWE-agent trajectories (`.traj`) and those of mini-swe-agent: one document.
+//! Trajectories of SWE-agent (`.traj`) and mini-swe-agent: one document.
 //!
-//! What was said is the `history` (or `messages`). An agent without calls names its action; what
-//! comes next is what that gave back. Tokens and cost are totals of the run, but for newer
-//! mini-swe-agents, which keep the service's answers, what each cost and when it came. A person
-//! speaks first, and then only to interrupt: what else the agent is told are the program's words.
+//! The conversation is the `history` (or `messages`). An agent without tool calls names its action;
+//! the next message is the action's output. Tokens and cost are totals of the run, except in newer
+//! versions of mini-swe-agent, which keep each response with its cost and time. A person speaks
+//! first, and then only to interrupt: all other prompts are the program's words.
 
 use std::borrow::Cow;
 
@@ -47,7 +47,7 @@ fn lines(text: &str) -> Lines {
 fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
     for (number, stream) in (0..).zip(streams) {
         let mut run = Run::new(stream.name);
-        each_record(stream, number, sink, |record| run.line(record));
+        each_record(stream, number, sink, |record, _| run.line(&record));
         run.settle();
         run.script.finish(sink);
     }
@@ -56,7 +56,7 @@ fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
 struct Run<'a> {
     script: Script<'a>,
     info: Option<Object<'a>>,
-    /// The call that an action is, until something is given back.
+    /// The call of an action whose output has not come yet.
     open: Option<Cow<'a, str>>,
     answer: Option<usize>,
     has_tokens: bool,
@@ -119,7 +119,7 @@ impl<'a> Run<'a> {
         at
     }
 
-    /// The first line is the run's beginning, whatever it is.
+    /// Begins the run at the first line, whatever that is.
     fn begin(&mut self, record: &Record<'a>) {
         let object = &record.object;
         self.info = object.object("info");
@@ -127,12 +127,9 @@ impl<'a> Run<'a> {
         let is_mini = object.has("trajectory_format") || info.has("mini_version");
         let mut session = started(if is_mini { "mini-swe-agent" } else { "swe-agent" });
         session.version = info.text(if is_mini { "mini_version" } else { "swe_agent_version" });
-        let session = EventKind::SessionStarted(session);
-        self.script.push_as(record, Cow::Borrowed("session"), session);
         let mut agent = created(MAIN);
         agent.name = Some(Cow::Borrowed(if is_mini { "mini-swe-agent" } else { "SWE-agent" }));
-        let agent = EventKind::AgentCreated(agent);
-        self.script.push_as(record, Cow::Borrowed("created:main"), agent);
+        self.script.begin(record, session, agent);
     }
 
     fn answered(&mut self, record: &Record<'a>, mut message: Message<'a>, is_demo: bool) {
@@ -164,7 +161,7 @@ impl<'a> Run<'a> {
         self.answer = if is_demo { self.answer } else { Some(at) };
     }
 
-    /// The totals of the run, where its messages have no tokens or no costs.
+    /// Gives the totals of the run to the last answer, if messages have no tokens or no costs.
     fn settle(&mut self) {
         let stats = self.info.as_ref().and_then(|info| info.object("model_stats"));
         let Some(stats) = stats else { return };

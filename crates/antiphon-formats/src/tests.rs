@@ -13,10 +13,10 @@ fn every_line_is_accounted_for() {
         let streams = fixture.streams();
         let found = read(fixture.format, &streams);
         let accounted = found.accounted(&streams);
-        // Documents beside the main file tell of it, and stand for nothing themselves.
-        let is_told =
+        // Documents beside the main file describe it, and are not sessions themselves.
+        let is_session =
             |(number, stream): &(u32, &Stream<'_>)| *number == 0 || stream.name.ends_with(".jsonl");
-        for (number, stream) in (0..).zip(&streams).filter(is_told) {
+        for (number, stream) in (0..).zip(&streams).filter(is_session) {
             for (line, text) in (1..).zip(stream.text.lines()) {
                 let is_blank = text.trim().is_empty();
                 let place = (fixture.folder.display(), stream.name, line);
@@ -38,13 +38,13 @@ fn every_event_has_an_id_of_its_own() {
     }
 }
 
-/// A file that stops within a line has what its whole lines have, and one problem.
+/// A file that stops within a line has the same events as its complete lines, and one problem.
 #[test]
 fn a_file_may_stop_at_any_byte() {
-    // A line of several records may stop behind one of them.
+    // A line with several records may stop after one of them.
     let is_shared = |fixture: &Fixture| fixture.folder.ends_with("shared-line");
     let is_stream = |fixture: &Fixture| fixture.kind() == Kind::Stream && !is_shared(fixture);
-    // A whole line may tell of a sub-agent that is not there, or not whole.
+    // A complete line may mention a sub-agent whose file is missing or truncated.
     let problems_of = |found: &fixture::Found<'_>| {
         found.problems.iter().filter(|it| !it.code.ends_with("-sub-agent")).count()
     };
@@ -52,7 +52,7 @@ fn a_file_may_stop_at_any_byte() {
         let format = fixture.format;
         let mut lines_end = 0;
         for line in fixture.main.split_inclusive('\n') {
-            // Every byte where a line is short; of long ones the ends, and some between.
+            // Every byte of a short line; of a long one the ends, and some bytes between.
             let step = line.len() / 96 + 1;
             let cuts = (1..line.len()).filter(|at| at % step == 0 || line.len() - at < 4);
             let mut known: Option<(usize, String, usize)> = None;
@@ -70,7 +70,7 @@ fn a_file_may_stop_at_any_byte() {
                     known = Some((whole, text, problems_of(&expected)));
                 }
                 let (_, expected, problems) = known.as_ref().unwrap();
-                // A line that lacks nothing but its end of line is whole.
+                // A line that lacks only its end of line is complete.
                 if problems_of(&found) > *problems {
                     assert_eq!(problems_of(&found), problems + 1, "{place:?}");
                     assert_eq!(&found.events_text(&torn.streams()), expected, "{place:?}");
@@ -81,12 +81,12 @@ fn a_file_may_stop_at_any_byte() {
     }
 }
 
-/// A document that stops anywhere has the messages that came before, and one problem.
+/// A document that stops anywhere has the messages before that point, and one problem.
 #[test]
 fn a_document_may_stop_at_any_byte() {
-    // What these become is told out of order, or is not known before their end: it may be another
-    // when they are cut. That is read all the same.
-    let is_told_apart = |fixture: &Fixture| {
+    // The events of these come out of order, or depend on the end of the document, so they may
+    // differ when it is cut. It is read all the same.
+    let depends_on_end = |fixture: &Fixture| {
         ["std-session", "inspect", "langfuse", "otlp"].contains(&fixture.format.name)
     };
     let is_document = |fixture: &Fixture| fixture.kind() == Kind::Document;
@@ -103,24 +103,24 @@ fn a_document_may_stop_at_any_byte() {
             let torn = fixture.cut(at);
             let place = (fixture.folder.display(), at);
             let found = said(&torn);
-            if is_told_apart(&fixture) {
+            if depends_on_end(&fixture) {
                 continue;
             }
-            // What a sub-agent said, which stands further down, comes in between.
+            // What a sub-agent said is further down, and comes in between.
             let mut rest = all.iter();
             assert!(found.iter().all(|it| rest.any(|other| other == it)), "{place:?} {found:?}");
             assert!(found.len() >= most, "{place:?}");
             assert!(at == 0 || torn.problems.len() == 1, "{place:?}");
             most = found.len();
         }
-        assert!(is_told_apart(&fixture) || most + 1 >= all.len(), "{}", fixture.folder.display());
+        assert!(depends_on_end(&fixture) || most + 1 >= all.len(), "{}", fixture.folder.display());
     }
 }
 
-/// Text that stops anywhere has all that came before what it stops in.
+/// Text that stops anywhere has everything before the record in which it stops.
 #[test]
 fn a_text_may_stop_at_any_byte() {
-    // A transcript tells of the session as a whole first; its own tests cut it.
+    // A transcript begins with facts about the whole session; its own tests cut it.
     let is_text = |it: &Fixture| it.kind() == Kind::Text && it.format.name != "transcript";
     for fixture in all().into_iter().filter(is_text) {
         let whole = fixture.cut(fixture.main.len()).files.remove(0).1;

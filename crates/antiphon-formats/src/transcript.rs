@@ -1,9 +1,9 @@
 //! Transcripts of agent sessions as text (seed 001): `{time}-{role}[-{issue}].log`.
 //!
 //! A record is a line `[19:21:40] ASSISTANT` at the left edge, and the indented lines below it. The
-//! three writers that are known differ in their empty lines, which say nothing. A clock has no
-//! date: it comes from the header, and a day is added when the clock jumps back. Results name a
-//! call that the text has no id of, so calls and results are paired in their order.
+//! three known writers differ in their empty lines, which have no meaning. Times have no date: it
+//! comes from the header, and a day is added whenever the time of day goes back. Results name a
+//! call whose id is not in the text, so calls and results are paired in their order.
 
 mod record;
 mod write;

@@ -1,7 +1,8 @@
-//! Writing a session in a format of others, a piece at a time: a session may be longer than memory.
+//! Writes a session in another program's format, a piece at a time, because a session may be larger
+//! than memory.
 //!
-//! What a format has a place for is written there, in its own terms. What was written and is read
-//! again by our own readers is written the same once more.
+//! Whatever the format has a place for is written there, in its own terms. Writing what our own
+//! reader read from a written document gives the same document.
 
 use antiphon_model::{BodyError, Reading};
 use serde::Serialize;
@@ -10,24 +11,24 @@ use thiserror::Error;
 /// A piece of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Piece<'p> {
-    /// What holds values together: brackets, commas, names of ours.
+    /// What joins values: brackets, commas, names of members.
     Frame(&'p str),
-    /// A whole JSON value. All that was recorded stands in these.
+    /// A complete JSON value. Everything that was recorded is in one of these.
     Value(&'p str),
 }
 
-/// Writes a session; nothing, if nobody in it says anything. The text is what the session is called
-/// where it says nothing itself.
+/// Writes a session; nothing, if no agent in it says anything. The text is the session's name, if
+/// the session has none itself.
 pub type Writer = for<'t> fn(&Reading<'_>, &str, &'t mut Take<'t>) -> Result<(), WriteError>;
 
-/// Takes the pieces in order; false, if no more are wanted.
+/// Takes the pieces in order; returns `false` if no more are wanted.
 pub type Take<'t> = dyn FnMut(Piece<'_>) -> bool + 't;
 
 #[derive(Debug, Error)]
 pub enum WriteError {
     #[error(transparent)]
     Body(#[from] BodyError),
-    /// Whoever takes the pieces wants no more, and knows why.
+    /// The receiver of the pieces wants no more, and knows why.
     #[error("the rest was not wanted")]
     Stopped,
 }
@@ -35,7 +36,7 @@ pub enum WriteError {
 /// Where pieces go.
 pub(crate) struct Output<'t> {
     take: &'t mut Take<'t>,
-    /// Whether values are laid out over lines, for people.
+    /// Whether values are formatted over several lines, for people.
     is_pretty: bool,
 }
 
@@ -62,9 +63,9 @@ impl<'t> Output<'t> {
         self.give(Piece::Frame(text))
     }
 
-    /// A value that stands so many levels deep.
+    /// Writes a value that is this many levels deep.
     pub(crate) fn value(&mut self, value: &impl Serialize, depth: usize) -> Result<(), WriteError> {
-        // What was made here can be written: it has no keys but texts.
+        // Serialising cannot fail: all keys are texts.
         let text = match self.is_pretty {
             true => {
                 let text = serde_json::to_string_pretty(value).unwrap_or_default();
@@ -75,7 +76,7 @@ impl<'t> Output<'t> {
         self.give(Piece::Value(&text))
     }
 
-    /// The elements of a list, or the members of an object, begin so: each on its line.
+    /// Begins an element of a list or a member of an object, each on its own line.
     pub(crate) fn next(&mut self, is_first: &mut bool, depth: usize) -> Result<(), WriteError> {
         let comma = if std::mem::take(is_first) { "" } else { "," };
         match self.is_pretty {
@@ -84,7 +85,7 @@ impl<'t> Output<'t> {
         }
     }
 
-    /// A member that is not there for nothing.
+    /// Writes a member of an object.
     pub(crate) fn member(
         &mut self,
         name: &str,
@@ -101,7 +102,7 @@ impl<'t> Output<'t> {
         if self.is_pretty { format!("\"{name}\": ") } else { format!("\"{name}\":") }
     }
 
-    /// A list or an object that has something in it ends so.
+    /// Ends a list or an object that is not empty.
     pub(crate) fn close(&mut self, bracket: &str, depth: usize) -> Result<(), WriteError> {
         match self.is_pretty {
             true => self.frame(&format!("{}{bracket}", line(depth))),
@@ -110,7 +111,7 @@ impl<'t> Output<'t> {
     }
 }
 
-/// The end of a line, and the indentation of the next.
+/// An end of line, and the indentation of the next line.
 fn line(depth: usize) -> String {
     format!("\n{}", "  ".repeat(depth))
 }

@@ -9,8 +9,10 @@ use antiphon_model::{Bodies, BodyError, Place};
 
 use crate::{Log, regular};
 
-/// Views read bodies in the order of the log, so one block of what was read last serves most.
+/// Whoever reads in the order of the log is served from one block of what was read last.
 const BLOCK_BYTES: u64 = 64 << 10;
+/// Whoever jumps (to the lines of one agent among others') needs little of what stands around.
+const JUMP_BYTES: u64 = 4 << 10;
 
 /// Reads places in the segments of a log.
 #[derive(Debug)]
@@ -64,11 +66,39 @@ impl State {
             Some((stream, file)) if *stream == place.stream => file,
             open => &mut open.insert((place.stream, regular::open(path)?)).1,
         };
+        let end = self.block_offset + self.block.len() as u64;
+        let goes_on = self.block_stream == place.stream
+            && (self.block_offset..=end.saturating_add(JUMP_BYTES)).contains(&place.offset);
+        let wanted = if goes_on { BLOCK_BYTES } else { JUMP_BYTES };
         file.seek(SeekFrom::Start(place.offset))?;
         self.block.clear();
         self.block_stream = place.stream;
         self.block_offset = place.offset;
-        file.take(BLOCK_BYTES.max(u64::from(place.len))).read_to_end(&mut self.block)?;
+        file.take(wanted.max(u64::from(place.len))).read_to_end(&mut self.block)?;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_body_is_the_same_in_whatever_order_bodies_are_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log.jsonl");
+        let text: String = (0..40_000).map(|n| format!("{n:09}\n")).collect();
+        std::fs::write(&path, &text).unwrap();
+        let bodies = LogBodies { segments: vec![path], state: Mutex::default() };
+        let in_order = (0..40_000_u32).step_by(7);
+        let with_jumps = (0..40_000).map(|n| n * 7919 % 40_000);
+        for n in in_order.clone().chain(with_jumps).chain(in_order.rev()) {
+            let place = Place { offset: u64::from(n) * 10, len: 9, stream: 0 };
+            assert_eq!(bodies.read(place).unwrap(), format!("{n:09}"));
+        }
+        let long = Place { offset: 5, len: 300_000, stream: 0 };
+        assert_eq!(bodies.read(long).unwrap(), text[5..300_005]);
+        let beyond = Place { offset: 400_000 - 4, len: 9, stream: 0 };
+        assert!(matches!(bodies.read(beyond), Err(BodyError::Gone { .. })));
     }
 }

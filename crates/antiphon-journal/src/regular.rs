@@ -5,7 +5,7 @@
 //! without waiting, and what was opened, not what the name said before, decides whether it is read
 //! or written.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Component, Path, PathBuf};
 
@@ -71,6 +71,12 @@ pub fn is_within(path: &Path, folder: &Path) -> bool {
     resolve_within(path, folder).is_ok_and(|resolved| resolved.is_some())
 }
 
+/// Whether a path leads to a regular file in a folder, without any link below the folder: then
+/// [`open_within`] would open it. Nothing is opened.
+pub fn is_plainly_within(path: &Path, folder: &Path) -> bool {
+    without_links(path, folder).is_some_and(|it| it.is_file())
+}
+
 /// Whether a file was not opened because a link led out of its folder.
 pub fn leads_out(error: &io::Error) -> bool {
     error.get_ref().is_some_and(|error| error.is::<LeadsOut>())
@@ -85,22 +91,28 @@ struct LeadsOut;
 fn resolve_within(path: &Path, folder: &Path) -> io::Result<Option<PathBuf>> {
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     // Most are no links, and to resolve the whole path of each takes a call for every part of it.
-    if has_no_link(path, folder) {
+    if without_links(path, folder).is_some() {
         return Ok(Some(path.to_owned()));
     }
     let (path, folder) = (path.canonicalize()?, folder.canonicalize()?);
     Ok(path.starts_with(&folder).then_some(path))
 }
 
-/// Whether a path lies in the folder by its name, and no part of it below the folder is a link.
-fn has_no_link(path: &Path, folder: &Path) -> bool {
-    let Ok(below) = path.strip_prefix(folder) else { return false };
+/// What a path leads to that lies in the folder by its name, if no part of it below the folder is a
+/// link.
+fn without_links(path: &Path, folder: &Path) -> Option<Metadata> {
+    let below = path.strip_prefix(folder).ok()?;
     let mut at = folder.to_owned();
-    below.components().all(|part| {
+    let mut last = None;
+    for part in below.components() {
         at.push(part);
-        let is_plain = matches!(part, Component::Normal(_));
-        is_plain && at.symlink_metadata().is_ok_and(|it| !it.is_symlink())
-    })
+        let metadata = at.symlink_metadata().ok()?;
+        if metadata.is_symlink() || !matches!(part, Component::Normal(_)) {
+            return None;
+        }
+        last = Some(metadata);
+    }
+    last
 }
 
 fn open_with(path: &Path, refuses_links: bool) -> io::Result<File> {
@@ -161,6 +173,12 @@ mod tests {
         for name in ["folder", "pipe", "socket", "link to a pipe", "link to a device", "absent"] {
             assert!(open(&at(name)).is_err(), "{name}");
         }
+        for name in ["folder", "pipe", "socket", "link", "link to a pipe", "absent", ""] {
+            assert!(!is_plainly_within(&at(name), folder.path()), "{name}");
+        }
+        assert!(is_plainly_within(&at("file"), folder.path()));
+        assert!(!is_plainly_within(&at("file"), &at("folder")));
+        assert!(!is_plainly_within(&at("folder/../file"), folder.path()));
         assert_eq!(open(&at("absent")).unwrap_err().kind(), io::ErrorKind::NotFound);
         assert_eq!(open(&at("pipe")).unwrap_err().kind(), io::ErrorKind::InvalidInput);
     }

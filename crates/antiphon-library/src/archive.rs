@@ -62,7 +62,7 @@ use copy::Form;
 use copying::{Copying, How};
 pub(crate) use packs::{Incoming, Marks, PACKS, Packs};
 pub(crate) use settled::write_back;
-pub(crate) use sizes::{Sizes, is_fresh, size};
+pub(crate) use sizes::{Sizes, is_fresh, size, size_of};
 pub(crate) use small::{SMALL_BYTES_MAX, entry_of};
 use small::{make_session_folder, take_out};
 use state::State;

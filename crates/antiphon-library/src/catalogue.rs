@@ -7,24 +7,22 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
-use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::mpsc::Receiver;
 
-use antiphon_catalog::{Catalog, CatalogError, Change, Key, Row, Sqlite};
+use antiphon_catalog::{Catalog, CatalogError, Change, Key, Sqlite, Stamp};
 use antiphon_model::on_every_processor;
 use serde::Serialize;
 
 use crate::archive::Packs;
 use crate::damaged::{LeftOut, with_causes};
-use crate::stored::{CATALOG_FILE, Place, by_key, sessions_of};
+use crate::outbox::Outbox;
+use crate::stored::{CATALOG_FILE, Place, Places, by_key, sessions_of};
 use crate::{Store, StoredSession, indexed};
 
 /// So many events are written at once, and a session more.
 const EVENTS_AT_ONCE: usize = 40_000;
-/// So many sessions that were read may wait to be written.
-pub(crate) const WAITING: usize = 4;
 
 /// Is told how many sessions are done, of how many.
 pub type Progress<'a> = &'a (dyn Fn(usize, usize) + Sync);
@@ -35,8 +33,8 @@ pub struct Catalogue<'p> {
     catalog: Box<dyn Catalog>,
     is_in_memory: bool,
     progress: Progress<'p>,
-    /// What was there when it was last brought into step, if nothing had changed.
-    current: Option<(Vec<Place>, HashMap<Key, Row>)>,
+    /// Where sessions were when it was last brought into step, if it has all of them.
+    places: Option<Places>,
     /// The sessions that could not be read.
     failed: BTreeMap<Key, LeftOut>,
 }
@@ -95,8 +93,8 @@ impl Store {
         };
         let is_in_memory = opened.is_err();
         let catalog = Box::new(opened.or_else(|_| Sqlite::in_memory())?);
-        let (store, current, failed) = (self.clone(), None, BTreeMap::new());
-        Ok(Catalogue { store, catalog, is_in_memory, progress, current, failed })
+        let (store, places, failed) = (self.clone(), None, BTreeMap::new());
+        Ok(Catalogue { store, catalog, is_in_memory, progress, places, failed })
     }
 
     /// Takes what is not kept any more out of the catalogue, and out of one that was set aside.
@@ -175,11 +173,19 @@ impl Catalogue<'_> {
 
     /// Every session, the one that changed last first.
     pub fn sessions(&mut self) -> Result<Vec<StoredSession>, CatalogError> {
-        if let Some((places, rows)) = self.current.take() {
-            return Ok(sessions_of(places, rows));
-        }
         let rows = self.ask(|catalog| catalog.rows())?;
-        Ok(sessions_of(self.store.places(), by_key(rows)))
+        let places = self.places.take().unwrap_or_else(|| self.store.look());
+        Ok(sessions_of(places.all(), by_key(rows)))
+    }
+
+    /// Whether it has all sessions, and none of them was recorded.
+    pub(crate) fn has_copies_only(&self) -> bool {
+        self.places.as_ref().is_some_and(|places| !places.has_recordings())
+    }
+
+    /// Where all sessions are that it has, if those are all that are kept.
+    pub(crate) fn take_places(&mut self) -> Option<Places> {
+        self.places.take()
     }
 
     /// Sets the catalogue aside, because it is damaged, and makes it again.
@@ -208,23 +214,30 @@ impl Catalogue<'_> {
 
     /// Reads what is new or has changed, and drops what is gone.
     pub(crate) fn refresh(&mut self) -> Result<Refreshed, CatalogError> {
+        self.places = None;
         self.failed.clear();
-        self.current = None;
-        let known = by_key(self.catalog.rows()?);
-        let places = self.store.places();
-        let is_known =
-            |place: &&Place| known.get(&place.key).is_some_and(|row| row.stamp == place.stamp);
+        let looked = self.store.look();
+        let mark = looked.mark();
+        if self.catalog.mark()? == Some(mark) {
+            self.places = Some(looked);
+            return Ok(Refreshed::default());
+        }
+        let known: HashMap<Key, Stamp> = self.catalog.stamps()?.into_iter().collect();
+        let places = looked.all();
+        let is_known = |place: &&Place| known.get(&place.key) == Some(&place.stamp);
         if places.len() == known.len() && places.iter().all(|place| is_known(&place)) {
             // Whoever wrote last may have been interrupted. If nobody can write, nobody has to.
             if let Err(damaged @ CatalogError::Damaged(_)) = self.catalog.finish() {
                 return Err(damaged);
             }
-            self.current = Some((places, known));
+            self.set_mark(mark, looked);
             return Ok(Refreshed::default());
         }
         let stale: Vec<Place> = places.iter().filter(|it| !is_known(it)).cloned().collect();
         let mut known = known;
-        places.iter().for_each(|place| drop(known.remove(&place.key)));
+        for place in &places {
+            known.remove(&place.key);
+        }
         let gone: BTreeSet<Key> = known.into_keys().collect();
         let gone: Vec<Change> = gone.into_iter().map(Change::Remove).collect();
         let removed = gone.len();
@@ -233,36 +246,47 @@ impl Catalogue<'_> {
             if removed > 0 {
                 self.catalog.finish()?;
             }
+            self.set_mark(mark, looked);
             return Ok(Refreshed { removed, ..Refreshed::default() });
         }
         let (progress, store) = (self.progress, self.store.clone());
-        let (sender, records) = sync_channel(WAITING);
+        let (outbox, records) = Outbox::new();
         let done = AtomicUsize::new(0);
         let read = move || {
             on_every_processor(&stale, |_, place| {
                 let change = change(&store, place);
                 progress(done.fetch_add(1, Ordering::Relaxed) + 1, stale.len());
-                // Nobody takes it who has failed to write the ones before.
-                match sender.send(change) {
-                    Ok(()) => ControlFlow::Continue(()),
-                    Err(_) => ControlFlow::Break(()),
-                }
+                outbox.put(change)
             });
         };
         let written = std::thread::scope(|scope| {
             scope.spawn(read);
             self.write_all(records)
         });
-        Ok(Refreshed { removed, ..written? })
+        let written = written?;
+        if written.failed == 0 {
+            self.set_mark(mark, looked);
+        }
+        Ok(Refreshed { removed, ..written })
+    }
+
+    /// Notes that it has all sessions, as they were at these places. If that cannot be written,
+    /// whoever asks next compares them.
+    fn set_mark(&mut self, mark: u64, places: Places) {
+        let _ = self.catalog.set_mark(mark);
+        self.places = Some(places);
     }
 
     // It takes the receiver along: whoever still reads stops when nothing is written any more.
     #[expect(clippy::needless_pass_by_value, reason = "see above")]
-    pub(crate) fn write_all(&mut self, records: Receiver<Read>) -> Result<Refreshed, CatalogError> {
+    pub(crate) fn write_all(
+        &mut self,
+        records: Receiver<Vec<Read>>,
+    ) -> Result<Refreshed, CatalogError> {
         let mut refreshed = Refreshed::default();
         let mut changes = Vec::new();
         let mut events = 0;
-        for change in &records {
+        for change in records.iter().flatten() {
             let change = match change {
                 Ok(change) => change,
                 Err((key, left_out)) => {

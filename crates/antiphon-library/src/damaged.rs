@@ -20,7 +20,7 @@ use crate::annotations;
 use crate::archive::{self, Damage, Depth, Packs, replace};
 use crate::store::make_folders;
 
-const DAMAGED: &str = "damaged";
+pub(crate) const DAMAGED: &str = "damaged";
 
 /// A session that an answer lacks, or has only in part.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

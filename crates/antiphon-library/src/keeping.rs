@@ -1,11 +1,9 @@
 //! Keeping what is new on this machine, and taking it into the catalogue at once.
 
-use std::sync::mpsc::{SyncSender, sync_channel};
-
 use antiphon_catalog::Change;
 
-use crate::catalogue::{Read, WAITING};
 use crate::indexed::record_of;
+use crate::outbox::Outbox;
 use crate::stored::Place;
 use crate::sync::{Round, Sink};
 use crate::{Environment, Store, Synced};
@@ -22,9 +20,9 @@ impl Store {
         let round = Round::begin(self, environment, agent);
         // What is at hand is read at once. If that fails, whoever asks next does it.
         let mut catalogue = self.catalogue_as_is(each).ok();
-        let (sender, records) = sync_channel(WAITING);
+        let (outbox, records) = Outbox::new();
         let kept = std::thread::scope(|scope| {
-            let indexing = Indexing(sender);
+            let indexing = Indexing(outbox);
             let keeping = scope.spawn(move || round.keep(&indexing, each));
             match &mut catalogue {
                 Some(catalogue) => drop(catalogue.write_all(records)),
@@ -37,14 +35,14 @@ impl Store {
 }
 
 /// Makes records of sessions that were copied, for whoever writes them.
-struct Indexing(SyncSender<Read>);
+struct Indexing(Outbox);
 
 impl Sink for Indexing {
     fn kept(&self, place: &Place, name: &str, files: Vec<(String, Vec<u8>)>) {
         let record = record_of(place, name, files);
         if let Some(record) = record {
-            // Nobody takes it who has failed to write the ones before.
-            let _ = self.0.send(Ok(Change::Replace(Box::new(record))));
+            // What nobody writes down now is written by whoever asks next.
+            let _ = self.0.put(Ok(Change::Replace(Box::new(record))));
         }
     }
 }

@@ -17,6 +17,7 @@ mod list;
 mod listed;
 mod machine;
 mod opened;
+mod outbox;
 mod recording;
 mod restore;
 mod scan;

@@ -1,11 +1,11 @@
 //! The list of what is kept, and what it cost.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
-use antiphon_catalog::{CatalogError, Key, SessionQuery, SessionSort, Summary};
+use antiphon_catalog::{CatalogError, Key, Row, SessionQuery, SessionSort, Summary};
 use antiphon_views::{Group, Prices, Totals};
 
-use crate::catalogue::Progress;
+use crate::catalogue::{Catalogue, Progress};
 use crate::texts::KeptTexts;
 use crate::{LeftOut, StatsReport, Store, StoredSession};
 
@@ -21,22 +21,31 @@ pub struct Listed {
 /// The sessions that were asked for, and those that could not be read or are damaged.
 #[derive(Debug, Clone, Default)]
 pub struct List {
+    /// The first of them.
     pub sessions: Vec<Listed>,
+    /// What all of them call themselves, in no order.
+    pub ids: Vec<Box<str>>,
     pub left_out: Vec<LeftOut>,
 }
 
 impl Store {
-    /// The sessions that are wanted, in an order. `status` is the word for how they stand now, if
-    /// that matters: no catalogue knows whether somebody still writes.
+    /// The first sessions that are wanted, in an order. `status` is the word for how they stand
+    /// now, if that matters: no catalogue knows whether somebody still writes.
     pub fn list(
         &self,
         query: &SessionQuery,
         status: Option<&str>,
         sort: SessionSort,
+        limit: usize,
         progress: Progress<'_>,
     ) -> Result<List, CatalogError> {
         let mut catalogue = self.catalogue(progress)?;
         let damaged = self.damaged();
+        if status.is_none()
+            && let Some(list) = page(&mut catalogue, &damaged, query, sort, limit)?
+        {
+            return Ok(list);
+        }
         let sessions = catalogue.sessions()?;
         let texts = KeptTexts::new(self, &sessions);
         let summaries: Vec<&Summary> = sessions.iter().map(|session| &session.summary).collect();
@@ -54,7 +63,9 @@ impl Store {
         if let Some(status) = status {
             sessions.retain(|it| it.session.standing().status.as_str() == status);
         }
-        Ok(List { sessions, left_out: catalogue.left_out() })
+        let ids = sessions.iter().map(|it| it.session.session_id.as_str().into()).collect();
+        sessions.truncate(limit);
+        Ok(List { sessions, ids, left_out: catalogue.left_out() })
     }
 
     /// Counts every request once, by the catalogue's prices or by others. Says what sessions could
@@ -71,4 +82,27 @@ impl Store {
         let stats = catalogue.ask(|catalog| catalog.stats(&summaries, group, prices))?;
         Ok(StatsReport::of_kept(stats, &sessions, catalogue.left_out()))
     }
+}
+
+/// The list as the catalogue alone can tell it; nothing, where what is recorded may be a part of
+/// what is copied, or texts have to be read.
+fn page(
+    catalogue: &mut Catalogue<'_>,
+    damaged: &BTreeMap<Key, LeftOut>,
+    query: &SessionQuery,
+    sort: SessionSort,
+    limit: usize,
+) -> Result<Option<List>, CatalogError> {
+    if !catalogue.has_copies_only() || query.tool.is_some() || query.file.is_some() {
+        return Ok(None);
+    }
+    let page = catalogue.ask(|catalog| catalog.page(query, sort, limit))?;
+    let Some(places) = catalogue.take_places() else { return Ok(None) };
+    let listed = |(row, totals): (Row, Totals)| {
+        let is_damaged = damaged.contains_key(&row.key);
+        let session = StoredSession::of_row(&places.find(&row.key)?, row)?;
+        Some(Listed { session, totals, is_damaged })
+    };
+    let sessions = page.rows.into_iter().filter_map(listed).collect();
+    Ok(Some(List { sessions, ids: page.ids, left_out: catalogue.left_out() }))
 }

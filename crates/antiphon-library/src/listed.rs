@@ -2,14 +2,12 @@
 
 use std::ops::Not;
 
-use antiphon_catalog::Origin;
+use antiphon_catalog::{Origin, TITLE_WIDTH};
 use antiphon_model::{Standing, Status, StatusRule, Timestamp};
 use antiphon_views::{CostBasis, Usd, clip};
 use serde::Serialize;
 
 use crate::{Listed, StoredSession};
-
-const TITLE_WIDTH: usize = 60;
 
 /// A session that is kept.
 #[derive(Debug, Serialize)]

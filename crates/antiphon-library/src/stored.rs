@@ -6,8 +6,9 @@
 mod digest;
 mod find;
 mod part;
+mod places;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -17,11 +18,12 @@ use antiphon_model::Timestamp;
 use antiphon_sources::list;
 
 use crate::Store;
-use crate::archive::{Copies, Packs};
+use crate::archive::Copies;
 
 pub use digest::StoredSession;
 pub(crate) use digest::{title_of_file, title_of_log};
 pub use find::Found;
+pub(crate) use places::Places;
 
 /// The name of the catalogue's file in the store.
 pub(crate) const CATALOG_FILE: &str = "catalog.sqlite";
@@ -47,15 +49,16 @@ impl Place {
     /// Of a session that was packed then; the number is another one when its files are.
     pub(crate) fn packed(folder: PathBuf, key: Key, agent: &str, millis: u64, hash: u64) -> Self {
         let changed_at = Timestamp::from_millis(i64::try_from(millis).unwrap_or(i64::MAX));
-        let stamp = Stamp::new(format!("{VERSION}.{READERS} packed {millis} {hash:x}"));
+        let stamp = Stamp::new(&format!("{VERSION}.{READERS} packed {millis} {hash:x}"));
         let agent = Some(agent.to_owned());
         Self { key, origin: Origin::Archived, folder, changed_at, stamp, agent }
     }
 
     /// What is said of it before it is read, in the catalogue's words.
     pub(crate) fn subject<'a>(&'a self, name: &'a str, format: &'a str) -> Subject<'a> {
-        let Self { key, origin, stamp, agent, .. } = self;
-        Subject { key, origin: *origin, stamp, name, agent: agent.as_deref(), format }
+        let Self { key, origin, stamp, changed_at, agent, .. } = self;
+        let (origin, stamp, changed_at) = (*origin, *stamp, *changed_at);
+        Subject { key, origin, stamp, changed_at, name, agent: agent.as_deref(), format }
     }
 
     /// What it is called, where the session does not say so.
@@ -119,28 +122,7 @@ impl Store {
 
     /// The sessions' places, in the same order.
     pub(crate) fn places(&self) -> Vec<Place> {
-        let recorded = list(&self.root().join("sessions")).into_iter().filter_map(recorded);
-        let archive = self.root().join("archive");
-        let packs = Packs::of(self.root());
-        let (mut places, mut own): (Vec<Place>, BTreeSet<Key>) =
-            (recorded.collect(), BTreeSet::new());
-        for folder in list(&archive).iter().flat_map(|agent| list(agent)) {
-            let Some(key) = Key::of_folder(&folder) else { continue };
-            if packs.has(&key) {
-                // Where it is taken out just now, the pack counts.
-                if Copies::at(&folder).packed().is_some() {
-                    continue;
-                }
-                own.insert(key);
-            }
-            places.extend(archived(&folder));
-        }
-        for it in packs.sessions().filter(|it| !own.contains(&it.key)) {
-            let folder = archive.join(it.agent).join(it.key.as_str());
-            places.push(Place::packed(folder, it.key, it.agent, it.time, it.hash));
-        }
-        places.sort_by(|a, b| b.changed_at.cmp(&a.changed_at).then_with(|| a.key.cmp(&b.key)));
-        places
+        self.look().all()
     }
 }
 
@@ -214,7 +196,7 @@ fn state(file: &Path) -> Option<(Timestamp, Stamp)> {
     let changed_at = Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX));
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     let stamp = format!("{VERSION}.{READERS} {name} {} {}", metadata.len(), since.as_nanos());
-    Some((changed_at, Stamp::new(stamp)))
+    Some((changed_at, Stamp::new(&stamp)))
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 //! Where an agent keeps its sessions is the format's to say ([`antiphon_formats::Kept`]). A session
 //! whose files have the sizes and times that they had when it was last copied is not opened.
 
+mod before;
 mod disks;
 mod keep;
 mod packing;
@@ -23,6 +24,7 @@ use antiphon_sources::{Error, Nearby};
 use crate::archive::{Copied, Incoming, PACKS, Packs, STAMP_FILE, Sizes, called};
 use crate::stored::{Place, archived};
 use crate::{Environment, Store};
+use before::Before;
 use packing::Packing;
 use settle::{Settling, Waiting};
 use sources::{Found, Wanted, is_sub_agents, look, one_of_each};
@@ -83,6 +85,9 @@ struct Taken(Mutex<BTreeSet<PathBuf>>);
 
 impl Taken {
     fn add(&self, files: &Sizes) {
+        if files.is_empty() {
+            return;
+        }
         let mut taken = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         taken.extend(files.keys().cloned());
     }
@@ -202,9 +207,9 @@ impl<'a> Round<'a> {
         let taken = Taken::default();
         let done = AtomicUsize::new(0);
         let (settling, nearby) = (Settling::default(), Nearby::default());
-        let packing = Packing::new(store);
+        let (packing, before) = (Packing::new(store), Before::of(store));
         on_every_processor(&sources, |_, wanted| {
-            let mut outcome = store.keep(wanted, &nearby, &taken);
+            let mut outcome = store.keep(wanted, &before, &nearby, &taken);
             if let Ok(Outcome::Kept(kept)) = &mut outcome {
                 kept.hand_on(&wanted.source.session_id, sink);
                 kept.incoming.take().into_iter().for_each(|it| packing.add(it));

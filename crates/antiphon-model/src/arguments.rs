@@ -1,4 +1,4 @@
-//! A call's arguments: in a line that a person can read, and by name.
+//! A call's arguments: as a line that a person can read, and by name.
 
 use crate::{BodyError, CallIx, Reading, json};
 
@@ -8,7 +8,7 @@ const VALUE_CHARS: usize = 48;
 const ARGUMENTS_MAX: usize = 6;
 
 /// `name: "Jack", system_prompt: "You work in HR…"` from raw arguments, which are JSON, or a string
-/// that holds JSON, or neither.
+/// that contains JSON, or neither.
 pub fn short_arguments(raw: &str) -> String {
     let inner = json::text(raw);
     let object = inner.as_deref().unwrap_or(raw);
@@ -46,10 +46,10 @@ fn clip(text: &str) -> String {
     words
 }
 
-/// A call's arguments, to be asked by name.
+/// A call's arguments, accessible by name.
 #[derive(Debug)]
 pub struct Arguments {
-    /// JSON, or whatever text the tool was given.
+    /// JSON, or any other text that the tool was given.
     text: String,
 }
 
@@ -64,12 +64,12 @@ impl Arguments {
         Ok(Self { text })
     }
 
-    /// All of them, without the quotes in which some writers put them.
+    /// All of them; if they are a string, its content.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// The argument of that name, as it stands.
+    /// The raw argument of that name.
     pub fn raw(&self, name: &str) -> Option<&str> {
         json::member(&self.text, name)
     }
@@ -79,7 +79,7 @@ impl Arguments {
         self.raw(name).and_then(json::text).map(std::borrow::Cow::into_owned)
     }
 
-    /// The first of several that is a text.
+    /// The first of these arguments that is a text.
     pub fn any_text(&self, names: &[&str]) -> Option<String> {
         names.iter().find_map(|name| self.text(name))
     }

@@ -1,6 +1,6 @@
-//! Bodies: texts and JSON values that stand in the source and are read only when somebody looks.
+//! Bodies: texts and JSON values that stay in the source and are read only when needed.
 //!
-//! While a line is decoded its bodies are borrowed from it. Once folded only their places stay,
+//! While a line is decoded its bodies are borrowed from it. Once folded only their places are kept,
 //! so a session is small however much was said in it.
 
 use serde::Serialize;
@@ -8,7 +8,7 @@ use thiserror::Error;
 
 use crate::Json;
 
-/// Where a value stands in the decoded stream of its source.
+/// Where a value is in the decoded stream of its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Place {
@@ -21,7 +21,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// The place of something that is not there. No JSON value is empty.
+    /// The place of something that is absent. No JSON value is empty.
     pub const NONE: Self = Self { offset: 0, len: 0, stream: 0 };
 
     pub fn is_none(self) -> bool {
@@ -29,10 +29,10 @@ impl Place {
     }
 }
 
-/// A raw JSON value, borrowed from its line, that knows where it stands.
+/// A raw JSON value, borrowed from its line, with its place.
 ///
-/// Whoever makes one vouches that it is JSON: it goes into a log as it is. A reader takes parts of
-/// lines that it has parsed, and a program takes a [`Json`].
+/// Its creator guarantees that it is JSON, because it goes into a log as it is. A reader takes
+/// parts of lines that it has parsed, and a program uses a [`Json`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Body<'a> {
     pub json: &'a str,
@@ -40,18 +40,18 @@ pub struct Body<'a> {
 }
 
 impl<'a> Body<'a> {
-    /// The body of a value that stands nowhere yet.
+    /// The body of a value that has no place yet.
     pub fn of(json: &'a Json) -> Self {
         Self { json: json.as_str(), place: Place::NONE }
     }
 }
 
-/// Gives the bytes of a place back, as text. Implementations replace what is not UTF-8. Several
-/// threads may ask at once: a server answers many readers of one session.
+/// Returns the bytes of a place as text. Implementations replace what is not UTF-8. Several threads
+/// may ask at once: a server answers many readers of one session.
 pub trait Bodies: Send + Sync {
     fn read(&self, place: Place) -> Result<String, BodyError>;
 
-    /// All bytes of a stream, where they are at hand.
+    /// All bytes of a stream, if they are in memory.
     fn stream(&self, _number: u32) -> Option<&[u8]> {
         None
     }
@@ -71,7 +71,7 @@ pub enum BodyError {
     },
 }
 
-/// Streams that are already in memory: for tests, samples and what arrives over a pipe.
+/// Streams that are in memory: for tests, samples and what arrives over a pipe.
 #[derive(Debug, Default, Clone)]
 pub struct MemoryBodies {
     streams: Vec<Vec<u8>>,

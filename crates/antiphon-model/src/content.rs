@@ -4,16 +4,15 @@ use std::borrow::Cow;
 
 use crate::json;
 
-/// Whether a raw content holds nothing to read: absent, null, an empty string or list.
+/// Whether a raw content has nothing to read: absent, null, an empty string or list.
 pub fn is_blank(raw: &str) -> bool {
     matches!(raw, "" | "null" | "\"\"" | "[]" | "{}")
 }
 
-/// The words of a raw content, for a person.
+/// The text of a raw content, for a person.
 ///
-/// A string is its text. Of a list of parts the texts are joined by newlines, and every other part
-/// is named by its type in brackets; so is a part that stands alone. Anything else is shown as the
-/// JSON it is.
+/// A string is its text. For a list of parts the texts are joined by newlines, and every other part
+/// is named by its type in brackets; so is a single part. Anything else is shown as the JSON it is.
 pub fn plain_text(raw: &str) -> Cow<'_, str> {
     match raw.as_bytes().first() {
         Some(b'"') => json::text(raw).unwrap_or(Cow::Borrowed(raw)),
@@ -30,7 +29,7 @@ fn parts_text(raw: &str) -> Option<String> {
         lines.push(match part.as_bytes().first() {
             Some(b'{') => part_text(part),
             Some(b'"') => json::text(part).unwrap_or_default(),
-            // A list within a list is no part; it is shown as it is, however deep it goes.
+            // A list within a list is not a part; it is shown as it is, however deep it is.
             _ => Cow::Borrowed(part),
         });
     })
@@ -44,7 +43,7 @@ fn part_text(part: &str) -> Cow<'_, str> {
     }
     match json::member(part, "type").and_then(json::text) {
         Some(kind) => Cow::Owned(format!("[{kind}]")),
-        // Some services give a thought a subject and a description.
+        // Some APIs give a thought a subject and a description.
         None => json::member(part, "description")
             .and_then(json::text)
             .filter(|_| json::member(part, "subject").is_some())

@@ -1,8 +1,8 @@
 //! One event: a fact, decoded from its line and borrowing from it.
 //!
-//! The envelope (ids, roles, links) is decoded; bodies (what was said, arguments, results) stay
-//! raw. The table of events and fields is in `docs/format.md`; [`wire`] knows their spellings,
-//! those of the seed project's dialects included.
+//! The envelope (ids, roles, links) is decoded; bodies (contents, arguments, results) stay raw. The
+//! table of events and fields is in `docs/format.md`; [`wire`] knows their names, including those
+//! of the seed project's dialects.
 
 mod fingerprint;
 mod make;
@@ -15,17 +15,17 @@ use crate::{Body, ContextAction, Place, Problem, Role, Timestamp, Usage};
 
 pub use wire::decode;
 
-/// A decoded string; borrowed where the line holds it without escapes.
+/// A decoded string; borrowed if the line contains it without escapes.
 pub(crate) type Text<'a> = Cow<'a, str>;
 
-/// A line of a source, as a reader hands it to a decoder.
+/// A line of a source, as a reader passes it to a decoder.
 #[derive(Debug, Clone, Copy)]
 pub struct Line<'a> {
     pub text: &'a str,
     /// From 1, within its stream.
     pub number: u64,
     pub place: Place,
-    /// Where the members end that make up the event. What follows was checked by the reader.
+    /// Where the members of the event end. What follows was checked by the reader.
     members_end: usize,
 }
 
@@ -44,7 +44,7 @@ impl<'a> Line<'a> {
         self.members_end < self.text.len()
     }
 
-    /// The text up to the seal: an object that lacks its end, if there is one.
+    /// The text up to the seal: an object without its end, if there is a seal.
     fn members(&self) -> &'a str {
         self.text.get(..self.members_end).unwrap_or(self.text)
     }
@@ -72,7 +72,7 @@ pub struct Event<'a> {
     pub line: u64,
     pub place: Place,
     pub kind: EventKind<'a>,
-    /// Facts for which the log has no name: an object, kept word for word.
+    /// Facts for which the log has no name: an object, kept verbatim.
     pub extra: Option<Body<'a>>,
     /// What was odd about the line without making it unreadable.
     pub problems: Vec<Problem>,
@@ -103,7 +103,7 @@ pub struct Message<'a> {
     pub agent: Text<'a>,
     pub role: Role,
     pub content: Option<Body<'a>>,
-    /// What follows the content, where a source keeps a message in several pieces.
+    /// Further content, if a source keeps a message in several pieces.
     pub more_content: Vec<Body<'a>>,
     /// An agent's id, `external` or `system`.
     pub source: Option<Text<'a>>,
@@ -117,18 +117,18 @@ pub struct Message<'a> {
     pub model: Option<Text<'a>>,
     pub request_id: Option<Text<'a>>,
     pub usage: Option<Usage>,
-    /// Whether the source tells only a part of what the request used.
+    /// Whether the source reports only a part of the request's tokens.
     pub usage_partial: bool,
-    /// What the source itself says that the request cost.
+    /// The cost of the request as the source itself declares it.
     pub cost_usd: Option<f64>,
     pub reasoning: Option<Body<'a>>,
     pub cause: Vec<Text<'a>>,
-    /// The entry before this one, where that is not the line before (a branch).
+    /// The entry before this one, if that is not the line before (a branch).
     pub previous_id: Option<Text<'a>>,
     pub is_error: Option<bool>,
     pub started_at: Option<Timestamp>,
     pub duration_ms: Option<u64>,
-    /// A result's structured twin.
+    /// The result in structured form.
     pub result: Option<Body<'a>>,
     pub context_contribution: Option<Body<'a>>,
     pub subagent_info: Option<Body<'a>>,
@@ -143,12 +143,12 @@ pub struct Message<'a> {
 pub struct ToolCall<'a> {
     pub id: Text<'a>,
     pub name: Text<'a>,
-    /// The arguments: JSON, or a string that holds JSON, or neither.
+    /// The arguments: JSON, or a string that contains JSON, or neither.
     pub arguments: Option<Body<'a>>,
     pub category: Option<Text<'a>>,
     pub description: Option<Text<'a>>,
     pub raw_command: Option<Text<'a>>,
-    /// When it was made, where that is later than its message.
+    /// When it was made, if that is later than its message.
     pub started_at: Option<Timestamp>,
 }
 
@@ -159,14 +159,15 @@ pub struct Agent<'a> {
     pub name: Option<Text<'a>>,
     pub language_model: Option<Text<'a>>,
     pub parent_id: Option<Text<'a>>,
-    /// The call that made the agent.
+    /// The call that created the agent.
     pub tool_call_id: Option<Text<'a>>,
     pub cause: Vec<Text<'a>>,
     pub agent_type: Option<Text<'a>>,
     pub adapter_id: Option<Text<'a>>,
     pub flavor: Option<Text<'a>>,
     pub task: Option<Body<'a>>,
-    /// By which rule a reader inferred `parent_id` and `tool_call_id`; none if they were said.
+    /// The rule by which a reader inferred `parent_id` and `tool_call_id`; `None` if they were
+    /// recorded.
     pub rule: Option<crate::Rule>,
 }
 
@@ -196,7 +197,7 @@ pub struct SessionStarted<'a> {
     pub issue: Option<Text<'a>>,
     pub run_id: Option<Text<'a>>,
     pub task_id: Option<Text<'a>>,
-    /// Who was there at the beginning, in a session that a program of ours runs.
+    /// The agents at the beginning of a session that a program of ours runs.
     pub cast: Option<Body<'a>>,
     /// Where the session branched off another: `{session_id, message_id}`.
     pub forked_from: Option<Body<'a>>,
@@ -234,7 +235,7 @@ pub struct ContextEdited<'a> {
     pub summary_ref: Option<Text<'a>>,
 }
 
-/// `fragment`: text that stands in no transcript; or `output`, if a recorded command printed it.
+/// `fragment`: text that is in no transcript; or `output`, if a recorded command printed it.
 #[derive(Debug, Clone, Default, Hash)]
 pub struct Fragment<'a> {
     pub agent: Option<Text<'a>>,
@@ -250,14 +251,14 @@ pub struct Printed<'a> {
     pub stream: Option<Text<'a>>,
     /// How often in a row, if more than once.
     pub times: Option<u64>,
-    /// Whether it is a line of JSON (`record`) and no text (`content`).
+    /// Whether it is a line of JSON (`record`) and not text (`content`).
     pub is_record: bool,
 }
 
 /// `annotation`: it points at calls, and never changes them.
 #[derive(Debug, Clone, Hash)]
 pub struct Annotation<'a> {
-    /// Whose calls it is about; the session's, if nobody's.
+    /// The agent whose calls it is about; `None` for the session's.
     pub agent: Option<Text<'a>>,
     /// What it says: an object.
     pub annotation: Body<'a>,
@@ -269,7 +270,7 @@ pub struct Loss<'a> {
     pub count: Option<u64>,
     /// Lines that were copied although they are not as they were written.
     pub changed: Option<u64>,
-    /// Lines that were written once more, behind a file that could not be synced.
+    /// Lines that were written again, after a file could not be synced.
     pub rewritten: Option<u64>,
     pub reason: Option<Text<'a>>,
     pub damage: Option<Body<'a>>,
@@ -277,12 +278,12 @@ pub struct Loss<'a> {
     pub rest: Option<Body<'a>>,
 }
 
-/// An event that we do not know, kept word for word.
+/// An event of an unknown type, kept verbatim.
 #[derive(Debug, Clone, Hash)]
 pub struct Unknown<'a> {
     pub event_type: Text<'a>,
     pub agent: Option<Text<'a>>,
-    /// The record itself, all of it.
+    /// The whole record.
     pub raw: Option<Body<'a>>,
 }
 

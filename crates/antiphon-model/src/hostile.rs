@@ -1,7 +1,7 @@
-//! Recorded text is hostile: which characters a terminal, a page or the eye could be fooled by.
+//! Characters in recorded text that could fool a terminal, a page or the eye.
 
 /// Controls (C0, DEL, C1), line and paragraph separators, bidirectional controls, invisible
-/// characters, and the tag block. Joiners are not among them: scripts and emoji need them.
+/// characters, and the tag block. Joiners are allowed: scripts and emoji need them.
 pub fn is_dangerous(c: char) -> bool {
     matches!(c,
         '\0'..='\u{1f}'

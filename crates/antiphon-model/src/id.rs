@@ -1,11 +1,11 @@
-//! Ids. What a log calls its messages, agents and calls are open strings; inside a folded session
-//! they are positions.
+//! Ids. In a log the ids of messages, agents and calls are arbitrary strings; inside a folded
+//! session they are positions.
 
 use std::fmt;
 
 use serde::Serialize;
 
-/// A string id as it stands in the log. One type each, so that a call is never taken for an agent.
+/// A string id in the log. One type each, so that a call is never mistaken for an agent.
 macro_rules! string_id {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
@@ -36,7 +36,7 @@ string_id!(
     MessageId
 );
 string_id!(
-    /// `agent_id`: whose transcript a message stands in.
+    /// `agent_id`: the agent whose transcript contains a message.
     AgentId
 );
 string_id!(
@@ -60,7 +60,7 @@ macro_rules! position {
                 self.0 as usize
             }
 
-            /// The position of the next thing to be pushed, if there is room for it.
+            /// The position of the next element to be pushed, if there is room for it.
             #[allow(dead_code, reason = "agents take their position from their id's number")]
             pub(crate) fn next(len: usize) -> Option<Self> {
                 u32::try_from(len).ok().filter(|&n| n < 1 << 30).map(Self)

@@ -1,4 +1,4 @@
-//! Raw JSON text: what can be had from a value without building a tree of it.
+//! Raw JSON text: what can be read from a value without building a tree of it.
 //!
 //! Values come from hostile files. Nothing here recurses on their nesting, allocates by their
 //! width, or refuses a lone surrogate.
@@ -19,7 +19,7 @@ pub use value::Json;
 
 /// The text of a JSON string; `None` for any other value.
 ///
-/// A lone surrogate, which no Rust string can hold, is shown as U+FFFD; the raw value keeps it.
+/// A lone surrogate, which no Rust string can contain, becomes U+FFFD; the raw value keeps it.
 pub fn text(raw: &str) -> Option<Cow<'_, str>> {
     Some(inner_text(raw.strip_prefix('"')?.strip_suffix('"')?))
 }
@@ -32,8 +32,8 @@ pub(crate) fn inner_text(inner: &str) -> Cow<'_, str> {
     }
 }
 
-/// A string's text, or a number's or word's own characters: ids are open, and some writers count.
-/// `null` is no text.
+/// A string's text, or the characters of a number or word: ids are arbitrary, and some writers use
+/// numbers. `null` is no text.
 pub fn word(raw: &str) -> Option<Cow<'_, str>> {
     match raw.as_bytes().first()? {
         b'"' => text(raw),
@@ -43,7 +43,7 @@ pub fn word(raw: &str) -> Option<Cow<'_, str>> {
     }
 }
 
-/// Why a text is not what it should be.
+/// Why a text is not the expected JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum NotJson {
     #[error("{0}")]
@@ -61,7 +61,7 @@ impl NotJson {
         let Err(error) = serde_json::from_str::<serde::de::IgnoredAny>(text) else {
             return Self::OtherType(wanted);
         };
-        // The text is one line; its number is the caller's to tell.
+        // The text is one line; only the caller knows its number.
         let reason = error.to_string();
         let reason = reason.split(" at line ").next().unwrap_or_default();
         match error.is_eof() {
@@ -88,13 +88,14 @@ pub fn check(text: &str) -> Result<(), SyntaxError> {
     Err(SyntaxError { line: error.line(), column: error.column(), reason })
 }
 
-/// Calls `each` with the members of a JSON object, in order, values raw. Repeated keys come again.
-/// An object that turns out to be malformed has been told up to there.
+/// Calls `each` with the members of a JSON object, in order, with raw values. Repeated keys come
+/// again. For a malformed object, `each` is called up to the error.
 pub fn members<'a>(raw: &'a str, mut each: impl FnMut(&str, &'a str)) -> Result<(), NotJson> {
     raw_members(raw, |_, key, value| each(key, value))
 }
 
-/// The same, with each key also as it stands between its quotes: text cannot hold all of them.
+/// Like [`members()`], with each key also in its raw form between the quotes, which text cannot
+/// always represent.
 pub fn raw_members<'a>(
     raw: &'a str,
     mut each: impl FnMut(&'a str, &str, &'a str),
@@ -115,8 +116,8 @@ pub fn split_object(text: &str) -> Option<(&str, &str)> {
     Some((object, text.get(object.len()..)?))
 }
 
-/// The last member of that name, raw: where a key is repeated the last one counts, as in Python
-/// and JavaScript.
+/// The last member of that name, raw: of a repeated key the last one counts, as in Python and
+/// JavaScript.
 pub fn member<'a>(raw: &'a str, name: &str) -> Option<&'a str> {
     let mut found = None;
     members(raw, |key, value| {
@@ -143,7 +144,7 @@ pub fn compact(raw: &str) -> String {
     out
 }
 
-/// Where the string ends that a text begins with: behind its closing quote.
+/// The end of the string that a text begins with, after its closing quote.
 pub fn end_of_string(text: &str) -> usize {
     let bytes = text.as_bytes();
     let mut at = 1;
@@ -156,8 +157,8 @@ pub fn end_of_string(text: &str) -> usize {
     text.len()
 }
 
-/// Writes `text` as a JSON string. The three characters on which other programs split lines
-/// (U+0085, U+2028, U+2029) are escaped along with what JSON itself demands.
+/// Writes `text` as a JSON string. The three characters at which other programs split lines
+/// (U+0085, U+2028, U+2029) are escaped in addition to what JSON itself requires.
 pub fn push_string(out: &mut String, text: &str) {
     out.push('"');
     let mut rest = text;
@@ -183,8 +184,8 @@ pub fn push_string(out: &mut String, text: &str) {
     out.push('"');
 }
 
-/// Copies a raw value, or a key without its quotes, with the three line separators escaped. They
-/// stand only in strings; line ends only between tokens, where a space does as well.
+/// Copies a raw value, or a key without its quotes, with the three line separators escaped, which
+/// occur only in strings. Line ends occur only between tokens, and become spaces.
 pub fn push_on_one_line(out: &mut String, value: &str) {
     let suspicious = |byte: u8| matches!(byte, b'\n' | b'\r' | 0xC2 | 0xE2);
     if memchr::memchr2(b'\n', b'\r', value.as_bytes()).is_none()
@@ -209,8 +210,8 @@ pub fn push_on_one_line(out: &mut String, value: &str) {
     out.push_str(rest);
 }
 
-/// Bytes that may have to be escaped: controls, quote, backslash, and the first byte of the three
-/// line separators.
+/// Whether a byte may have to be escaped: controls, quote, backslash, and the first byte of the
+/// three line separators.
 fn needs_a_look(byte: u8) -> bool {
     byte < 0x20 || matches!(byte, b'"' | b'\\' | 0xC2 | 0xE2)
 }
@@ -254,7 +255,7 @@ fn unescape(inner: &str, first: usize) -> String {
     out
 }
 
-/// Decodes the four digits after `\u`, and a second unit where the first is a high surrogate.
+/// Decodes the four digits after `\u`, and a second unit if the first is a high surrogate.
 fn unescape_unit(digits: &str) -> (char, &str) {
     let unit = |text: &str| text.get(..4).and_then(|hex| u32::from_str_radix(hex, 16).ok());
     let Some(first) = unit(digits) else {

@@ -1,8 +1,8 @@
 //! The vocabulary that every part of Antiphon shares, and the fold from events to a session.
 //!
-//! Two halves. An [`Event`] is one fact, borrowed from the line it stands on; [`Session`] is what
-//! all the facts so far amount to: agents, transcripts, calls with their results, utterances and
-//! links. `Session::apply` takes one event at a time, so a live view follows a log as it grows.
+//! Two halves. An [`Event`] is one fact, borrowed from its line; a [`Session`] is the result of all
+//! facts so far: agents, transcripts, calls with their results, utterances and links.
+//! `Session::apply` takes one event at a time, so a live view follows a log as it grows.
 //!
 //! This crate does no I/O, reads no clock and uses no randomness: the same events give the same
 //! session on any machine.

@@ -1,8 +1,8 @@
 //! Links: why each event is there.
 //!
-//! An event may have several, of different kinds: a tool result belongs to its call and may at
-//! the same time deliver an utterance. Each is either recorded, or inferred by a rule that has a
-//! name; nothing inferred is ever passed off as recorded.
+//! An event may have several, of different kinds: a tool result belongs to its call and may at the
+//! same time deliver an utterance. Each is either recorded, or inferred by a named rule; nothing
+//! inferred is ever presented as recorded.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -62,7 +62,7 @@ pub enum Basis {
 pub enum Rule {
     /// The agent's name equals the `name` in the arguments of a call that is still open.
     NameInOpenCall,
-    /// What an agent was told first equals the prompt in the arguments of a call.
+    /// The first message to an agent equals the prompt in the arguments of a call.
     SamePrompt,
     /// An agent's file says that it is a sub-agent of the session, and not who made it: the
     /// session's main agent stands for whoever did.
@@ -136,22 +136,22 @@ impl Session {
     }
 }
 
-/// One walk over the log, with what is open at each point of it.
+/// One pass over the log, with what is open at each point of it.
 struct Scan<'s, 'b> {
     session: &'s Session,
     bodies: &'b dyn Bodies,
     links: Vec<Link<'s>>,
-    /// By agent: its calls without a result so far, oldest first.
+    /// For each agent: its calls without a result so far, oldest first.
     open: Vec<BTreeSet<CallIx>>,
     /// Calls of all agents without a result so far.
     open_calls: BTreeSet<CallIx>,
-    /// By agent: the latest entry of its transcript.
+    /// For each agent: the latest entry of its transcript.
     latest: Vec<Option<EventIx>>,
-    /// By agent: the call that it was last asked about and has not answered.
+    /// For each agent: the call that it was last asked about and has not answered.
     asked: Vec<Option<CallIx>>,
     /// Answers about calls that are still open.
     verdicts: BTreeMap<CallIx, EventIx>,
-    /// The first of the copies that stand directly before.
+    /// The first of the copies directly before.
     broadcast: Option<EventIx>,
     /// Utterances since a call is open, by the length of their text: for results that repeat one.
     said: BTreeMap<u32, Vec<EventIx>>,
@@ -205,7 +205,7 @@ impl<'s, 'b> Scan<'s, 'b> {
         Ok(())
     }
 
-    /// What the line itself names.
+    /// Adds the links that the line itself names.
     fn link_recorded(&mut self, entry: Entry<'s>) {
         if let Some(from) = entry.utterance_ref() {
             self.push(from, entry, LinkKind::Delivery, Basis::Recorded);
@@ -238,13 +238,13 @@ impl<'s, 'b> Scan<'s, 'b> {
         Ok(())
     }
 
-    /// The utterance, made since `since`, whose words this result repeats.
+    /// The utterance, made after `since`, whose words this result repeats.
     fn repeats(&self, result: Entry<'_>, since: EventIx) -> Result<Option<EventIx>, BodyError> {
         let Some(content) = result.content() else {
             return Ok(None);
         };
         let same_length = self.said.get(&content.len).map(Vec::as_slice).unwrap_or_default();
-        // Only the nearest are looked at: a hostile log could make all lengths equal.
+        // Only the nearest are compared: a hostile log could make all lengths equal.
         for &said in same_length.iter().rev().take(16).take_while(|&&said| said > since) {
             if self.same_text(self.session.entry(said), result)? {
                 return Ok(Some(said));
@@ -253,7 +253,7 @@ impl<'s, 'b> Scan<'s, 'b> {
         Ok(None)
     }
 
-    /// A message from another agent or from the system.
+    /// Links a message from another agent or from the system.
     fn link_incoming(&mut self, entry: Entry<'s>) -> Result<(), BodyError> {
         if entry.utterance_ref().is_some() || entry.causes().next().is_some() {
             return Ok(());
@@ -287,7 +287,7 @@ impl<'s, 'b> Scan<'s, 'b> {
         Ok(())
     }
 
-    /// What the sender was doing: the newest of its open calls, or else its latest entry.
+    /// Links what the sender was doing: the newest of its open calls, or else its latest entry.
     fn link_sent(&mut self, entry: Entry<'s>) {
         let Source::Agent(sender) = entry.source() else {
             return;
@@ -302,8 +302,8 @@ impl<'s, 'b> Scan<'s, 'b> {
         }
     }
 
-    /// An assistant speaks from all of its transcript; the entry before stands for it. What an
-    /// agent is told first of all comes with its creation.
+    /// Links the entry before: an assistant speaks from all of its transcript. The first message to
+    /// an agent comes with its creation.
     fn link_previous(&mut self, entry: Entry<'s>, role: Role) {
         let latest = || self.latest.get(entry.agent()?.index()).copied().flatten();
         let is_creation = |event| self.session.entry(event).kind() == EntryKind::AgentCreated;
@@ -334,7 +334,7 @@ impl<'s, 'b> Scan<'s, 'b> {
         self.push(MessageRef::Event(from), entry, LinkKind::Creation, basis);
     }
 
-    /// Brings the state behind `entry`.
+    /// Updates the state after `entry`.
     fn advance(&mut self, entry: Entry<'s>) {
         let incoming = entry.kind() == EntryKind::Message(Role::User);
         match (incoming, entry.source(), self.broadcast) {
@@ -386,7 +386,7 @@ impl<'s, 'b> Scan<'s, 'b> {
         let (Some(a), Some(b)) = (a.content(), b.content()) else {
             return Ok(false);
         };
-        // Equal texts have equal lengths, so that few bodies are ever read.
+        // Equal texts have equal lengths, so few bodies are ever read.
         Ok(a.len == b.len && self.read(a)? == self.read(b)?)
     }
 

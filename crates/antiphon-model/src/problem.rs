@@ -1,5 +1,5 @@
-//! What was wrong with the input. Reading never fails as a whole: a bad line costs that line, and
-//! leaves a problem that says where it stands.
+//! What was wrong with the input. Reading never fails as a whole: a bad line is skipped, and
+//! becomes a problem with its place.
 
 use serde::Serialize;
 use thiserror::Error;
@@ -33,7 +33,8 @@ pub enum Severity {
     Error,
 }
 
-/// The problems that decoding and folding find. (Damage to a log on disk is the journal's.)
+/// The problems that decoding and folding find. (Damage to a log on disk is reported by the
+/// journal.)
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ProblemKind {
     #[error("not JSON: {0}")]

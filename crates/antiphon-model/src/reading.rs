@@ -1,4 +1,4 @@
-//! A session with its bodies: what every view and every writer is given.
+//! A session with its bodies: the input of every view and every writer.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use crate::{
     Link, MessageRef, Place, Session, Source, decode, json, plain_text, short_arguments,
 };
 
-/// A session that can be read.
+/// A session whose texts can be read.
 #[derive(Clone, Copy)]
 pub struct Reading<'a> {
     pub session: &'a Session,
@@ -20,7 +20,7 @@ impl std::fmt::Debug for Reading<'_> {
     }
 }
 
-/// Why `--agent` names nobody, or more than one.
+/// Why `--agent` means no agent, or more than one.
 #[derive(Debug, PartialEq, Eq)]
 pub enum AgentNotFound {
     Unknown { known: Vec<String> },
@@ -28,7 +28,7 @@ pub enum AgentNotFound {
 }
 
 impl<'a> Reading<'a> {
-    /// The agent that a person means: by id, by name, or by name in other letter case.
+    /// The agent that a person means: by id, by name, or by name in another letter case.
     pub fn agent(&self, wanted: &str) -> Result<AgentIx, AgentNotFound> {
         if let Some(agent) = self.session.find_agent(wanted) {
             return Ok(agent);
@@ -54,7 +54,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// The words of an entry, for a person.
+    /// The text of an entry, for a person.
     pub fn text(&self, entry: Entry<'_>) -> Result<String, BodyError> {
         let mut text = String::new();
         for place in entry.contents() {
@@ -71,7 +71,7 @@ impl<'a> Reading<'a> {
         Ok(text)
     }
 
-    /// A message between agents that has no words: its type, and what its payload says first.
+    /// A message between agents without text: its type, and the beginning of its payload.
     fn message_summary(&self, entry: Entry<'_>, kind: &str) -> Result<String, BodyError> {
         let Some(place) = entry.detail(Detail::Payload) else { return Ok(kind.to_owned()) };
         let payload = self.bodies.read(place)?;
@@ -89,13 +89,13 @@ impl<'a> Reading<'a> {
         })
     }
 
-    /// The words at a place.
+    /// The text at a place.
     pub fn place_text(&self, place: Place) -> Result<String, BodyError> {
         let raw = self.bodies.read(place)?;
         Ok(plain_text(&raw).into_owned())
     }
 
-    /// The entry's line, as it stands in the log.
+    /// The entry's line, as it is in the log.
     pub fn line(&self, entry: Entry<'_>) -> Result<String, BodyError> {
         self.bodies.read(entry.line())
     }
@@ -109,8 +109,8 @@ impl<'a> Reading<'a> {
         Ok(format!("{tool}({})", short_arguments(&raw)))
     }
 
-    /// What an entry says or does, in words: its text and its calls; of other events, what they
-    /// are about.
+    /// What an entry says or does, in words: its text and its calls; for other events, their
+    /// subject.
     pub fn description(&self, entry: Entry<'_>) -> Result<String, BodyError> {
         if entry.role().is_none() && entry.kind() != EntryKind::Fragment {
             return self.subject(entry);
@@ -130,7 +130,7 @@ impl<'a> Reading<'a> {
         Ok(words)
     }
 
-    /// How often in a row a recorded command printed this line, where its event says so.
+    /// How often in a row a recorded command printed this line, if its event says so.
     fn times_printed(&self, entry: Entry<'_>, text: &str) -> Result<Option<u64>, BodyError> {
         if text.contains('\n') {
             return Ok(None);
@@ -139,7 +139,7 @@ impl<'a> Reading<'a> {
         Ok(json::member(&line, "times").and_then(|times| times.parse().ok()))
     }
 
-    /// What an event is about that stands in no transcript.
+    /// The subject of an event that is in no transcript.
     fn subject(&self, entry: Entry<'_>) -> Result<String, BodyError> {
         let info = self.session.info();
         let agent = entry.agent_info();
@@ -159,7 +159,7 @@ impl<'a> Reading<'a> {
         Ok(word.unwrap_or_default().to_owned())
     }
 
-    /// What an annotation calls a phase, or notes.
+    /// The phase that an annotation names, or its note.
     fn annotation_text(&self, entry: Entry<'_>) -> Result<String, BodyError> {
         let Some(place) = entry.content() else { return Ok(String::new()) };
         let object = self.bodies.read(place)?;
@@ -167,7 +167,7 @@ impl<'a> Reading<'a> {
         Ok(words.and_then(json::text).map(Cow::into_owned).unwrap_or_default())
     }
 
-    /// What only the line itself says. These events stand in logs alone.
+    /// A summary of what only the line itself says. These events occur in logs only.
     fn line_summary(&self, entry: Entry<'_>) -> Result<String, BodyError> {
         let text = self.line(entry)?;
         let line = Line::new(&text, entry.line_number(), entry.line());
@@ -188,7 +188,7 @@ impl<'a> Reading<'a> {
         Ok(words.into_iter().flatten().collect::<Vec<_>>().join(": "))
     }
 
-    /// Whose words these are: the sender, where that is another agent.
+    /// The sender of a message, if that is another agent.
     pub fn sender(&self, entry: Entry<'_>) -> Option<AgentIx> {
         let by_source = match entry.source() {
             Source::Agent(agent) => Some(agent),
@@ -202,7 +202,7 @@ impl<'a> Reading<'a> {
         by_source.or_else(by_words).filter(|&sender| Some(sender) != entry.agent())
     }
 
-    /// The links that lead to an entry, of all links of the session.
+    /// The links that lead to an entry, among all links of the session.
     pub fn links_to<'l>(
         &self,
         links: &'l [Link<'a>],

@@ -1,9 +1,9 @@
-//! The fold: what all the events so far amount to.
+//! The fold: the result of all events so far.
 //!
-//! A session is columns and places. An event leaves a row of some eighty bytes, its id, and a
-//! number in its agent's transcript; what it said stays where it stands in the source and is read
-//! through [`Bodies`](crate::Bodies). Every lookup is by a table built as events arrive, so
-//! folding never looks back over the log.
+//! A session consists of columns and places. An event leaves a row of 56 bytes, its id, and a
+//! number in its agent's transcript; its content stays in the source and is read through
+//! [`Bodies`](crate::Bodies). Every lookup uses a table that is built as events arrive, so folding
+//! never looks back over the log.
 
 mod agent;
 mod call;
@@ -14,12 +14,14 @@ mod entry;
 mod info;
 mod numbered;
 mod parent;
+mod row;
 mod strings;
+mod usages;
 
 use crate::event::Text;
 use crate::{
-    AgentIx, CallIx, Event, EventIx, EventKind, Message, Place, Problem, ProblemKind, Role,
-    Timestamp, Usage, is_blank,
+    AgentIx, Event, EventIx, EventKind, Message, Place, Problem, ProblemKind, Role, Timestamp,
+    Usage, is_blank,
 };
 pub use agent::{Agent, Parent};
 pub use call::Call;
@@ -28,7 +30,9 @@ pub use detail::Detail;
 pub use edit::{ContextEdit, Selection};
 pub use entry::{Entry, EntryKind};
 pub use info::Info;
+use row::{Draft, Row};
 use strings::{StrIx, Strings};
+use usages::Usages;
 
 /// A folded session.
 #[derive(Debug, Default, Clone)]
@@ -42,54 +46,57 @@ pub struct Session {
     problems: Vec<Problem>,
 
     message_ids: Strings,
-    /// By the number of a message id: the latest event that has it.
+    /// For the number of each message id: the latest event that has it.
     latest: Vec<u32>,
     agent_ids: Strings,
     call_ids: Strings,
-    /// By the number of a call id: the latest call that has it.
+    /// For the number of each call id: the latest call that has it.
     latest_call: Vec<u32>,
     /// Names of tools and models, and ids that are mentioned and never defined.
     words: Strings,
     makers: parent::Makers,
 
+    /// Contents that do not stand in the lines of their events.
+    far_content: Sparse<Place>,
     more_content: Sparse<Place>,
+    utterance_refs: Sparse<RawRef>,
     request_ids: Sparse<StrIx>,
     edits: Sparse<edit::ContextEdit>,
-    /// What unknown events call themselves.
+    /// The types of unknown events.
     event_types: Sparse<StrIx>,
     causes: Sparse<RawRef>,
     replies: Sparse<RawRef>,
     previous: Sparse<RawRef>,
     durations: Sparse<u64>,
-    usages: Sparse<(Usage, Option<StrIx>)>,
-    /// What requests cost by their own declaration, in dollars.
+    usages: Usages,
+    /// The costs that requests declare, in dollars.
     declared_costs: Sparse<f64>,
-    /// Requests of which only a part of the tokens is told.
+    /// Requests of which only a part of the tokens is reported.
     partial_usages: Sparse<()>,
     details: Sparse<(Detail, Place)>,
     event_words: Sparse<(detail::Word, StrIx)>,
-    /// By call.
+    /// For each call: its words.
     call_words: Sparse<(detail::Word, StrIx)>,
-    /// When calls began, by result.
+    /// When calls began, for each result.
     started: Sparse<i64>,
-    /// When calls were made, by call, where that is not when their message began.
+    /// When calls were made, for each call, if that is not when their message began.
     made_at: Sparse<i64>,
     annotations: Vec<u32>,
-    /// Results of calls that have one already.
+    /// Results of calls that already have one.
     more_results: Vec<call::MoreResult>,
 }
 
 /// Where a message came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
-    /// Not said: the agent itself.
+    /// Not recorded: the agent itself.
     Own,
     Agent(AgentIx),
     External,
     System,
 }
 
-/// A reference to a message, whether or not the log has it.
+/// A reference to a message, whether or not the log contains it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MessageRef<'s> {
     Event(EventIx),
@@ -97,54 +104,20 @@ pub enum MessageRef<'s> {
     Dangling(&'s str),
 }
 
-/// A reference in four bytes: nothing, an event, or (top bit) a word that names none.
+/// A reference in four bytes: an event, or (top bit) a word that names none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct RawRef(u32);
 
 impl RawRef {
-    const NONE: Self = Self(u32::MAX);
     const DANGLING: u32 = 1 << 31;
 }
 
-/// What is kept of an event.
-#[derive(Debug, Clone)]
-struct Row {
-    line: Place,
-    content: Place,
-    at: i64,
-    line_number: u32,
-    id: StrIx,
-    agent: u32,
-    source: Source,
-    utterance_ref: RawRef,
-    call: u32,
-    calls_from: u32,
-    call_count: u16,
-    kind: EntryKind,
-    is_error: bool,
-}
-
-/// Times that differ by less tell no order.
+/// Times that differ by less than this do not determine an order.
 const CLOCK_MS: i64 = 1000;
-const NO_TIME: i64 = i64::MIN;
 const NOBODY: u32 = u32::MAX;
 
-impl Row {
-    fn at(&self) -> Option<Timestamp> {
-        (self.at != NO_TIME).then(|| Timestamp::from_millis(self.at))
-    }
-
-    fn agent(&self) -> Option<AgentIx> {
-        (self.agent != NOBODY).then_some(AgentIx(self.agent))
-    }
-
-    fn call(&self) -> Option<CallIx> {
-        (self.call != NOBODY).then_some(CallIx(self.call))
-    }
-}
-
 impl Session {
-    /// Takes in one more event. Never fails: what does not fit becomes a problem.
+    /// Adds one more event. Never fails: what does not fit becomes a problem.
     pub fn apply(&mut self, event: &Event<'_>) {
         self.problems.extend(event.problems.iter().cloned());
         match self.try_apply(event) {
@@ -154,8 +127,8 @@ impl Session {
     }
 
     /// Changes the texts that the fold keeps itself (title, prompt, names of agents) instead of
-    /// reading them through [`Bodies`](crate::Bodies): so that nothing can be shown or cut that was
-    /// not changed. `change` gives nothing where a text stays as it is.
+    /// reading them through [`Bodies`](crate::Bodies), so that no unchanged text can be shown or
+    /// clipped. `change` returns `None` if a text stays as it is.
     pub fn change_texts(&mut self, change: &dyn Fn(&str) -> Option<String>) {
         self.info.change_texts(change);
         self.agents.iter_mut().for_each(|agent| agent.change_texts(change));
@@ -216,38 +189,37 @@ impl Session {
         self.latest.len() < self.rows.len()
     }
 
-    /// Every message that spent tokens or money, in the order of the log, with the model that was
-    /// asked.
+    /// Every message with tokens or a cost, in the order of the log, with the model that was used.
     pub fn requests(&self) -> impl Iterator<Item = (Entry<'_>, Usage, Option<&str>)> {
-        self.usages.iter().map(|(event, (usage, model))| {
+        self.usages.iter().map(|(event, usage, model)| {
             let model = model.map(|model| self.words.get(model));
-            (self.entry(EventIx(event)), *usage, model)
+            (self.entry(EventIx(event)), usage, model)
         })
     }
 
-    /// The latest event with that id that is folded already.
+    /// The latest event with that id that was already folded.
     fn find_earlier(&self, message_id: &str) -> Option<Entry<'_>> {
         let known = self.message_ids.known(message_id)?;
         let latest = *self.latest.get(known.0 as usize)?;
         ((latest as usize) < self.rows.len()).then(|| self.entry(EventIx(latest)))
     }
 
-    /// All tokens, each counted at the message that spent it.
+    /// All tokens, each counted at the message that used it.
     pub fn usage(&self) -> Usage {
         let mut total = Usage::default();
-        for (_, (usage, _)) in self.usages.iter() {
-            total += *usage;
+        for (_, usage, _) in self.usages.iter() {
+            total += usage;
         }
         total
     }
 
-    /// The earliest and the latest time in the log. Events may bring times of their own, so that
-    /// the first line is not always the earliest.
+    /// The earliest and the latest time in the log. Events may have times of their own, so the
+    /// first line is not always the earliest.
     pub fn time_span(&self) -> Option<(Timestamp, Timestamp)> {
         self.times
     }
 
-    /// What the fold keeps on the heap, bodies excluded because it keeps none.
+    /// How much memory the fold uses, without bodies, which it does not keep.
     pub fn heap_bytes(&self) -> usize {
         let transcripts: usize = self.agents.iter().map(Agent::heap_bytes).sum();
         self.rows.capacity() * size_of::<Row>()
@@ -260,7 +232,9 @@ impl Session {
             + self.call_ids.heap_bytes()
             + self.words.heap_bytes()
             + self.makers.heap_bytes()
+            + self.far_content.heap_bytes()
             + self.more_content.heap_bytes()
+            + self.utterance_refs.heap_bytes()
             + self.request_ids.heap_bytes()
             + self.edits.heap_bytes()
             + self.event_types.heap_bytes()
@@ -283,24 +257,10 @@ impl Session {
     fn try_apply(&mut self, event: &Event<'_>) -> Option<()> {
         let ix = EventIx::next(self.rows.len())?;
         let id = self.define_id(ix, event)?;
-        let mut row = Row {
-            line: event.place,
-            content: Place::NONE,
-            at: event.at.map_or(NO_TIME, Timestamp::as_millis),
-            line_number: u32::try_from(event.line).unwrap_or(u32::MAX),
-            id,
-            agent: NOBODY,
-            source: Source::Own,
-            utterance_ref: RawRef::NONE,
-            call: NOBODY,
-            calls_from: 0,
-            call_count: 0,
-            kind: EntryKind::Unknown,
-            is_error: false,
-        };
         if event.kind.goes_on() {
             self.info.go_on();
         }
+        let mut row = Draft::new(id, event.place, event.line, event.at);
         match &event.kind {
             EventKind::Message(message) => self.fold_message(ix, &mut row, message)?,
             EventKind::AgentCreated(agent) => self.fold_agent_created(ix, &mut row, agent)?,
@@ -352,19 +312,26 @@ impl Session {
             }
         }
         self.add_details(ix, event)?;
+        if let Some(reference) = row.utterance_ref {
+            self.utterance_refs.push(ix.0, reference);
+        }
+        let (row, elsewhere) = row.pack();
+        if let Some(content) = elsewhere {
+            self.far_content.push(ix.0, content);
+        }
         push_tight(&mut self.rows, row);
         Some(())
     }
 
     fn note_time(&mut self, at: Timestamp) {
         let (first, last) = self.times.unwrap_or((at, at));
-        // Who writes down the beginning may look at the clock a little later than who writes down
-        // what was said, or at a clock without fractions.
+        // The beginning may be recorded a little later than the first message, or by a clock
+        // without fractions.
         let is_earlier = first.since(at) >= CLOCK_MS;
         self.times = Some((if is_earlier { at } else { first }, last.max(at)));
     }
 
-    fn fold_message(&mut self, ix: EventIx, row: &mut Row, message: &Message<'_>) -> Option<()> {
+    fn fold_message(&mut self, ix: EventIx, row: &mut Draft, message: &Message<'_>) -> Option<()> {
         let agent = self.agent_named(&message.agent, ix)?;
         row.kind = EntryKind::Message(message.role);
         row.agent = agent.0;
@@ -381,7 +348,7 @@ impl Session {
             self.more_content.push(ix.0, body.place);
         }
         if let Some(id) = &message.utterance_ref {
-            row.utterance_ref = self.refer(id)?;
+            row.utterance_ref = Some(self.refer(id)?);
         }
         if let Some(id) = &message.request_id {
             let id = self.words.intern(id)?;
@@ -393,7 +360,6 @@ impl Session {
         {
             row.call = call.0;
         }
-        row.calls_from = u32::try_from(self.calls.len()).ok()?;
         for call in &message.tool_calls {
             self.add_call(ix, agent, call)?;
             row.call_count = row.call_count.checked_add(1)?;
@@ -422,8 +388,8 @@ impl Session {
                 Some(model) => Some(self.words.intern(model)?),
                 None => None,
             };
-            // Whoever declares a cost has made a request, even where nobody counted its tokens.
-            self.usages.push(ix.0, (message.usage.unwrap_or_default(), model));
+            // A declared cost means a request, even without token counts.
+            self.usages.push(ix.0, message.usage.unwrap_or_default(), model);
             if let Some(cost) = cost {
                 self.declared_costs.push(ix.0, cost);
             }
@@ -461,7 +427,7 @@ impl Session {
             .message_ids
             .known(id)
             .and_then(|known| self.latest.get(known.0 as usize).copied())
-            // The event that is being folded has defined its own id already.
+            // The event that is being folded has already defined its own id.
             .filter(|&event| (event as usize) < self.rows.len());
         match earlier {
             Some(event) => Some(RawRef(event)),
@@ -472,13 +438,10 @@ impl Session {
         }
     }
 
-    fn reference(&self, raw: RawRef) -> Option<MessageRef<'_>> {
-        if raw == RawRef::NONE {
-            None
-        } else if raw.0 & RawRef::DANGLING != 0 {
-            Some(MessageRef::Dangling(self.words.get(StrIx(raw.0 & !RawRef::DANGLING))))
-        } else {
-            Some(MessageRef::Event(EventIx(raw.0)))
+    fn reference(&self, raw: RawRef) -> MessageRef<'_> {
+        match raw.0 & RawRef::DANGLING {
+            0 => MessageRef::Event(EventIx(raw.0)),
+            _ => MessageRef::Dangling(self.words.get(StrIx(raw.0 & !RawRef::DANGLING))),
         }
     }
 

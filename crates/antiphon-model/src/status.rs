@@ -1,6 +1,6 @@
-//! How a session stands: one word, and the rule that chose it.
+//! The status of a session: one word, and the rule that chose it.
 //!
-//! Few programs write down that a session is over. Everything that shows a status asks here, so
+//! Few programs record that a session is over. Everything that shows a status uses this module, so
 //! that a list, a page, a tree of spans and an export cannot disagree.
 
 use serde::Serialize;
@@ -27,7 +27,7 @@ pub enum Status {
 }
 
 impl Status {
-    /// The status behind a log's own word for how something ended.
+    /// The status for a log's own word for how something ended.
     pub fn from_word(word: &str) -> Self {
         match word {
             "failed" | "error" | "errored" => Self::Failed,
@@ -90,7 +90,7 @@ pub struct Standing {
     pub rule: StatusRule,
 }
 
-/// What only whoever opens a session can tell: whether somebody still writes it.
+/// Whether the session is still being written, which only the code that opens it can find out.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Activity {
     #[default]
@@ -103,10 +103,10 @@ pub enum Activity {
     Quiet,
 }
 
-/// What decides how a session stands.
+/// The facts that determine a session's status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StatusFacts {
-    /// How it ended, if it says so.
+    /// How it ended, if that is recorded.
     pub end: Option<Status>,
     /// Whether its last message is an answer.
     pub is_answered: bool,
@@ -139,12 +139,12 @@ impl SessionEnded<'_> {
 }
 
 impl Session {
-    /// Notes what was seen of the session's writer.
+    /// Sets what is known about the session's writer.
     pub fn set_activity(&mut self, activity: Activity) {
         self.activity = activity;
     }
 
-    /// Notes how the session ended, where another record of it tells and this one does not.
+    /// Notes how the session ended, if another record of it says so and this one does not.
     pub fn note_end(&mut self, end: Status) {
         self.info.end = self.info.end.or(Some(end));
     }
@@ -153,7 +153,7 @@ impl Session {
         self.activity
     }
 
-    /// How the session stands.
+    /// The status of the session.
     pub fn standing(&self) -> Standing {
         self.status_facts().standing()
     }
@@ -166,8 +166,8 @@ impl Session {
         }
     }
 
-    /// Whether the last message of the agents that nobody made is an answer. Sub-agents that go on
-    /// in the background do not count.
+    /// Whether the last message of the root agents is an answer. Sub-agents that go on in the
+    /// background do not count.
     fn is_answered(&self) -> bool {
         let is_root = |agent| self.agent(agent).parent.agent().is_none();
         let mut messages = self.entries().rev().filter(|entry| entry.role().is_some());

@@ -1,4 +1,4 @@
-//! Time. Optional data on an event, in milliseconds; never used to order anything.
+//! Time: optional data of an event, in milliseconds; never used to order anything.
 
 use std::fmt;
 
@@ -17,13 +17,13 @@ impl Timestamp {
         self.0
     }
 
-    /// Milliseconds from `earlier` to here; negative when the clock went back.
+    /// Milliseconds from `earlier` to this time; negative if the clock went back.
     pub const fn since(self, earlier: Self) -> i64 {
         self.0.saturating_sub(earlier.0)
     }
 
-    /// Adds `2026-11-15T20:56:33.120Z`, which is what we write, to a line. Years outside 0000–9999
-    /// become the nearest. (Formatting it by a pattern took a tenth of an append.)
+    /// Appends `2026-11-15T20:56:33.120Z`, the form that we write. Years outside 0000–9999 become
+    /// the nearest one. (Formatting by a pattern took a tenth of an append.)
     pub fn push_to(self, out: &mut String) {
         const DAY: i64 = 86_400_000;
         let millis = self.0.clamp(-62_167_219_200_000, 253_402_300_799_999);
@@ -48,7 +48,7 @@ impl Timestamp {
         }
     }
 
-    /// The shortest form: without a fraction where there is none. Documents write times so.
+    /// The shortest form, used in documents: without a fraction if that is zero.
     pub fn to_short(self) -> String {
         let text = self.to_string();
         match text.strip_suffix(".000Z") {
@@ -57,8 +57,8 @@ impl Timestamp {
         }
     }
 
-    /// Reads any RFC 3339 time. The form that we write is read without leaving this file; the
-    /// rest (offsets, other precisions) is `jiff`'s.
+    /// Parses any RFC 3339 time. The form that we write is parsed here; all others (offsets, other
+    /// precisions) are left to `jiff`.
     pub fn parse(text: &str) -> Option<Self> {
         parse_own_form(text.as_bytes()).or_else(|| {
             let time: jiff::Timestamp = text.trim().parse().ok()?;
@@ -96,7 +96,7 @@ impl schemars::JsonSchema for Timestamp {
     }
 }
 
-/// Reads exactly `YYYY-MM-DDTHH:MM:SS.mmmZ`; any other form is `None`, not an error.
+/// Parses exactly `YYYY-MM-DDTHH:MM:SS.mmmZ`; any other form is `None`, not an error.
 fn parse_own_form(text: &[u8]) -> Option<Timestamp> {
     let text: &[u8; 24] = text.try_into().ok()?;
     let [

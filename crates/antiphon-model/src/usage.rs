@@ -1,4 +1,4 @@
-//! Tokens. Stored once, at the message that spent them; every total is derived.
+//! Tokens. Stored once, at the message that used them; every total is derived.
 
 use std::ops::AddAssign;
 
@@ -25,7 +25,7 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Reads the log's own `usage` object. Unknown keys are left alone; a value that is no whole
+    /// Reads the log's own `usage` object. Unknown keys are ignored; a value that is not a whole
     /// number counts as absent.
     pub(crate) fn from_json(raw: &str) -> Option<Self> {
         let mut usage = Self::default();
@@ -47,11 +47,11 @@ impl Usage {
             }
         })
         .ok()?;
-        // Tokens under names of another vocabulary must not be zero in silence.
+        // Counts under names of another vocabulary must not silently become zero.
         (has_known || !has_any).then_some(usage)
     }
 
-    /// The log's own `usage` object. What is nothing is left out, but for input and output.
+    /// The log's own `usage` object. Zeros are left out, except for input and output.
     pub fn to_json(&self) -> String {
         let mut members = json::Members::default();
         members.number("input", Some(self.input));
@@ -68,7 +68,7 @@ impl Usage {
         members.object()
     }
 
-    /// All tokens that went in and came out.
+    /// All input and output tokens.
     pub fn sum(&self) -> u64 {
         let parts = [self.input, self.output, self.cache_read, self.cache_write];
         parts.into_iter().fold(0, u64::saturating_add)

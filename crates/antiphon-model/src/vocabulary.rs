@@ -1,4 +1,4 @@
-//! Open vocabularies: the words that we act on, and everything else kept as it was.
+//! Open vocabularies: the words that have a meaning here, and all others kept as they were.
 
 use serde::Serialize;
 

@@ -1,11 +1,11 @@
-//! Work on many things at once: the one place where threads are shared out.
+//! Parallel work on many items: the only place where threads are distributed.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
-/// Does something with each thing, in order, on every processor, until it says to stop. Those that
-/// were begun by then are finished.
+/// Calls a function for each item, in order, on every processor, until it says to stop. Calls that
+/// have begun by then are finished.
 pub fn on_every_processor<T: Sync>(
     things: &[T],
     work: impl Fn(usize, &T) -> ControlFlow<()> + Sync,
@@ -13,7 +13,7 @@ pub fn on_every_processor<T: Sync>(
     on_processors(usize::MAX, things, work);
 }
 
-/// The same, on no more than so many.
+/// Like [`on_every_processor`], on at most that many processors.
 pub fn on_processors<T: Sync>(
     most: usize,
     things: &[T],
@@ -32,7 +32,7 @@ pub fn on_processors<T: Sync>(
     let threads = thread::available_parallelism().map_or(1, usize::from);
     thread::scope(|scope| {
         for _ in 1..threads.min(most).min(things.len()) {
-            // Where no thread can be had, this one does it all.
+            // If no thread can be started, this one does everything.
             let _ = thread::Builder::new().spawn_scoped(scope, work);
         }
         work();

@@ -1,4 +1,4 @@
-//! What an agent was sent to do: its role, and what the role works on.
+//! An agent's assignment: its role, and what the role works on.
 
 /// A role and its context. All of it may be unknown.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -12,12 +12,12 @@ pub struct Assignment {
 }
 
 impl Assignment {
-    /// The word for the role; an agent without one is an `agent`.
+    /// The role's name; `agent` if there is none.
     pub fn role_word(&self) -> &str {
         self.role.as_deref().unwrap_or("agent")
     }
 
-    /// How its events begin: `Planner`, `CodeReviewer`.
+    /// The prefix of its events' names: `Planner`, `CodeReviewer`.
     pub fn event_prefix(&self) -> String {
         let words = self.role_word().split(|it: char| !it.is_alphanumeric());
         words
@@ -28,7 +28,7 @@ impl Assignment {
             .collect()
     }
 
-    /// Role and issue as a file name can have them.
+    /// Role and issue in a form that is safe in a file name.
     pub(crate) fn file_suffix(&self) -> String {
         let mut suffix = token(self.role_word());
         if let Some(issue) = self.issue.as_deref().map(token).filter(|issue| !issue.is_empty()) {
@@ -39,7 +39,7 @@ impl Assignment {
     }
 }
 
-/// No word from outside becomes a path: letters, digits, `_` and `-` stay.
+/// Keeps only letters, digits, `_` and `-`, so that no word from outside becomes a path.
 fn token(word: &str) -> String {
     word.chars().filter(|it| it.is_ascii_alphanumeric() || matches!(it, '_' | '-')).collect()
 }

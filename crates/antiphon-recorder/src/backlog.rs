@@ -1,6 +1,7 @@
-//! What has arrived and is not written yet: bytes in order, in memory, and beyond that in a spill.
+//! Bytes that have arrived and are not written yet: in order, in memory, and beyond that in a spill
+//! file.
 //!
-//! Whoever puts in waits only where neither has room.
+//! The producer waits only if neither has room.
 
 use std::collections::VecDeque;
 use std::io::Read;
@@ -12,12 +13,12 @@ use std::time::Duration;
 use crate::spill::{self, SpillReader, SpillWriter};
 
 const MEMORY_BYTES: usize = 64 << 20;
-/// As much is read at once, from the pipe and from the spill.
+/// How much is read at once, from the pipe and from the spill.
 const PIECE_BYTES: usize = 256 << 10;
 
 #[derive(Debug, Default)]
 struct State {
-    /// What is in memory is older than what is in the spill.
+    /// Older than what is in the spill.
     memory: VecDeque<Vec<u8>>,
     memory_bytes: usize,
     spilled_bytes: u64,
@@ -29,7 +30,7 @@ struct State {
 struct Shared {
     state: Mutex<State>,
     changed: Condvar,
-    /// How often somebody has asked for more.
+    /// How often more was asked for.
     asked: Arc<AtomicU64>,
 }
 
@@ -39,7 +40,7 @@ impl Shared {
     }
 }
 
-/// The end that is filled.
+/// The producer's end.
 pub(crate) struct Inlet {
     shared: Arc<Shared>,
     folder: PathBuf,
@@ -47,24 +48,24 @@ pub(crate) struct Inlet {
     memory_bytes_max: usize,
 }
 
-/// The end that is emptied.
+/// The consumer's end.
 #[derive(Debug)]
 pub(crate) struct Outlet {
     shared: Arc<Shared>,
     reader: Option<SpillReader>,
 }
 
-/// What an outlet gives.
+/// The result of taking from an outlet.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Taken {
     Bytes(Vec<u8>),
-    /// Not now.
+    /// Nothing has arrived yet.
     Nothing,
-    /// Never again.
+    /// Nothing will arrive any more.
     End,
 }
 
-/// A backlog whose spill, if it needs one, lies in `folder`.
+/// A backlog whose spill, if it needs one, is in `folder`.
 pub(crate) fn backlog(folder: PathBuf) -> (Inlet, Outlet) {
     let shared = Arc::<Shared>::default();
     let outlet = Outlet { shared: Arc::clone(&shared), reader: None };
@@ -72,7 +73,7 @@ pub(crate) fn backlog(folder: PathBuf) -> (Inlet, Outlet) {
 }
 
 impl Inlet {
-    /// Takes in everything that can be read.
+    /// Adds everything that can be read.
     pub(crate) fn fill(mut self, mut from: impl Read) {
         let mut buffer = vec![0; PIECE_BYTES];
         loop {
@@ -96,7 +97,7 @@ impl Inlet {
             self.shared.changed.notify_all();
             return;
         }
-        // A disk without room: whoever sends has to wait, and counts what it cannot keep.
+        // The disk is full: the sender has to wait, and counts what it cannot keep.
         let mut state = self.shared.lock();
         while !self.has_room(&state, piece.len()) {
             state = self.shared.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
@@ -104,7 +105,7 @@ impl Inlet {
         self.remember(state, piece);
     }
 
-    /// Whether a piece may go into memory: what is newer must not overtake what is spilled.
+    /// Whether a piece may go into memory: newer bytes must not overtake those in the spill.
     fn has_room(&self, state: &State, len: usize) -> bool {
         let fits = state.memory_bytes + len <= self.memory_bytes_max || state.memory.is_empty();
         state.spilled_bytes == 0 && fits
@@ -138,12 +139,12 @@ impl Drop for Inlet {
 }
 
 impl Outlet {
-    /// Counts how often it is asked: one that is not asked any more has a reader that hangs.
+    /// How often bytes were asked for: if that stops increasing, the consumer hangs.
     pub(crate) fn asked(&self) -> Arc<AtomicU64> {
         Arc::clone(&self.shared.asked)
     }
 
-    /// Whether nothing waits.
+    /// Whether it is empty.
     pub(crate) fn is_empty(&self) -> bool {
         let state = self.shared.lock();
         state.memory.is_empty() && state.spilled_bytes == 0

@@ -1,5 +1,5 @@
-//! Plain lines on their way into the log: several to an event, because alone they say little and
-//! an event costs more than a line.
+//! Plain lines on their way into the log: several become one event, because an event costs more
+//! than a line.
 
 use std::time::Duration;
 
@@ -7,11 +7,11 @@ use antiphon_model::Timestamp;
 
 use crate::frame::{Loss, Source};
 
-/// An event holds about as much as this.
+/// The approximate maximum of bytes in an event.
 const MOST_BYTES: usize = 64 << 10;
 /// Lines that were printed within this time may share an event.
 pub(crate) const WINDOW: Duration = Duration::from_millis(50);
-/// A line that is printed so often in a row is written once, with the number.
+/// A line that is printed this often in a row is written once, with the count.
 const MANY: u64 = 1000;
 
 /// Lines that share an event.
@@ -19,14 +19,14 @@ const MANY: u64 = 1000;
 pub(crate) struct Lines<'b> {
     pub(crate) source: Source,
     pub(crate) at: Timestamp,
-    /// Without the last one's newline.
+    /// Without the newline of the last one.
     pub(crate) text: &'b [u8],
-    /// How often in a row this was printed, where that is more than once.
+    /// How often in a row the line was printed, if more than once.
     pub(crate) times: Option<u64>,
 }
 
 impl Lines<'_> {
-    /// What is lost if they are.
+    /// The loss to report if they cannot be written.
     pub(crate) fn loss(&self) -> Loss {
         let Loss { lines, bytes } = Loss::of(self.text);
         let times = self.times.unwrap_or(1);
@@ -34,20 +34,20 @@ impl Lines<'_> {
     }
 }
 
-/// Lines that are collected.
+/// Collects lines that may share an event.
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
-    /// Each with its newline.
+    /// Lines, each with its newline.
     text: Vec<u8>,
     of: Option<(Source, Timestamp)>,
-    /// Where the last line begins, and how often in a row it came. From [`MANY`] on it stands in
-    /// the text once, alone.
+    /// Where the last line begins, and how often in a row it came. From [`MANY`] on, the text
+    /// contains it once and nothing else.
     last: usize,
     times: u64,
 }
 
 impl Batch {
-    /// Adds a line; `write` is given what has to be written before or because of it.
+    /// Adds a line; `write` receives what has to be written before or because of it.
     pub(crate) fn add(
         &mut self,
         source: Source,
@@ -72,7 +72,7 @@ impl Batch {
         self.text.extend_from_slice(line);
         self.text.push(b'\n');
         if self.times == MANY {
-            // They become an event of their own; what stands before them is another.
+            // The repeated line becomes an event of its own, and the lines before it another.
             let many = usize::try_from(MANY).unwrap_or(usize::MAX);
             let before = self.text.len() - (line.len() + 1) * many;
             self.text.truncate(before);
@@ -93,7 +93,7 @@ impl Batch {
         self.text.is_empty()
     }
 
-    /// Whether more may come and share the event, as far as the time goes.
+    /// Whether the batch has waited long enough to be written.
     pub(crate) fn is_due(&self, now: Timestamp) -> bool {
         self.of.is_some_and(|(_, since)| is_later(since, now))
     }
@@ -120,7 +120,7 @@ mod tests {
 
     const AT: Timestamp = Timestamp::from_millis(1000);
 
-    /// What is written of these lines, and how often each piece was printed.
+    /// The pieces that are written for these lines, and how often each was printed.
     fn written<'l>(lines: impl IntoIterator<Item = &'l [u8]>) -> Vec<(Vec<u8>, u64)> {
         let (mut batch, mut found) = (Batch::default(), Vec::new());
         let mut write = |lines: Lines<'_>| {
@@ -133,7 +133,7 @@ mod tests {
         found
     }
 
-    /// What was printed, from what was written.
+    /// The printed text, reconstructed from the written pieces.
     fn printed(written: &[(Vec<u8>, u64)]) -> Vec<u8> {
         let whole = |(text, times): &(Vec<u8>, u64)| {
             [text, &b"\n"[..]].concat().repeat(usize::try_from(*times).unwrap())

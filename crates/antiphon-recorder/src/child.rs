@@ -1,4 +1,4 @@
-//! The command: started under pipes or under a terminal of its own, and waited for.
+//! The command: started with pipes or in a terminal of its own, and waited for.
 
 use std::ffi::OsString;
 use std::io::{BufReader, stdin, stdout};
@@ -24,7 +24,7 @@ pub(crate) enum Notice {
         signal: i32,
         is_ours_alone: bool,
     },
-    /// It was stopped, and may go on.
+    /// It was stopped, and may be continued.
     Stopped,
     Exited {
         code: Option<i32>,
@@ -32,17 +32,17 @@ pub(crate) enum Notice {
     },
 }
 
-/// A command that runs.
+/// A running command.
 pub(crate) struct Running {
     pid: Pid,
-    /// Who tells what becomes of it, where it is not our own child.
+    /// The leader's reports about the command, if it is not our own child.
     leader: Option<BufReader<ChildStdout>>,
     pumps: Vec<JoinHandle<()>>,
     terminal: Option<(Arc<Pty>, Option<Raw>)>,
 }
 
-/// Starts the command: under a terminal of its own if we have one, else with pipes. `leader` is how
-/// a process is started that leads the session of such a terminal.
+/// Starts the command: in a terminal of its own if we have one, else with pipes. `leader` is the
+/// command line of a process that leads the session of such a terminal.
 pub(crate) fn start(
     command: &[OsString],
     leader: &[OsString],
@@ -65,7 +65,7 @@ pub(crate) fn start(
 
 fn with_pipes(command: &[OsString], queue: &Sender) -> std::io::Result<Running> {
     let (program, arguments) = words(command)?;
-    // Its input is ours: nothing stands between.
+    // It inherits our standard input directly.
     let mut child = Command::new(program)
         .args(arguments)
         .stdout(Stdio::piped())
@@ -112,7 +112,8 @@ fn under_a_terminal(
     let pty = Arc::new(pty);
     let raw = Raw::enter();
     let pumps = vec![pump::start(End(Arc::clone(&pty)), stdout(), Source::Stdout, queue.clone())];
-    // What is typed. The thread may sit in a read when the command ends; it ends with us.
+    // Passes on what is typed. The thread may be blocked in a read when the command ends; it ends
+    // with us.
     let to = End(Arc::clone(&pty));
     std::thread::spawn(move || copy(stdin(), to));
     Ok(Running { pid, leader, pumps, terminal: Some((pty, raw)) })
@@ -151,7 +152,7 @@ pub(crate) fn pid_of(child: &std::process::Child) -> std::io::Result<Pid> {
     pid.ok_or_else(|| std::io::ErrorKind::InvalidData.into())
 }
 
-/// What becomes next of a child of ours.
+/// Waits for the next change of state of our child.
 fn become_of(pid: Pid) -> Notice {
     loop {
         return match waitpid(Some(pid), WaitOptions::UNTRACED) {
@@ -181,7 +182,7 @@ impl Running {
         }
     }
 
-    /// Whether the command has a terminal of its own, to which ours sends nothing by itself.
+    /// Whether the command has a terminal of its own, so that ours sends it no signals.
     pub(crate) fn has_terminal(&self) -> bool {
         self.terminal.is_some()
     }
@@ -192,7 +193,7 @@ impl Running {
         }
     }
 
-    /// The command in our terminal was stopped: so are we, until somebody wants us back.
+    /// The command in our terminal was stopped: stops us too, until we are continued.
     pub(crate) fn stop_with_it(&self) {
         let Some((_, raw)) = &self.terminal else { return };
         raw.iter().for_each(Raw::leave);

@@ -1,12 +1,12 @@
-//! The words of a recorded command, without their secrets.
+//! The arguments of a recorded command, without their secrets.
 
 use crate::{Printed, Redact};
 
-/// So many words before one tell whether it is a secret: `mysql -h db -u root -p…`.
+/// How many preceding words may show that a word is a secret: `mysql -h db -u root -p…`.
 const WORDS_BEFORE: usize = 8;
 
-/// Redacts a command as it would be typed: a word may be a secret because of the words before it
-/// (`--password …`). Each word stays a word.
+/// Redacts a command line as it would be typed, because a word may be a secret due to the words
+/// before it (`--password …`). The number of words stays the same.
 pub(crate) fn redacted(command: &[String], redact: &mut Redact) -> Vec<String> {
     let mut clean: Vec<String> = Vec::with_capacity(command.len());
     for word in command {

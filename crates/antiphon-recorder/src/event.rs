@@ -1,14 +1,14 @@
-//! What is told of a role's run: requested, started, completed, failed.
+//! Events about a role's run: requested, started, completed, failed.
 
 use antiphon_model::{Timestamp, json};
 
 use crate::Assignment;
 
-/// How far a run has come.
+/// The stage that a run has reached.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Stage {
     Requested,
-    /// The agent has said who it is.
+    /// The agent has identified itself.
     Started,
     Completed(Figures),
     Failed {
@@ -19,7 +19,7 @@ pub enum Stage {
 }
 
 impl Stage {
-    /// Whether nothing comes after it.
+    /// Whether no other stage follows.
     pub fn is_final(&self) -> bool {
         match self {
             Self::Requested | Self::Started => false,
@@ -46,7 +46,7 @@ impl Reason {
     }
 }
 
-/// What a run came to, as far as the agent told.
+/// The figures of a run, as far as the agent reported them.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Figures {
     pub exit_code: Option<i32>,
@@ -62,7 +62,7 @@ pub struct Figures {
 pub struct RoleEvent {
     pub at: Timestamp,
     pub assignment: Assignment,
-    /// The agent's own, once it has told it.
+    /// The agent's own session id, once it is known.
     pub session_id: Option<String>,
     pub stage: Stage,
     /// The transcript, as an absolute path, if there is one.
@@ -70,7 +70,7 @@ pub struct RoleEvent {
 }
 
 impl RoleEvent {
-    /// `PlannerCompleted`.
+    /// The event's name, such as `PlannerCompleted`.
     pub fn kind(&self) -> String {
         let stage = match self.stage {
             Stage::Requested => "Requested",

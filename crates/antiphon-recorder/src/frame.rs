@@ -1,11 +1,11 @@
-//! What goes from the recorder to the scribe: frames of what was printed, over a pipe, and over
-//! another way how the command ended.
+//! The protocol between recorder and scribe: frames with the output, over a pipe, and the exit
+//! status, over a socket.
 
 use std::fmt;
 
 use antiphon_model::Timestamp;
 
-/// Where something was printed.
+/// The stream on which something was printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Source {
     Stdout,
@@ -21,7 +21,7 @@ impl Source {
     }
 }
 
-/// What could not be kept.
+/// Output that could not be kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Loss {
     pub(crate) lines: u64,
@@ -57,7 +57,7 @@ pub(crate) enum Frame<'f> {
         at: Timestamp,
         bytes: &'f [u8],
     },
-    /// Something was lost here.
+    /// Some output was lost here.
     Gap {
         at: Timestamp,
         loss: Loss,
@@ -70,7 +70,7 @@ const STDERR: u8 = 2;
 const GAP: u8 = 3;
 
 impl Frame<'_> {
-    /// A kind, a time, a length, and as many bytes.
+    /// Encodes a kind, a time, a length, and as many bytes.
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         match self {
             Self::Printed { source, at, bytes } => {
@@ -95,11 +95,11 @@ fn framed(kind: u8, at: Timestamp, payload: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Pieces of a stream become frames.
+/// Assembles frames from pieces of a stream.
 #[derive(Debug, Default)]
 pub(crate) struct Frames {
     bytes: Vec<u8>,
-    /// How much of them has been given out.
+    /// How many of the bytes have been returned.
     read: usize,
 }
 
@@ -110,7 +110,7 @@ impl Frames {
         self.bytes.extend_from_slice(piece);
     }
 
-    /// The next frame that is whole.
+    /// The next complete frame.
     pub(crate) fn next(&mut self) -> Option<Frame<'_>> {
         let rest = self.bytes.get(self.read..)?;
         let (&head, body) = rest.split_first_chunk::<HEAD_BYTES>()?;
@@ -120,7 +120,7 @@ impl Frames {
         Some(read_frame(kind, at, payload))
     }
 
-    /// The beginning of a frame whose end will never come.
+    /// The beginning of a frame that will not be completed.
     pub(crate) fn rest(&self) -> Option<Frame<'_>> {
         let rest = self.bytes.get(self.read..)?;
         let (&head, payload) = rest.split_first_chunk::<HEAD_BYTES>()?;
@@ -151,25 +151,25 @@ fn read_frame(kind: u8, at: Timestamp, payload: &[u8]) -> Frame<'_> {
     Frame::Printed { source, at, bytes: payload }
 }
 
-/// How a command ended, as far as its parent sees.
+/// How a command ended, as its parent sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Exit {
     pub(crate) code: Option<i32>,
     pub(crate) signal: Option<i32>,
     pub(crate) was_cancelled: bool,
     pub(crate) was_too_long: bool,
-    /// What was printed last and could not be handed over.
+    /// The last output, which could not be passed on.
     pub(crate) loss: Loss,
 }
 
 impl Exit {
-    /// A command that could not be run ends as a shell has it.
+    /// The exit status, as in a shell, of a command that could not be run.
     pub(crate) fn not_started(error: &std::io::Error) -> Self {
         let code = if error.kind() == std::io::ErrorKind::NotFound { 127 } else { 126 };
         Self { code: Some(code), ..Self::default() }
     }
 
-    /// One line: `0 - false false 0 0`.
+    /// Encodes it as one line, such as `0 - false false 0 0`.
     pub(crate) fn to_line(self) -> String {
         let number = |it: Option<i32>| it.map_or("-".to_owned(), |it| it.to_string());
         let (code, signal) = (number(self.code), number(self.signal));
@@ -177,7 +177,7 @@ impl Exit {
         format!("{code} {signal} {was_cancelled} {was_too_long} {lines} {bytes}\n")
     }
 
-    /// Nothing, unless it is a whole line: whoever wrote less was killed.
+    /// Decodes a line; `None` if it is incomplete because the writer was killed.
     pub(crate) fn from_line(line: &str) -> Option<Self> {
         let mut words = line.strip_suffix('\n')?.split(' ');
         let code = words.next()?.parse().ok();
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn how_a_command_ended_is_told_on_a_whole_line() {
+    fn how_a_command_ended_is_sent_on_a_whole_line() {
         let loss = Loss { lines: 3, bytes: 99 };
         let exit = Exit { signal: Some(15), was_cancelled: true, loss, ..Exit::default() };
         let line = exit.to_line();

@@ -1,9 +1,9 @@
 //! The leader of the session in which a command has a terminal of its own.
 //!
-//! A command that leads its session cannot be stopped from the keyboard: the system passes over
-//! Ctrl-Z where nobody of the same session is there to continue what was stopped. So a process of
-//! ours leads. It starts the command as a group of its own, gives that group the terminal, and
-//! tells the recorder over a pipe what becomes of it.
+//! A command that leads its session cannot be stopped from the keyboard: the system ignores Ctrl-Z
+//! if no other process of the same session could continue what was stopped. So a process of ours
+//! leads the session. It starts the command in its own process group, gives that group the
+//! terminal, and reports the command's state to the recorder over a pipe.
 
 use std::ffi::OsString;
 use std::io::{self, BufRead, Write};
@@ -16,19 +16,19 @@ use rustix::termios::{tcgetpgrp, tcsetpgrp};
 
 use crate::child::Notice;
 
-/// What the leader tells, a line each.
+/// A report of the leader, each on a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Word {
+enum Report {
     Started(i32),
-    /// The system's number for why not.
+    /// The error number of the failure.
     NotStarted(i32),
     Stopped,
     Exited(i32),
     Killed(i32),
 }
 
-impl Word {
-    fn tell(self) {
+impl Report {
+    fn send(self) {
         let line = match self {
             Self::Started(pid) => format!("started {pid}\n"),
             Self::NotStarted(error) => format!("not-started {error}\n"),
@@ -36,7 +36,7 @@ impl Word {
             Self::Exited(code) => format!("exited {code}\n"),
             Self::Killed(signal) => format!("killed {signal}\n"),
         };
-        // A recorder that is gone is told by the terminal's hangup.
+        // If the recorder is gone, the terminal's hangup ends the command.
         let _ = io::stdout().write_all(line.as_bytes());
     }
 
@@ -54,16 +54,16 @@ impl Word {
     }
 }
 
-/// What a process that was started to lead does: its input and its errors are the terminal, its
-/// output is the recorder's.
+/// The main function of a session leader: its input and its errors are the terminal, its output
+/// goes to the recorder.
 pub fn lead(command: &[OsString]) {
     let child = match start(command) {
         Ok(child) => child,
-        Err(error) => return Word::NotStarted(error.raw_os_error().unwrap_or_default()).tell(),
+        Err(error) => return Report::NotStarted(error.raw_os_error().unwrap_or_default()).send(),
     };
-    // We are in front, so we may give that away.
+    // We are the foreground process group, so we may change it.
     let _ = tcsetpgrp(io::stdin(), child);
-    Word::Started(child.as_raw_nonzero().get()).tell();
+    Report::Started(child.as_raw_nonzero().get()).send();
     loop {
         let status = match waitpid(Some(child), WaitOptions::UNTRACED) {
             Ok(Some((_, status))) => status,
@@ -71,15 +71,15 @@ pub fn lead(command: &[OsString]) {
             Err(_) => return,
         };
         if let Some(code) = status.exit_status() {
-            return Word::Exited(code).tell();
+            return Report::Exited(code).send();
         }
         if let Some(signal) = status.terminating_signal() {
-            return Word::Killed(signal).tell();
+            return Report::Killed(signal).send();
         }
         if is_too_early(status, child) {
             let _ = kill_process_group(child, Signal::CONT);
         } else {
-            Word::Stopped.tell();
+            Report::Stopped.send();
         }
     }
 }
@@ -97,38 +97,38 @@ fn start(command: &[OsString]) -> io::Result<Pid> {
     crate::child::pid_of(&child)
 }
 
-/// Whether it was stopped because it used the terminal before that was its own.
+/// Whether the command was stopped because it used the terminal before it was in the foreground.
 fn is_too_early(status: WaitStatus, child: Pid) -> bool {
     let for_terminal = [Signal::TTIN.as_raw(), Signal::TTOU.as_raw()];
     status.stopping_signal().is_some_and(|signal| for_terminal.contains(&signal))
         && tcgetpgrp(io::stdin()).is_ok_and(|front| front == child)
 }
 
-/// The first thing that a leader tells: the command's process, or why there is none.
+/// Reads the first report of a leader: the command's process, or why there is none.
 pub(crate) fn started(words: &mut impl BufRead) -> io::Result<Pid> {
     match next(words) {
-        Some(Word::Started(pid)) => Pid::from_raw(pid).ok_or(io::ErrorKind::InvalidData.into()),
-        Some(Word::NotStarted(error)) => Err(io::Error::from_raw_os_error(error)),
-        Some(Word::Stopped | Word::Exited(_) | Word::Killed(_)) | None => {
+        Some(Report::Started(pid)) => Pid::from_raw(pid).ok_or(io::ErrorKind::InvalidData.into()),
+        Some(Report::NotStarted(error)) => Err(io::Error::from_raw_os_error(error)),
+        Some(Report::Stopped | Report::Exited(_) | Report::Killed(_)) | None => {
             Err(io::Error::other("the process that leads its session has ended"))
         }
     }
 }
 
-/// What it tells next. One that tells nothing more has been killed.
+/// Reads the next report. If there is none, the leader was killed.
 pub(crate) fn notice(words: &mut impl BufRead) -> Notice {
     match next(words) {
-        Some(Word::Stopped) => Notice::Stopped,
-        Some(Word::Exited(code)) => Notice::Exited { code: Some(code), signal: None },
-        Some(Word::Killed(signal)) => Notice::Exited { code: None, signal: Some(signal) },
-        Some(Word::Started(_) | Word::NotStarted(_)) | None => {
+        Some(Report::Stopped) => Notice::Stopped,
+        Some(Report::Exited(code)) => Notice::Exited { code: Some(code), signal: None },
+        Some(Report::Killed(signal)) => Notice::Exited { code: None, signal: Some(signal) },
+        Some(Report::Started(_) | Report::NotStarted(_)) | None => {
             Notice::Exited { code: None, signal: None }
         }
     }
 }
 
-fn next(words: &mut impl BufRead) -> Option<Word> {
+fn next(words: &mut impl BufRead) -> Option<Report> {
     let mut line = String::new();
     words.read_line(&mut line).ok()?;
-    Word::parse(&line)
+    Report::parse(&line)
 }

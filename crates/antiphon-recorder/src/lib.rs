@@ -1,14 +1,14 @@
-//! Events while they happen: a command is run, and what it prints is kept, without its noticing.
+//! Runs a command and records what it prints, without disturbing it.
 //!
-//! **Forward first, record second.** What the command prints is passed on by threads that do
-//! nothing else; a copy goes through a queue to the scribe, a process of its own, which writes the
-//! log, the transcript and the events. What comes faster than it can be written waits in the
-//! scribe's memory, and beyond that in an encrypted file without a name. When the command ends the
-//! recorder ends too, and the scribe writes the rest. If the disk hangs, the queue fills, what does
+//! **Forward first, record second.** Threads that do nothing else pass on what the command prints;
+//! a copy goes through a queue to the scribe, a separate process, which writes the log, the
+//! transcript and the events. Output that arrives faster than it can be written waits in the
+//! scribe's memory, and beyond that in an encrypted file without a name. When the command ends, so
+//! does the recorder, and the scribe writes the rest. If the disk hangs, the queue fills, what does
 //! not fit is counted, and the command goes on.
 //!
-//! The log keeps what the command printed, as it was printed: those are the facts.
-//! What they mean is the reader's business, and a better reader improves old recordings.
+//! The log keeps the output as it was printed, because that is the fact. Interpreting it is left to
+//! readers, so a better reader improves old recordings.
 
 mod assignment;
 mod backlog;
@@ -35,7 +35,7 @@ mod verdict;
 pub use assignment::Assignment;
 pub use event::{Figures, Reason, RoleEvent, Stage};
 pub use leader::lead;
-pub use link::{Sinks, Tell, scribe};
+pub use link::{OnEvent, OnEvent as Tell, Sinks, scribe};
 pub use record::{Ended, RecordError, Recorder, end_by, record};
 pub use scribe::{Printed, Redact};
 pub use session_log::LogTarget;

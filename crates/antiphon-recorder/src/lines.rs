@@ -1,21 +1,22 @@
-//! Chunks become lines.
+//! Splits chunks into lines.
 
-/// A line that grows beyond this is cut, and goes on as another.
+/// A longer line is cut, and continues as another one.
 const MOST_BYTES: usize = 8 << 20;
-/// One that may be a message is not: half of it would tell nothing. A log takes a little more.
+/// A line that may be a message is only cut here, because half a message is useless. The log's own
+/// limit is slightly higher.
 const MESSAGE_BYTES_MAX: usize = 60 << 20;
-/// So far from its end a line is cut where a word ends. What is redacted is redacted piece by
-/// piece, and half a secret looks like none.
+/// How far from its end a line may be cut to cut it between words. Pieces are redacted separately,
+/// and half a secret is not recognised.
 const WORD_BYTES_MAX: usize = 64 << 10;
 
-/// The beginning of a line whose end has not come yet.
+/// The beginning of a line that is not complete yet.
 #[derive(Debug, Default)]
 pub(crate) struct Lines {
     begun: Vec<u8>,
 }
 
 impl Lines {
-    /// Takes a chunk, and gives the lines that it ends, without their newlines.
+    /// Adds a chunk, and passes on the lines that it completes, without their newlines.
     pub(crate) fn push(&mut self, chunk: &[u8], mut each: impl FnMut(&[u8])) {
         let mut rest = chunk;
         while let Some(end) = memchr::memchr(b'\n', rest) {
@@ -39,7 +40,7 @@ impl Lines {
         }
     }
 
-    /// Where the last word ends of what was begun, if that is near the end.
+    /// Where the last word ends, if that is near the end of the line.
     fn last_word_end(&self) -> usize {
         let from = self.begun.len().saturating_sub(WORD_BYTES_MAX);
         let near = self.begun.get(from..).unwrap_or_default();
@@ -47,7 +48,7 @@ impl Lines {
         space.map_or(self.begun.len(), |at| from + at + 1)
     }
 
-    /// What was begun and never ended.
+    /// Passes on the last line, which has no newline.
     pub(crate) fn finish(&mut self, mut each: impl FnMut(&[u8])) {
         if !self.begun.is_empty() {
             each(&self.begun);

@@ -1,8 +1,8 @@
-//! The two ends of a recording: the recorder, which passes on, and the scribe, which writes.
+//! The connection between the recorder, which passes output on, and the scribe, which writes it.
 //!
-//! The scribe is a process of its own. What was printed goes to it over a pipe; how the command
-//! ended, and what went wrong with the recording, over a socket. When the command has ended the
-//! recorder leaves, and the scribe writes the rest.
+//! The scribe is a separate process. The output goes to it over a pipe; the exit status, and
+//! warnings about the recording, over a socket. When the command has ended the recorder exits, and
+//! the scribe writes the rest.
 
 use std::ffi::OsString;
 use std::io::{self, BufRead, BufReader, Write};
@@ -28,31 +28,31 @@ use crate::scribe::{Redact, Scribe};
 use crate::session_log::{LogTarget, SessionLog};
 use crate::transcript::{Policy, Transcript};
 
-/// How long after the command has ended the recorder is still there, to tell what went wrong. What
-/// is not written by then, the scribe writes alone.
+/// How long the recorder stays after the command has ended, to report warnings. The scribe writes
+/// the rest alone.
 pub(crate) const FAREWELL: Duration = Duration::from_millis(70);
-/// How long a scribe may take to begin: until then nobody finds the session.
+/// How long a scribe may take to begin; until then the session cannot be found.
 const BEGINNING: Duration = Duration::from_secs(1);
-/// How long a scribe that is a thread may stand still before it is left behind.
+/// How long a scribe that is a thread may make no progress before it is abandoned.
 const STANDSTILL: Duration = Duration::from_secs(2);
-/// Whoever reads the events may take this long.
+/// How long the reader of events may take.
 const EVENTS: Duration = Duration::from_secs(30);
 
-/// Is told an event, or says why it cannot be.
-pub type Tell = Box<dyn FnMut(&RoleEvent) -> Result<(), String> + Send>;
+/// Receives an event, or returns why it could not be delivered.
+pub type OnEvent = Box<dyn FnMut(&RoleEvent) -> Result<(), String> + Send>;
 
-/// Where a recording goes. Nothing of it is needed.
+/// Where a recording goes. All of it is optional.
 #[derive(Default)]
 pub struct Sinks {
     pub log: Option<LogTarget>,
     /// The folder of transcripts.
     pub logs_dir: Option<PathBuf>,
     pub policy: Policy,
-    /// Is told every event of the role's run, in order, on a thread of its own.
-    pub events: Option<Tell>,
+    /// Receives every event of the role's run, in order, on a thread of its own.
+    pub events: Option<OnEvent>,
     pub redact: Option<Redact>,
-    /// Where a file may be made for what waits to be written and does not fit into memory; else
-    /// where temporary files go.
+    /// The folder for a file with output that waits to be written and does not fit into memory; by
+    /// default the system's folder of temporary files.
     pub spill_dir: Option<PathBuf>,
 }
 
@@ -68,12 +68,12 @@ impl Sinks {
     }
 }
 
-/// What a scribe tells the recorder, a line each.
+/// A message of the scribe to the recorder, each on a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Notice {
-    /// The session is there for everybody.
+    /// The session can be found by others.
     Begun,
-    /// Everything that was printed is written, and so is the footer.
+    /// All output has been written, and so has the footer.
     Written,
     /// Something went wrong with the recording.
     Warning(String),
@@ -97,17 +97,17 @@ impl Notice {
     }
 }
 
-/// The recorder's end.
+/// The recorder's end of the connection.
 pub(crate) struct Link {
     control: Option<UnixStream>,
-    told: Receiver<Notice>,
-    /// Counts what the scribe does, where it is a thread, which would end with our process.
+    notices: Receiver<Notice>,
+    /// Counts the progress of a scribe that is a thread, which would end with our process.
     progress: Option<Arc<AtomicU64>>,
 }
 
 impl Link {
-    /// Starts a scribe and feeds it from a queue: with the words of a process that calls
-    /// [`scribe`], or, where that cannot be, as a thread.
+    /// Starts a scribe and feeds it from a queue. `words` is the command line of a process that
+    /// calls [`scribe`]; if it cannot be started, a thread is used.
     pub(crate) fn open(
         words: &[OsString],
         queue: Queue,
@@ -132,19 +132,19 @@ impl Link {
         progress: Option<Arc<AtomicU64>>,
     ) -> io::Result<Self> {
         std::thread::spawn(move || feed(data, &queue));
-        let (sender, told) = channel();
+        let (sender, notices) = channel();
         let lines = BufReader::new(control.try_clone()?).lines();
         std::thread::spawn(move || {
-            for told in lines.map_while(Result::ok).filter_map(|line| Notice::from_line(&line)) {
-                let _ = sender.send(told);
+            for notice in lines.map_while(Result::ok).filter_map(|line| Notice::from_line(&line)) {
+                let _ = sender.send(notice);
             }
         });
-        Ok(Self { control: Some(control), told, progress })
+        Ok(Self { control: Some(control), notices, progress })
     }
 
-    /// Tells how the command ended, and waits for the scribe: to its end, or, where it can go on
-    /// without us and nobody wants to `wait`, for a moment: `patience` until everything is written,
-    /// and [`FAREWELL`] for the rest. Gives what went wrong.
+    /// Reports how the command ended, and waits for the scribe: until it ends if `wait` is set or
+    /// the scribe is a thread; otherwise for `patience` until everything is written, and for
+    /// [`FAREWELL`] after that. Returns the warnings.
     pub(crate) fn finish(mut self, exit: Exit, wait: bool, patience: Duration) -> Vec<String> {
         if let Some(mut control) = self.control.take() {
             let _ = control.write_all(exit.to_line().as_bytes());
@@ -157,7 +157,7 @@ impl Link {
         let mut is_written = false;
         loop {
             let left = until.saturating_duration_since(Instant::now());
-            match self.told.recv_timeout(if is_bound { left } else { STANDSTILL / 10 }) {
+            match self.notices.recv_timeout(if is_bound { left } else { STANDSTILL / 10 }) {
                 Ok(Notice::Begun) => until = ended + patience,
                 Ok(Notice::Written) => {
                     is_written = true;
@@ -165,7 +165,7 @@ impl Link {
                 }
                 Ok(Notice::Warning(warning)) => warnings.push(warning),
                 Err(RecvTimeoutError::Disconnected) => {
-                    // What lay in the pipe between us is gone with it, and nobody counted that.
+                    // The content of the pipe is lost with the scribe, and was not counted.
                     let why = "the recording is incomplete: the process that writes it ended early";
                     warnings.extend((!is_written).then(|| why.to_owned()));
                     return warnings;
@@ -187,7 +187,7 @@ impl Link {
     }
 }
 
-/// Starts the scribe's process, in a group of its own: the terminal's signals are not meant for it.
+/// Starts the scribe in a process group of its own, so that it gets no signals of the terminal.
 fn start(words: &[OsString]) -> io::Result<(impl Write + Send + 'static, UnixStream)> {
     let (program, arguments) = words.split_first().ok_or(io::ErrorKind::InvalidInput)?;
     let (ours, theirs) = UnixStream::pair()?;
@@ -201,12 +201,12 @@ fn start(words: &[OsString]) -> io::Result<(impl Write + Send + 'static, UnixStr
     let data = child.stdin.take().ok_or(io::ErrorKind::BrokenPipe)?;
     #[cfg(target_os = "linux")]
     let _ = rustix::pipe::fcntl_setpipe_size(&data, 1 << 20);
-    // Where we go on living, somebody has to take note of its end.
+    // If we go on living, the child has to be reaped.
     std::thread::spawn(move || child.wait());
     Ok((data, ours))
 }
 
-/// Hands over what waits in the queue, until all pumps are done or the scribe is gone.
+/// Sends the content of the queue, until all pumps are done or the scribe is gone.
 fn feed(mut to: impl Write, queue: &Queue) {
     while let Some(chunk) = queue.take() {
         let mut bytes = Vec::with_capacity(chunk.bytes.len() + 64);
@@ -221,8 +221,8 @@ fn feed(mut to: impl Write, queue: &Queue) {
     }
 }
 
-/// What a process does that was started as a scribe: its input is what was printed, its output a
-/// socket to the recorder. It ends when everything is written, whatever becomes of the recorder.
+/// The main function of a scribe's process: its input is the output of the command, its own output
+/// a socket to the recorder. It ends when everything is written, even if the recorder is gone.
 pub fn scribe(assignment: Assignment, command: &[String], sinks: Sinks) -> io::Result<()> {
     for signal in [SIGHUP, SIGINT, SIGQUIT, SIGTERM] {
         // It ends with its input; until then there is something to write.
@@ -242,13 +242,13 @@ fn write_down(
     command: &[String],
     sinks: Sinks,
 ) {
-    let (tell, told) = channel();
-    let (events, teller) = teller(sinks.events, tell.clone());
+    let (recorder, notices) = channel();
+    let (events, delivery) = deliver_events(sinks.events, recorder.clone());
     let Ok(to_recorder) = control.try_clone() else { return };
-    let herald = std::thread::spawn(move || tell_recorder(&told, to_recorder));
+    let notifier = std::thread::spawn(move || send_notices(&notices, to_recorder));
     let redact = sinks.redact.unwrap_or_else(|| Box::new(|text, _| text.into()));
     let log = SessionLog::new(sinks.log);
-    let mut scribe = Scribe::new(assignment, log, redact, events, tell);
+    let mut scribe = Scribe::new(assignment, log, redact, events, recorder);
     scribe.logs_dir = sinks.logs_dir;
     scribe.formatter = Transcript { policy: sinks.policy };
     scribe.run(&mut backlog, command, || {
@@ -257,18 +257,21 @@ fn write_down(
         Exit::from_line(&line)
     });
     let until = Instant::now() + EVENTS;
-    while !(teller.is_finished() && herald.is_finished()) && Instant::now() < until {
+    while !(delivery.is_finished() && notifier.is_finished()) && Instant::now() < until {
         std::thread::sleep(Duration::from_millis(1));
     }
 }
 
-/// A thread that tells events, so that a reader who is slow keeps nobody else waiting.
-fn teller(told: Option<Tell>, recorder: Sender<Notice>) -> (Sender<RoleEvent>, JoinHandle<()>) {
+/// Starts a thread that delivers events, so that a slow receiver delays nothing else.
+fn deliver_events(
+    on_event: Option<OnEvent>,
+    recorder: Sender<Notice>,
+) -> (Sender<RoleEvent>, JoinHandle<()>) {
     let (sender, events) = channel::<RoleEvent>();
     let handle = std::thread::spawn(move || {
-        let Some(mut tell) = told else { return };
+        let Some(mut on_event) = on_event else { return };
         for event in events {
-            if let Err(why) = tell(&event) {
+            if let Err(why) = on_event(&event) {
                 let _ = recorder.send(Notice::Warning(why));
                 return;
             }
@@ -277,9 +280,9 @@ fn teller(told: Option<Tell>, recorder: Sender<Notice>) -> (Sender<RoleEvent>, J
     (sender, handle)
 }
 
-/// Nobody may be there any more to hear it.
-fn tell_recorder(told: &Receiver<Notice>, mut to: UnixStream) {
-    for told in told {
-        let _ = to.write_all(told.to_line().as_bytes());
+/// Sends notices, which fail once the recorder is gone.
+fn send_notices(notices: &Receiver<Notice>, mut to: UnixStream) {
+    for notice in notices {
+        let _ = to.write_all(notice.to_line().as_bytes());
     }
 }

@@ -1,4 +1,4 @@
-//! Passing on what a command prints: first to where it belongs, then a copy to the queue.
+//! Passes on what a command prints: first to its destination, then a copy to the queue.
 
 use std::io::{Read, Write};
 use std::thread::JoinHandle;
@@ -10,9 +10,8 @@ use crate::queue::Sender;
 
 const CHUNK_BYTES: usize = 64 << 10;
 
-/// Starts a thread that passes on everything that can be read. It ends with its source; if nobody
-/// wants the output any more, the source is closed, and the command learns of it as it would
-/// without us.
+/// Starts a thread that passes on everything that can be read. It ends with its source. If the
+/// destination is closed, so is the source, and the command notices that as it would without us.
 pub(crate) fn start<R, W>(mut from: R, mut to: W, source: Source, queue: Sender) -> JoinHandle<()>
 where
     R: Read + Send + 'static,

@@ -1,7 +1,7 @@
-//! The way from the pumps to the scribe.
+//! The queue from the pumps to the scribe.
 //!
-//! Putting something in hardly ever waits: only where the queue is full although it moves, and then
-//! only for so long that the command does not feel it. What does not fit is counted as lost.
+//! Adding hardly ever blocks: only if the queue is full although it moves, and then only briefly,
+//! so that the command is not delayed noticeably. What does not fit is counted as lost.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -11,16 +11,16 @@ use antiphon_model::Timestamp;
 
 use crate::frame::{Loss, Source};
 
-/// More than this does not wait in memory; the scribe has room for the rest.
+/// How much may wait in memory; the scribe has room for the rest.
 const MOST_BYTES: usize = 16 << 20;
-/// A queue that has not moved for so long is waited for no longer: its disk hangs. A machine that
-/// is busy may well keep a thread waiting for some tenths of this.
+/// If a queue has not moved for this long, its disk hangs, and it is not waited for any longer. A
+/// busy machine may well delay a thread by some tenths of this.
 const STANDSTILL: Duration = Duration::from_millis(500);
-/// A command is held for at most so long in all, and a tenth of its time.
+/// A command is delayed by at most this in total, and by at most a tenth of its time.
 const MOST_HELD: Duration = Duration::from_secs(2);
 const MOST_HELD_SHARE: u32 = 10;
 
-/// What was read at once.
+/// Output that was read at once.
 #[derive(Debug)]
 pub(crate) struct Chunk {
     pub(crate) source: Source,
@@ -33,16 +33,16 @@ pub(crate) struct Chunk {
 #[derive(Debug)]
 struct State {
     chunks: VecDeque<Chunk>,
-    /// What waits, and what was taken last.
+    /// The bytes in the queue and in the chunk that was taken last.
     bytes: usize,
     taken: Loss,
-    /// What was lost since the last chunk that was put in.
+    /// What was lost since the last chunk that was added.
     lost: Loss,
     lost_in_all: Loss,
-    /// What was put in, in all.
+    /// How much was added in total.
     printed: u64,
     pumps: usize,
-    /// The command has ended: what comes now is not its own any more.
+    /// The command has ended: further output is not its own.
     is_ending: bool,
     is_closed: bool,
     begun: Instant,
@@ -57,7 +57,7 @@ impl State {
         !self.is_closed && self.held < most && self.moved.elapsed() < STANDSTILL
     }
 
-    /// What was taken has gone out.
+    /// Notes that the chunk that was taken has been written.
     fn settle(&mut self) {
         self.bytes -= usize::try_from(self.taken.bytes).unwrap_or_default();
         self.taken = Loss::default();
@@ -69,14 +69,14 @@ impl State {
         self.lost_in_all.add(loss);
     }
 
-    /// Nobody takes any more: what still waits is lost.
+    /// The consumer is gone: what is still in the queue is lost.
     fn close(&mut self) {
         self.is_closed = true;
         self.bytes = 0;
         let taken = std::mem::take(&mut self.taken);
         self.lose(taken);
         for chunk in std::mem::take(&mut self.chunks) {
-            // That it was lost is counted; that it was told is not.
+            // Its earlier loss was not reported yet; the total contains it already.
             self.lost.add(chunk.lost);
             self.lose(Loss::of(&chunk.bytes));
         }
@@ -99,11 +99,11 @@ impl Shared {
     }
 }
 
-/// The end into which pumps put.
+/// The producers' end.
 #[derive(Debug)]
 pub(crate) struct Sender(Arc<Shared>);
 
-/// The end from which chunks are taken. Several may hold it; one takes.
+/// The consumer's end. Several may hold it; only one takes.
 #[derive(Debug, Clone)]
 pub(crate) struct Queue(Arc<Shared>);
 
@@ -142,14 +142,14 @@ impl Drop for Sender {
 }
 
 impl Sender {
-    /// Puts in what was printed, or counts it as lost.
+    /// Adds output, or counts it as lost.
     pub(crate) fn put(&self, source: Source, at: Timestamp, bytes: &[u8]) {
         let mut state = self.0.lock();
         if state.is_ending {
             return;
         }
         if state.bytes == 0 {
-            // Nothing waited, so nothing stood still.
+            // Nothing was waiting, so nothing was stuck.
             state.moved = Instant::now();
         }
         while state.bytes + bytes.len() > MOST_BYTES && state.may_hold() {
@@ -170,8 +170,8 @@ impl Sender {
 }
 
 impl Queue {
-    /// The next chunk; nothing, when all pumps are done. Asking for it says that the last one has
-    /// gone out.
+    /// The next chunk; `None` when all pumps are done. Asking for it confirms that the last one was
+    /// written.
     pub(crate) fn take(&self) -> Option<Chunk> {
         let mut state = self.0.lock();
         state.settle();
@@ -191,8 +191,8 @@ impl Queue {
         }
     }
 
-    /// Takes nothing more in, and waits until everything has gone out, as long as it moves. Gives
-    /// what was lost behind the last chunk.
+    /// Accepts nothing more, and waits until everything has been written, as long as that makes
+    /// progress. Returns what was lost after the last chunk.
     pub(crate) fn finish(&self) -> Loss {
         let mut state = self.0.lock();
         state.is_ending = true;
@@ -204,13 +204,13 @@ impl Queue {
         std::mem::take(&mut state.lost)
     }
 
-    /// Whoever took is gone.
+    /// The consumer is gone.
     pub(crate) fn close(&self) {
         self.0.lock().close();
         self.0.changed.notify_all();
     }
 
-    /// How many bytes were put in.
+    /// How many bytes were added.
     pub(crate) fn printed(&self) -> u64 {
         self.0.lock().printed
     }
@@ -281,9 +281,9 @@ mod tests {
         sender.put(Source::Stdout, AT, b"in hand\n");
         sender.put(Source::Stdout, AT, b"waits\n");
         assert_eq!(queue.take().unwrap().bytes, b"in hand\n");
-        // Whoever took it never asks for the next.
+        // The consumer never asks for the next one.
         assert_eq!(queue.finish(), Loss { lines: 2, bytes: 14 });
-        // What somebody prints whom the command left behind is nobody's.
+        // Output of a process that the command left behind does not belong to it.
         sender.put(Source::Stdout, AT, b"late\n");
         assert_eq!(queue.lost_in_all(), Loss { lines: 2, bytes: 14 });
     }

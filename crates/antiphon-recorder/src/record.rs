@@ -1,4 +1,4 @@
-//! Running a command, and keeping what it prints.
+//! Runs a command and records what it prints.
 
 use std::ffi::OsString;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -15,27 +15,27 @@ use crate::link::{FAREWELL, Link, Sinks};
 use crate::queue::{Queue, queue};
 use crate::signals;
 
-/// How long a command that was told to end may take before it is killed.
+/// How long a command may take to end after a signal, before it is killed.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How long what is still printed after the command has ended is waited for: a process that it left
-/// behind may hold the pipes for ever.
+/// How long further output is waited for after the command has ended: a process that it left behind
+/// may keep the pipes open forever.
 const AFTERGLOW: Duration = Duration::from_millis(40);
-/// So much is written in a moment, unless the machine is very busy; then it is waited for all the
-/// same, but no longer than this.
+/// This much output is written quickly unless the machine is very busy; then it is waited for, but
+/// no longer than this.
 const SHORT_BYTES: u64 = 4 << 20;
 const SHORT_PATIENCE: Duration = Duration::from_secs(2);
-/// How often the time is looked at.
+/// How often the time is checked.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// A command to be recorded.
 #[derive(Debug)]
 pub struct Recorder {
     pub command: Vec<OsString>,
-    /// The words before a command with which a process is started that calls [`lead`](crate::lead).
-    /// Without them a command in a terminal cannot be stopped from the keyboard.
+    /// The command line, without the command, of a process that calls [`lead`](crate::lead).
+    /// Without it a command in a terminal cannot be stopped from the keyboard.
     pub leader: Vec<OsString>,
-    /// The words with which a process is started that calls [`scribe`](crate::scribe()) with the
-    /// same sinks. Without them a thread of this process writes, and is waited for.
+    /// The command line of a process that calls [`scribe`](crate::scribe()) with the same sinks.
+    /// Without it a thread of this process writes, and is waited for.
     pub scribe: Vec<OsString>,
     pub assignment: Assignment,
     pub max_duration: Option<Duration>,
@@ -44,12 +44,12 @@ pub struct Recorder {
     pub wait: bool,
 }
 
-/// How the command ended, for whoever stands in its place.
+/// How the command ended, so that the caller can end in the same way.
 #[derive(Debug)]
 pub struct Ended {
     pub code: Option<i32>,
     pub signal: Option<i32>,
-    /// What went wrong with the recording; the command did not feel it.
+    /// What went wrong with the recording; the command was not affected.
     pub warnings: Vec<String>,
 }
 
@@ -90,13 +90,13 @@ pub fn record(recorder: Recorder) -> Result<Ended, RecordError> {
     while !running.is_quiet() && Instant::now() < quiet_by {
         std::thread::sleep(Duration::from_millis(1));
     }
-    // The terminal is ours again before anything is said.
+    // The terminal is restored before anything is printed.
     drop(running);
     let warnings = finish(link, &queue, exit, wait);
     Ok(Ended { code: exit.code, signal: exit.signal, warnings })
 }
 
-/// Hands over what is left, and leaves the scribe to it. Gives what went wrong so far.
+/// Passes on the rest of the output, and leaves the scribe to it. Returns the warnings so far.
 fn finish(link: Link, queue: &Queue, exit: Exit, wait: bool) -> Vec<String> {
     let exit = Exit { loss: queue.finish(), ..exit };
     let is_short = queue.printed() <= SHORT_BYTES;
@@ -109,7 +109,7 @@ fn finish(link: Link, queue: &Queue, exit: Exit, wait: bool) -> Vec<String> {
     warnings
 }
 
-/// Ends this process by a signal, as the command was ended.
+/// Ends this process by the signal that ended the command.
 pub fn end_by(signal: i32) {
     let _ = signal_hook::low_level::emulate_default_handler(signal);
     if signal == SIGKILL {
@@ -117,7 +117,7 @@ pub fn end_by(signal: i32) {
     }
 }
 
-/// Passes signals on and keeps the time, until the command has ended.
+/// Forwards signals and enforces the time limit, until the command has ended.
 fn watch(
     running: &Running,
     notices: &Receiver<Notice>,
@@ -144,7 +144,7 @@ fn watch(
             Notice::Exited { code, signal } => return Exit { code, signal, ..exit },
             Notice::Stopped => running.stop_with_it(),
             Notice::Signal { signal: SIGWINCH, .. } => running.resize(),
-            // It is told to the whole group, or by us when we go on.
+            // The whole group gets it, or we send it when we are continued.
             Notice::Signal { signal: SIGCONT, .. } => {}
             Notice::Signal { signal, is_ours_alone } => {
                 exit.was_cancelled |= signals::asks_to_stop(signal);

@@ -1,4 +1,4 @@
-//! The scribe: takes what was printed, and writes the log, the transcript and the events.
+//! The scribe: receives the output, and writes the log, the transcript and the events.
 
 #![expect(clippy::indexing_slicing, reason = "a `Value` gives null for a member that it has not")]
 
@@ -25,23 +25,23 @@ use crate::transcript::{self, Header, Transcript};
 use crate::transcript_file::TranscriptFile;
 use crate::verdict::{figures, verdict};
 
-/// So many messages before an agent says who it is are kept; the seed has a file only then.
+/// How many messages are kept before the agent identifies itself, when the transcript file begins.
 const MOST_EARLY: usize = 1000;
-/// How long nothing may come before anything else is looked at.
+/// How long to wait for output before anything else is checked.
 const IDLE: Duration = Duration::from_secs(1);
 
-/// Why something is missing that the scribe never got.
+/// Why output is missing that the scribe never received.
 const TOO_FAST: &str = "the recorder could not keep up with the output";
 
-/// Cleans what is written anywhere.
+/// Redacts everything before it is written.
 pub type Redact = Box<dyn for<'t> FnMut(&'t str, Printed) -> Cow<'t, str> + Send>;
 
-/// What a command printed.
+/// The kind of output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Printed {
     /// A line of JSON.
     Json,
-    /// Whole lines of anything else.
+    /// Complete lines of anything else.
     Text,
 }
 
@@ -52,14 +52,14 @@ pub(crate) struct Scribe {
     pub(crate) formatter: Transcript,
     pub(crate) redact: Redact,
     pub(crate) events: Sender<RoleEvent>,
-    /// Is told when it has begun, and what goes wrong.
+    /// Receives the beginning and the warnings.
     pub(crate) recorder: Sender<Notice>,
     command: Vec<String>,
     batch: Batch,
     file: Option<TranscriptFile>,
     early: Vec<String>,
     session_id: Option<String>,
-    /// The agent's own last word on how it went.
+    /// The agent's own final result.
     result: Option<Value>,
     has_warned: bool,
 }
@@ -90,8 +90,8 @@ impl Scribe {
         }
     }
 
-    /// Writes down everything that comes. At its end `exit` says how the command ended; if nobody
-    /// can say it, the recording stays without an end.
+    /// Writes all output. At its end `exit` returns how the command ended; if that is not known,
+    /// the recording has no end.
     pub(crate) fn run(
         mut self,
         backlog: &mut Outlet,
@@ -99,7 +99,7 @@ impl Scribe {
         exit: impl FnOnce() -> Option<Exit>,
     ) {
         let begun = SystemClock.now();
-        self.tell(Stage::Requested, begun);
+        self.send_event(Stage::Requested, begun);
         self.command = command_line::redacted(command, &mut self.redact);
         self.log.started(&self.assignment, &self.command, None, begun);
         self.warn_of_log();
@@ -130,7 +130,7 @@ impl Scribe {
             while let Some(frame) = frames.next() {
                 self.frame(&frame, &mut stdout, &mut stderr);
             }
-            // Where more waits, what is late may as well be full.
+            // If more is waiting, the batch may as well be filled first.
             if backlog.is_empty() && self.batch.is_due(SystemClock.now()) {
                 self.flush();
             }
@@ -151,7 +151,7 @@ impl Scribe {
                 lines.push(bytes, |line| self.line(source, line, at));
             }
             Frame::Gap { at, loss } => {
-                // A line that was begun has no end any more; what there is of it is kept.
+                // An incomplete last line is kept.
                 stdout.finish(|line| self.line(Source::Stdout, line, at));
                 stderr.finish(|line| self.line(Source::Stderr, line, at));
                 self.flush();
@@ -191,12 +191,12 @@ impl Scribe {
         self.warn_of_log();
     }
 
-    /// A line of JSON: perhaps a message of an agent.
+    /// A line of JSON, which may be an agent's message.
     fn message(&mut self, source: Source, line: &str, at: Timestamp) {
         let text = (self.redact)(line, Printed::Json).into_owned();
         self.log.record(source, &text, at);
         self.warn_of_log();
-        // Who the agent is and how it went is asked of every session; the rest is for transcripts.
+        // The agent's id and its result are needed for every session; the rest is for transcripts.
         let is_known = self.session_id.is_some() && self.file.is_none();
         if is_known && !text.contains("\"result\"") {
             return;
@@ -219,7 +219,7 @@ impl Scribe {
         self.write(&record);
     }
 
-    /// The agent has said who it is.
+    /// The agent has identified itself.
     fn begin(&mut self, session_id: String, at: Timestamp) {
         if let Some(folder) = &self.logs_dir {
             match TranscriptFile::create(folder, &self.assignment, at) {
@@ -240,7 +240,7 @@ impl Scribe {
         for record in std::mem::take(&mut self.early) {
             self.write(&record);
         }
-        self.tell(Stage::Started, at);
+        self.send_event(Stage::Started, at);
     }
 
     fn write(&mut self, text: &str) {
@@ -253,7 +253,7 @@ impl Scribe {
         }
     }
 
-    fn tell(&mut self, stage: Stage, at: Timestamp) {
+    fn send_event(&mut self, stage: Stage, at: Timestamp) {
         let path = self.file.as_ref().map(|file| file.path().to_string_lossy().into_owned());
         let _ = self.events.send(RoleEvent {
             at,
@@ -268,7 +268,7 @@ impl Scribe {
         let _ = self.recorder.send(Notice::Warning(warning));
     }
 
-    /// Says at once that the log cannot be written: later nobody may be there to hear it.
+    /// Warns at once if the log cannot be written: later the recorder may be gone.
     fn warn_of_log(&mut self) {
         if let Some(failure) = self.log.failure.as_ref().filter(|_| !self.has_warned) {
             self.has_warned = true;
@@ -276,7 +276,7 @@ impl Scribe {
         }
     }
 
-    /// The log first, then the footer, then the terminal event. Only then is the disk waited for.
+    /// Writes the log first, then the footer, then the final event. Only then waits for the disk.
     fn finish(mut self, exit: Exit, begun: Timestamp) {
         let now = SystemClock.now();
         if !exit.loss.is_none() {
@@ -287,8 +287,8 @@ impl Scribe {
             self.log.gap(unwritten, "the log could not be written", now);
             self.warn(format!("the recording is incomplete: {unwritten} could not be written"));
         }
-        let told = self.result.take();
-        let verdict = verdict(exit, told.as_ref());
+        let result = self.result.take();
+        let verdict = verdict(exit, result.as_ref());
         let reason = verdict.reason.filter(|it| *it != Reason::Error).map(Reason::as_str);
         let end = SessionEnded {
             outcome: Some(verdict.outcome.as_str().into()),
@@ -306,12 +306,12 @@ impl Scribe {
         let why = verdict.reason.filter(|it| *it == Reason::Timeout).map(Reason::as_str);
         let footer = transcript::footer(verdict.outcome, why, now);
         self.write(&footer);
-        let figures = figures(exit, told.as_ref(), (begun, now));
+        let figures = figures(exit, result.as_ref(), (begun, now));
         let stage = match verdict.reason {
             None => Stage::Completed(figures),
             Some(reason) => Stage::Failed { reason, error: verdict.error, figures },
         };
-        self.tell(stage, now);
+        self.send_event(stage, now);
         let _ = self.recorder.send(Notice::Written);
         self.log.close();
         self.warn_of_log();

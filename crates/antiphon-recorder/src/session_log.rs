@@ -14,13 +14,13 @@ use crate::Assignment;
 use crate::batch::Lines;
 use crate::frame::{Loss, Source};
 
-/// A recording is called by its command, as far as that fits on a line.
+/// The maximum length of a recording's title, which is its command.
 const TITLE_CHARS: usize = 100;
 
 /// Where the log goes.
 pub struct LogTarget {
-    /// Makes the folder in which the log's segments lie. It is asked by the scribe, when the first
-    /// event is written: a disk that hangs must not keep the command from starting.
+    /// Creates the folder for the log's segments. The scribe calls it when it writes the first
+    /// event, because a disk that hangs must not keep the command from starting.
     pub folder: Box<dyn FnOnce() -> Result<PathBuf, String> + Send>,
     pub options: Options,
 }
@@ -35,9 +35,9 @@ impl std::fmt::Debug for LogTarget {
 pub(crate) struct SessionLog {
     target: Option<LogTarget>,
     writer: Option<Writer>,
-    /// Why something could not be written, the first time.
+    /// The first reason why something could not be written.
     pub(crate) failure: Option<String>,
-    /// What was printed and could not be written.
+    /// Output that could not be written.
     pub(crate) unwritten: Loss,
 }
 
@@ -46,7 +46,7 @@ impl SessionLog {
         Self { target, writer: None, failure: None, unwritten: Loss::default() }
     }
 
-    /// Said at the beginning, and again when the agent has told its own id.
+    /// Writes the session's beginning, and again when the agent has reported its own id.
     pub(crate) fn started(
         &mut self,
         assignment: &Assignment,
@@ -84,17 +84,17 @@ impl SessionLog {
         self.append(status, &Members::default(), at);
     }
 
-    /// A line of JSON that was printed, as itself.
+    /// Writes a printed line of JSON as such.
     pub(crate) fn record(&mut self, source: Source, line: &str, at: Timestamp) {
         let record = json::compact(line);
         let printed = Printed { stream: stream(source), times: None, is_record: true };
-        // Whoever calls this has parsed it.
+        // The caller has parsed it.
         let record = Body { json: &record, place: Place::NONE };
         let loss = Loss { lines: 1, bytes: line.len() as u64 + 1 };
         self.append_output(record, printed, at, loss);
     }
 
-    /// Lines of anything else, as text: `text` is what may be written of them.
+    /// Writes lines of anything else as text: `text` is their redacted form.
     pub(crate) fn output(&mut self, lines: &Lines<'_>, text: &str) {
         let text = Json::text(text);
         let printed =
@@ -102,7 +102,7 @@ impl SessionLog {
         self.append_output(Body::of(&text), printed, lines.at, lines.loss());
     }
 
-    /// What was printed and could not be kept, in lines and bytes.
+    /// Writes how much output could not be kept, in lines and bytes.
     pub(crate) fn gap(&mut self, loss: Loss, reason: &str, at: Timestamp) {
         let (count, reason) = (Some(loss.lines.max(1)), Some(reason.into()));
         let gap = antiphon_model::Loss { count, reason, ..Default::default() };
@@ -112,7 +112,8 @@ impl SessionLog {
         self.append(EventKind::Gap(gap), &extra, at);
     }
 
-    /// Says how it ended. The log is still open: [`close`](Self::close) makes it durable.
+    /// Writes how the session ended. The log is still open: [`close`](Self::close) makes it
+    /// durable.
     pub(crate) fn ended(&mut self, ended: SessionEnded<'_>, extra: &Members, at: Timestamp) {
         self.append(ended, extra, at);
     }
@@ -125,7 +126,7 @@ impl SessionLog {
         }
     }
 
-    /// Leaves the log as a writer does that is killed: it has no end, and says so to readers.
+    /// Leaves the log without an end, as if the writer had been killed, so that readers notice.
     pub(crate) fn abandon(&mut self) {
         if let Some(writer) = self.writer.take()
             && let Err(error) = writer.abandon()
@@ -140,7 +141,7 @@ impl SessionLog {
         self.write(&Event { at: Some(at), extra, ..Event::new(kind) });
     }
 
-    /// What was printed is most of a log.
+    /// Appends output, which is most of a log.
     fn append_output(
         &mut self,
         content: Body<'_>,
@@ -159,7 +160,7 @@ impl SessionLog {
         }
     }
 
-    /// Whether it was written.
+    /// Writes an event, and returns whether it was written.
     fn write(&mut self, event: &Event<'_>) -> bool {
         if self.writer.is_none() && !self.open() {
             return false;
@@ -189,7 +190,7 @@ impl SessionLog {
         self.writer.is_some()
     }
 
-    /// The first failure is the one that explains.
+    /// Keeps the first failure, which explains the others.
     fn fail(&mut self, error: &Error) {
         let mut why = error.to_string();
         let mut source = std::error::Error::source(error);

@@ -9,13 +9,13 @@ use signal_hook::low_level::siginfo::{Cause, Origin};
 
 use crate::child::Notice;
 
-/// Hands on every signal that reaches us.
+/// Passes on every signal that we receive.
 pub(crate) fn watch(notices: Sender<Notice>) -> std::io::Result<()> {
     let kinds = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH, SIGCONT];
     let mut signals = SignalsInfo::<WithOrigin>::new(kinds)?;
     std::thread::spawn(move || {
         for Origin { signal, cause, .. } in signals.forever() {
-            // What the terminal sends goes to the whole group, and the command has it already.
+            // The terminal sends its signals to the whole group, so the command has received them.
             let is_ours_alone = matches!(cause, Cause::Sent(_));
             if notices.send(Notice::Signal { signal, is_ours_alone }).is_err() {
                 return;

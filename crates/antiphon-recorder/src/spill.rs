@@ -1,9 +1,9 @@
-//! What waits for the scribe and does not fit into memory: a file without a name.
+//! A file without a name for output that does not fit into the scribe's memory.
 //!
-//! What reaches the disk elsewhere has been redacted; here it has not been yet. So the file is the
-//! user's alone, has no name from the beginning, and is encrypted with a key that only this
-//! process's memory holds. Both ends go through one key stream, forwards; no part of it is ever
-//! used twice, because nothing is ever written over.
+//! Everything else that reaches the disk has been redacted; this has not been yet. So the file is
+//! readable by the user only, has no name from the beginning, and is encrypted with a key that
+//! exists only in this process's memory. Reader and writer go through one key stream, forwards; no
+//! part of it is ever used twice, because nothing is ever overwritten.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -15,12 +15,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use chacha20::ChaCha20Legacy;
 use chacha20::cipher::{KeyIvInit, StreamCipher, StreamCipherSeek};
 
-/// The log needs room on the same disk.
+/// How much room is left for the log on the same disk.
 const LEAVE_FREE: u64 = 256 << 20;
-/// How often the room is looked at, and room that was read is given back.
+/// How often the free space is checked, and space that was read is freed.
 const STEP: u64 = 16 << 20;
 
-/// The end that is written.
+/// The writer's end.
 pub(crate) struct SpillWriter {
     file: Arc<File>,
     cipher: ChaCha20Legacy,
@@ -28,7 +28,7 @@ pub(crate) struct SpillWriter {
     checked: u64,
 }
 
-/// The end that is read.
+/// The reader's end.
 pub(crate) struct SpillReader {
     file: Arc<File>,
     cipher: ChaCha20Legacy,
@@ -42,12 +42,12 @@ impl std::fmt::Debug for SpillReader {
     }
 }
 
-/// Makes a spill in a folder.
+/// Creates a spill in a folder.
 pub(crate) fn create(folder: &Path) -> io::Result<(SpillWriter, SpillReader)> {
     let mut key = [0; 32];
     getrandom::fill(&mut key).map_err(io::Error::other)?;
-    // The counter has 64 bits, so that the stream does not end after 256 GiB; the key is new, so
-    // that the nonce may be anything.
+    // The counter has 64 bits, so that the key stream does not end after 256 GiB; the key is new,
+    // so any nonce will do.
     let cipher = || ChaCha20Legacy::new(&key.into(), &[0; 8].into());
     let file = Arc::new(nameless(folder)?);
     let writer = SpillWriter { file: Arc::clone(&file), cipher: cipher(), at: 0, checked: 0 };
@@ -66,7 +66,7 @@ fn nameless(folder: &Path) -> io::Result<File> {
 }
 
 impl SpillWriter {
-    /// Writes all of it, or nothing; then the piece is as it was.
+    /// Writes all of it, or nothing; in that case the piece is unchanged.
     pub(crate) fn write(&mut self, piece: &mut [u8]) -> io::Result<()> {
         self.look_for_room()?;
         self.cipher.apply_keystream(piece);
@@ -93,7 +93,7 @@ impl SpillWriter {
 }
 
 impl SpillReader {
-    /// Reads as many bytes as were written next.
+    /// Reads the next `len` bytes that were written.
     pub(crate) fn read(&mut self, len: usize) -> io::Result<Vec<u8>> {
         let mut piece = vec![0; len];
         self.file.read_exact_at(&mut piece, self.at)?;
@@ -105,7 +105,7 @@ impl SpillReader {
         Ok(piece)
     }
 
-    /// Gives back the room of what was read, where the system can.
+    /// Frees the space of what was read, if the system supports that.
     #[cfg(target_os = "linux")]
     fn free(&mut self) {
         use rustix::fs::{FallocateFlags, fallocate};

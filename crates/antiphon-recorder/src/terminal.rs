@@ -1,11 +1,11 @@
-//! Our own terminal, while a command runs in another that we made for it.
+//! Our own terminal, while a command runs in another one that we created for it.
 
 use std::io::stdin;
 
 use pty_process::Size;
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetattr};
 
-/// Puts the terminal into raw mode, so that every key goes to the command; back again when dropped.
+/// Puts the terminal into raw mode, so that every key goes to the command; restored when dropped.
 #[derive(Debug)]
 pub(crate) struct Raw {
     before: Termios,
@@ -19,7 +19,7 @@ impl Raw {
         Some(raw)
     }
 
-    /// After a stop another program may have changed it.
+    /// Sets raw mode again, because another program may have changed it after a stop.
     pub(crate) fn again(&self) {
         let mut raw = self.before.clone();
         raw.make_raw();

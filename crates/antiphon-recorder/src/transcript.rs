@@ -1,6 +1,6 @@
-//! The transcript: what an agent's messages look like as text (seed 001).
+//! The transcript: an agent's messages as text (seed 001).
 //!
-//! Pure: from messages of the agent's SDK, one JSON object each, to records of text.
+//! A pure function from messages of the agent's SDK, one JSON object each, to records of text.
 
 #![expect(clippy::indexing_slicing, reason = "a `Value` gives null for a member that it has not")]
 
@@ -17,10 +17,11 @@ use crate::Assignment;
 
 const INIT: &str = "SYSTEM init";
 
-/// What is told of tool inputs and outputs; one rule for both, but for the seed's.
+/// How much of tool inputs and outputs is written; the same for both, except for `Seed`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Policy {
-    /// Names of tools without inputs; results with everything else that has no form, as JSON.
+    /// Names of tools without inputs; results as JSON, like everything else without a form of its
+    /// own.
     #[default]
     Seed,
     /// Names only.
@@ -49,7 +50,7 @@ impl Outcome {
     }
 }
 
-/// What stands above the messages.
+/// The lines above the messages.
 #[derive(Debug, Clone)]
 pub struct Header<'h> {
     pub assignment: &'h Assignment,
@@ -75,11 +76,11 @@ impl Header<'_> {
     }
 }
 
-/// What stands below the messages.
+/// The lines below the messages.
 pub(crate) fn footer(outcome: Outcome, reason: Option<&str>, at: Timestamp) -> String {
     let mut out = String::from("=== Session End ===\n");
     field(&mut out, "Outcome:  ", outcome.as_str());
-    // The footer has three words; why it was cancelled is worth one more.
+    // The footer has three words; the reason of a cancellation is added.
     if let Some(reason) = reason {
         field(&mut out, "Reason:   ", reason);
     }
@@ -147,7 +148,7 @@ impl Transcript {
                     let output = self.detail(&block["content"]);
                     records.add(&marker, format!("[tool_result] {call}{output}").trim_end());
                 }
-                // A block without a form of its own is kept.
+                // A block without a form of its own is kept as JSON.
                 other => {
                     let kind = other.unwrap_or("block");
                     records.unknown(kind, &block.to_string());
@@ -159,7 +160,7 @@ impl Transcript {
         }
     }
 
-    /// What of an input or output is told.
+    /// The part of an input or output that the policy allows.
     fn detail(&self, value: &Value) -> String {
         if value.is_null() {
             return String::new();
@@ -195,7 +196,7 @@ fn init(records: &mut Records, message: &Value) {
     records.add(INIT, body.trim_end());
 }
 
-/// Only what the message holds is told.
+/// Writes the members that the message has, and no others.
 fn result(records: &mut Records, message: &Value) {
     let mut body = String::new();
     if let Some(millis) = message["duration_ms"].as_f64() {
@@ -232,8 +233,8 @@ struct Records {
 }
 
 impl Records {
-    /// A record: its line, and its body, indented. A body's own empty lines are indented too, so
-    /// that an empty line is always the end of a record.
+    /// Adds a record: its line, and its indented body. Empty lines of the body are indented too, so
+    /// that an empty line always ends a record.
     fn add(&mut self, head: &str, body: &str) {
         self.out.push_str(&format!("[{}] ", self.clock));
         push_escaped(&mut self.out, &head.replace('\n', " "));
@@ -251,7 +252,7 @@ impl Records {
     }
 }
 
-/// A transcript is read with `tail -f`: what a terminal would act on is written as an escape.
+/// Escapes control characters, because a transcript is read with `tail -f`.
 fn push_escaped(out: &mut String, text: &str) {
     for c in text.chars() {
         match c {
@@ -262,19 +263,19 @@ fn push_escaped(out: &mut String, text: &str) {
     }
 }
 
-/// `19:21:39`, in UTC.
+/// The time of day in UTC: `19:21:39`.
 fn clock(at: Timestamp) -> String {
     at.to_string().get(11..19).unwrap_or_default().to_owned()
 }
 
-/// Whether a message tells who the agent is: that is where a transcript begins.
+/// The session id, if a message identifies the agent, which begins a transcript.
 pub(crate) fn session_id(message: &Value) -> Option<&str> {
     let named = |name: &str| message[name].as_str();
     match message["type"].as_str()? {
         "system" if message["subtype"] == "init" => named("session_id").or(Some("unknown")),
         "thread.started" => named("thread_id"),
         "init" => named("session_id"),
-        // OpenCode says it with every step.
+        // OpenCode sends it with every step.
         "step_start" => named("sessionID"),
         _ => None,
     }

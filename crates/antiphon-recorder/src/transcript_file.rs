@@ -1,4 +1,4 @@
-//! The transcript on disk. Nothing that goes wrong here is felt by the agent.
+//! The transcript on disk. No failure here affects the agent.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -16,7 +16,8 @@ pub(crate) struct TranscriptFile {
 }
 
 impl TranscriptFile {
-    /// Opens a new file. Nobody else's is ever written to: a name that is taken gets a number.
+    /// Creates a new file. An existing file is never written to: if a name is taken, a number is
+    /// added.
     pub(crate) fn create(
         folder: &Path,
         assignment: &Assignment,
@@ -44,12 +45,12 @@ impl TranscriptFile {
         &self.path
     }
 
-    /// Appends, unless an earlier write failed. The first failure is told, and the last one.
+    /// Appends, unless an earlier write failed. Returns the first failure only.
     pub(crate) fn write(&mut self, text: &str) -> std::io::Result<()> {
         let Some(file) = &mut self.file else { return Ok(()) };
         let written = file.write_all(text.as_bytes());
         if written.is_err() {
-            // One line to say so, if the disk still takes that.
+            // One line to say so, if the disk still accepts it.
             let _ = file.write_all(b"\n[transcript cut: a write failed]\n");
             self.file = None;
         }

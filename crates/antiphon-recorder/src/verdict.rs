@@ -1,4 +1,4 @@
-//! How a run went: from the command's end, and from the agent's own last word on it.
+//! How a run went, from the command's exit status and the agent's own result.
 
 #![expect(clippy::indexing_slicing, reason = "a `Value` gives null for a member that it has not")]
 
@@ -15,11 +15,11 @@ pub(crate) struct Verdict {
     pub(crate) error: Option<String>,
 }
 
-/// The verdict on a command that ended so, and whose agent said `told` at last.
-pub(crate) fn verdict(exit: Exit, told: Option<&Value>) -> Verdict {
-    let says_error = told.is_some_and(|result| {
-        let subtype = result["subtype"].as_str().unwrap_or_default();
-        result["is_error"] == true || subtype.starts_with("error")
+/// The verdict on a command with this exit status, whose agent reported this result.
+pub(crate) fn verdict(exit: Exit, result: Option<&Value>) -> Verdict {
+    let says_error = result.is_some_and(|it| {
+        let subtype = it["subtype"].as_str().unwrap_or_default();
+        it["is_error"] == true || subtype.starts_with("error")
     });
     if exit.code == Some(0) && !says_error {
         return Verdict { outcome: Outcome::Completed, reason: None, error: None };
@@ -29,9 +29,9 @@ pub(crate) fn verdict(exit: Exit, told: Option<&Value>) -> Verdict {
         exit if exit.was_cancelled => (Outcome::Cancelled, Reason::Cancelled),
         _ => (Outcome::Failed, Reason::Error),
     };
-    let own_words = told.filter(|_| says_error).and_then(|result| {
-        let first = result["errors"][0].as_str().or(result["result"].as_str());
-        first.or(result["subtype"].as_str()).map(str::to_owned)
+    let own_words = result.filter(|_| says_error).and_then(|it| {
+        let first = it["errors"][0].as_str().or(it["result"].as_str());
+        first.or(it["subtype"].as_str()).map(str::to_owned)
     });
     let by_exit = || match (exit.code, exit.signal) {
         (Some(code), _) => Some(format!("the command exited with status {code}")),
@@ -41,21 +41,21 @@ pub(crate) fn verdict(exit: Exit, told: Option<&Value>) -> Verdict {
     Verdict { outcome, reason: Some(reason), error: own_words.or_else(by_exit) }
 }
 
-/// What it came to.
+/// The figures of the run, as far as the agent's result has them.
 pub(crate) fn figures(
     exit: Exit,
-    told: Option<&Value>,
+    result: Option<&Value>,
     (begun, ended): (Timestamp, Timestamp),
 ) -> Figures {
     let none = Value::Null;
-    let told = told.unwrap_or(&none);
+    let result = result.unwrap_or(&none);
     let took = u64::try_from(ended.since(begun)).ok();
     Figures {
         exit_code: exit.code,
-        duration_ms: told["duration_ms"].as_u64().or(took),
-        cost_usd: told["total_cost_usd"].as_f64(),
-        turns: told["num_turns"].as_u64(),
-        input_tokens: told["usage"]["input_tokens"].as_u64(),
-        output_tokens: told["usage"]["output_tokens"].as_u64(),
+        duration_ms: result["duration_ms"].as_u64().or(took),
+        cost_usd: result["total_cost_usd"].as_f64(),
+        turns: result["num_turns"].as_u64(),
+        input_tokens: result["usage"]["input_tokens"].as_u64(),
+        output_tokens: result["usage"]["output_tokens"].as_u64(),
     }
 }

@@ -1,4 +1,4 @@
-//! A disk that hangs, or is full: the command does not feel it.
+//! The command is not affected by a disk that hangs or is full.
 
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
@@ -68,7 +68,8 @@ impl Disk for Faulty {
     }
 }
 
-/// Runs a command of half a second on a disk with that fault; how long it took, and what was said.
+/// Runs a command of half a second on a disk with that fault; returns how long it took, and the
+/// warnings.
 fn run(fault: Fault) -> (Duration, Vec<String>) {
     let folder = tempfile::tempdir().unwrap();
     let path: PathBuf = folder.path().join("session");
@@ -101,7 +102,7 @@ fn a_disk_that_hangs_is_not_felt() {
 }
 
 #[test]
-fn a_disk_that_is_full_is_told_with_what_is_missing() {
+fn a_disk_that_is_full_is_reported_with_what_is_missing() {
     let (took, warnings) = run(Fault::Full);
     assert!(took < Duration::from_secs(5), "{took:?}");
     assert_eq!(warnings.len(), 2, "{warnings:?}");

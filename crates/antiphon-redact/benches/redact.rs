@@ -1,4 +1,4 @@
-//! `cargo bench -p antiphon-redact`: how many megabytes of text and of JSON a second.
+//! `cargo bench -p antiphon-redact`: throughput for text and for JSON.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a bench talks to a person")]
 

@@ -1,24 +1,24 @@
 //! Classes of bytes, and runs of them.
 
-/// The characters that a token is made of.
+/// The characters that a token consists of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Set {
     Hex,
     Upper,
     Alnum,
-    /// With the underscore.
+    /// Letters, digits and underscore.
     Word,
-    /// With underscore and hyphen.
+    /// Letters, digits, underscore and hyphen.
     Dashed,
-    /// With underscore, hyphen and dot.
+    /// Letters, digits, underscore, hyphen and dot.
     Dotted,
-    /// `+`, `/` and `=`.
+    /// Letters, digits, `+`, `/` and `=`.
     Base64,
-    /// Base64 for addresses: `-`, `_` and `=`.
+    /// Base64 for URLs: letters, digits, `-`, `_` and `=`.
     Url64,
     /// Base64 of both kinds, and parts of it joined.
     Any64,
-    /// The same, with the escapes of addresses: `%2B`.
+    /// Like `Any64`, with the escapes of URLs: `%2B`.
     Escaped,
 }
 
@@ -38,26 +38,26 @@ impl Set {
         }
     }
 
-    /// Whether a run of these can only end where a word ends, so that a letter behind it means that
+    /// Whether a run of these can only end where a word ends, so that a letter after it means that
     /// it is something else.
     pub(crate) fn is_of_words(self) -> bool {
         matches!(self, Self::Hex | Self::Upper | Self::Alnum)
     }
 
-    /// The run of these that a text begins with.
+    /// The run of these at the beginning of a text.
     pub(crate) fn run(self, text: &str) -> &str {
         let end = text.bytes().position(|byte| !self.has(byte)).unwrap_or(text.len());
         text.get(..end).unwrap_or_default()
     }
 
-    /// The run of these that a text ends with.
+    /// The run of these at the end of a text.
     pub(crate) fn run_back(self, text: &str) -> &str {
         let start = text.bytes().rposition(|byte| !self.has(byte)).map_or(0, |last| last + 1);
         text.get(start..).unwrap_or_default()
     }
 }
 
-/// How many bits a character of the text tells, by Shannon: 0 for `aaaa`, some 3.6 for random hex.
+/// The Shannon entropy per character, in bits: 0 for `aaaa`, some 3.6 for random hex.
 pub(crate) fn entropy(text: &str) -> f64 {
     let mut counts = [0_u32; 256];
     for byte in text.bytes() {
@@ -70,7 +70,7 @@ pub(crate) fn entropy(text: &str) -> f64 {
     shares.map(|share| -share * share.log2()).sum()
 }
 
-/// What a base64 text decodes to, if it is one.
+/// The decoded text, if it is base64.
 pub(crate) fn base64(text: &str) -> Option<Vec<u8>> {
     let mut out = Vec::with_capacity(text.len() * 3 / 4);
     let (mut bits, mut filled) = (0_u32, 0);
@@ -93,7 +93,7 @@ pub(crate) fn base64(text: &str) -> Option<Vec<u8>> {
     Some(out)
 }
 
-/// `user:password` in base64, as HTTP and Docker write it.
+/// Whether this is `user:password` in base64, as HTTP and Docker write it.
 pub(crate) fn is_basic(text: &str) -> bool {
     let decoded = base64(text).unwrap_or_default();
     let printable = decoded.iter().all(|byte| (0x20..0x7F).contains(byte));

@@ -4,15 +4,15 @@ use crate::placeholder;
 use crate::rule::{Verdict, Window};
 use crate::value::{Value, Written, literal};
 
-/// How far behind the command its password may stand.
+/// How far after the command its password may be.
 const COMMAND_BYTES_MAX: usize = 400;
 
 /// How a command takes its password.
 struct Taken {
     option: &'static str,
-    /// `-psecret`.
+    /// As `-psecret`.
     is_glued: bool,
-    /// `-p secret`.
+    /// As `-p secret`.
     is_apart: bool,
 }
 
@@ -29,7 +29,7 @@ fn taken(keyword: &str) -> Taken {
     Taken { option, is_glued, is_apart }
 }
 
-/// The password that is an argument of a command.
+/// The password in the arguments of a command.
 pub(crate) fn command_password(window: &Window<'_>) -> Verdict {
     let Taken { option, is_glued, is_apart } = taken(window.keyword);
     let rest = window.rest();
@@ -56,7 +56,7 @@ pub(crate) fn command_password(window: &Window<'_>) -> Verdict {
     Verdict::No
 }
 
-/// A port is none, and neither is the end of a longer option (`-port`).
+/// Rejects ports, and the end of a longer option (`-port`).
 fn is_password(value: &Value<'_>) -> bool {
     let is_number = value.text.bytes().all(|byte| byte.is_ascii_digit() || byte == b':');
     value.text.len() >= 6

@@ -1,4 +1,4 @@
-//! Contexts: what stands there is secret, whatever its form.
+//! Contexts: places where a value is secret, whatever its form.
 
 use crate::bytes::{Set, is_basic};
 use crate::rule::{Verdict, Window};
@@ -7,7 +7,7 @@ use crate::{name, placeholder};
 
 /// `password = "…"`, in the forms of JSON, YAML, shells, headers, XML, options and code.
 pub(crate) fn assigned(window: &Window<'_>) -> Verdict {
-    // Some keywords hold what follows the name, so that fewer words begin with them.
+    // Some keywords include what follows the name, so that fewer words match them.
     let keyword = window.keyword.trim_end_matches([':', '=', '"', ' ']);
     let rest = window.after.get(keyword.len()..).unwrap_or_default();
     let suffix = Set::Dashed.run(rest);
@@ -52,7 +52,7 @@ pub(crate) fn url_password(window: &Window<'_>) -> Verdict {
     window.secret(password)
 }
 
-/// `Bearer …`, `Basic …`, and what else follows `Authorization`.
+/// `Bearer …`, `Basic …`, and other values of `Authorization`.
 pub(crate) fn authorization(window: &Window<'_>) -> Verdict {
     let is_header = window.keyword.eq_ignore_ascii_case("uthorization");
     if !is_header {
@@ -133,9 +133,9 @@ pub(crate) fn azure_key(window: &Window<'_>) -> Verdict {
     window.secret(run)
 }
 
-/// Forty characters behind the name of AWS's secret key.
+/// Forty characters after the name of AWS's secret key.
 pub(crate) fn aws_secret(window: &Window<'_>) -> Verdict {
-    // `aws configure set aws_secret_access_key …` has nothing but a space between the two.
+    // In `aws configure set aws_secret_access_key …` only a space is between the two.
     let spaced = || window.rest().strip_prefix(' ').and_then(literal);
     let Some(value) =
         after_name(window.rest(), &Left { before: "x", name: [""; 3] }).or_else(spaced)
@@ -152,7 +152,7 @@ pub(crate) fn aws_secret(window: &Window<'_>) -> Verdict {
     window.secret(run)
 }
 
-/// `key…` soon behind Airtable's name.
+/// `key…` shortly after Airtable's name.
 pub(crate) fn airtable(window: &Window<'_>) -> Verdict {
     let is_key = |run: &&str| {
         let id = run.strip_prefix("key").unwrap_or_default();
@@ -161,7 +161,7 @@ pub(crate) fn airtable(window: &Window<'_>) -> Verdict {
     nearby(window, Set::Dotted).find(is_key).map_or(Verdict::No, |run| window.secret(run))
 }
 
-/// `1/1200000000000000:…`, and the older `0/…`, soon behind Asana's name.
+/// `1/1200000000000000:…`, and the older `0/…`, shortly after Asana's name.
 pub(crate) fn asana(window: &Window<'_>) -> Verdict {
     let of_token = |c: char| c.is_ascii_hexdigit() || matches!(c, '/' | ':');
     let rest = window.rest();
@@ -175,7 +175,7 @@ pub(crate) fn asana(window: &Window<'_>) -> Verdict {
     near.split(|c| !of_token(c)).find(is_token).map_or(Verdict::No, |run| window.secret(run))
 }
 
-/// The signature of a shared access: `…&sig=…`, its signs escaped or not.
+/// The signature of a shared access: `…&sig=…`, escaped or not.
 pub(crate) fn azure_signature(window: &Window<'_>) -> Verdict {
     let is_parameter = window.before.ends_with(['?', '&', ';']) || window.before.ends_with("u0026");
     let of_signature = |byte: u8| Set::Base64.has(byte) || matches!(byte, b'%' | b'-' | b'_');
@@ -210,7 +210,7 @@ pub(crate) fn pgpass(window: &Window<'_>) -> Verdict {
     let rest = rest.split(['"', '\'', '`', '\\']).next().unwrap_or_default();
     let mut fields = rest.splitn(3, ':');
     let (database, user, password) = match window.keyword.starts_with('*') {
-        // `*:*:*:` may stand for any of the three.
+        // `*:*:*:` may replace any of the three.
         true => (Some("*"), fields.next(), fields.next()),
         false => (fields.next(), fields.next(), fields.next()),
     };
@@ -236,14 +236,14 @@ pub(crate) fn login_call(window: &Window<'_>) -> Verdict {
     }
 }
 
-/// What stands where only a password can.
+/// Whether a text may be a password, given that only a password can be there.
 pub(crate) fn is_password(text: &str) -> bool {
     text.len() >= 8
         && !placeholder::is_value(text, Written::AsValue)
         && placeholder::is_random(text, Written::AsValue)
 }
 
-/// A UUID that is assigned to a name with Heroku's in it.
+/// A UUID that is assigned to a name that contains Heroku's.
 pub(crate) fn heroku(window: &Window<'_>) -> Verdict {
     let Some((_, assigned)) = window.rest().split_once(['=', ':']) else { return Verdict::No };
     let uuid = Set::Dashed.run(assigned.trim_start_matches([' ', '"', '\'']));
@@ -253,7 +253,7 @@ pub(crate) fn heroku(window: &Window<'_>) -> Verdict {
     }
 }
 
-/// A key of the known lengths soon behind Cloudflare's name.
+/// A key of the known lengths shortly after Cloudflare's name.
 pub(crate) fn cloudflare(window: &Window<'_>) -> Verdict {
     let is_key = |run: &&str| {
         let is_length = matches!(run.len(), 37 | 40 | 45) && !placeholder::is_token(run);
@@ -262,7 +262,7 @@ pub(crate) fn cloudflare(window: &Window<'_>) -> Verdict {
     nearby(window, Set::Dashed).find(is_key).map_or(Verdict::No, |run| window.secret(run))
 }
 
-/// The runs of characters close behind a keyword.
+/// The runs of characters shortly after a keyword.
 fn nearby<'t>(window: &Window<'t>, set: Set) -> impl Iterator<Item = &'t str> {
     const NEAR: usize = 100;
     let rest = window.rest();
@@ -289,7 +289,7 @@ pub(crate) fn curl_user(window: &Window<'_>) -> Verdict {
     window.secret(password)
 }
 
-/// The path of a webhook: whoever has it may post.
+/// The path of a webhook, which is all that is needed to post to it.
 pub(crate) fn webhook(window: &Window<'_>) -> Verdict {
     let of_path = |byte: u8| Set::Dashed.has(byte) || byte == b'/';
     let rest = window.rest();

@@ -1,4 +1,4 @@
-//! Cookies: whoever has that of a session is its user.
+//! Cookies: the one of a session gives access to its user's account.
 
 use std::ops::Range;
 
@@ -6,10 +6,10 @@ use crate::placeholder;
 use crate::rule::{Verdict, Window};
 use crate::value::{Written, literal};
 
-/// No id of a session is shorter.
+/// No session id is shorter.
 const VALUE_BYTES_MIN: usize = 16;
 
-/// What follows `Cookie:` and `Set-Cookie:`, as a header, and as a member of an object.
+/// What follows `Cookie:` and `Set-Cookie:`, in a header or as a member of an object.
 pub(crate) fn cookie(window: &Window<'_>) -> Verdict {
     let rest = window.rest().trim_start_matches([' ', '\t', '"', '\'', '\\']);
     let end = rest.find(['"', '\'', '\\', '\r', '\n']).unwrap_or(rest.len());
@@ -34,7 +34,7 @@ fn found(window: &Window<'_>, pairs: &str) -> Verdict {
     part.map_or(Verdict::No, |part| window.secret(part))
 }
 
-/// From the first value that looks random to the last.
+/// From the first value that looks random to the last one.
 pub(crate) fn secret_part(pairs: &str) -> Option<Range<usize>> {
     let mut part: Option<Range<usize>> = None;
     let mut at = 0;

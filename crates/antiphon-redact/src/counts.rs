@@ -1,4 +1,4 @@
-//! How many secrets of which rule were found.
+//! How many secrets each rule found.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,7 +15,7 @@ impl Counts {
         *self.0.entry(rule).or_default() += 1;
     }
 
-    /// The markers in a text, by rule.
+    /// Counts the markers in a text, by rule.
     pub fn of_markers(text: &str) -> Self {
         let mut counts = Self::default();
         for (at, _) in text.match_indices(MARKER) {
@@ -43,7 +43,7 @@ impl Counts {
         self.0.values().sum()
     }
 
-    /// Rules by name, each with its number.
+    /// The rules by name, each with its count.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> {
         self.0.iter().map(|(&rule, &count)| (rule, count))
     }
@@ -53,7 +53,7 @@ impl Counts {
     }
 }
 
-/// `2 github-token, 1 jwt`.
+/// Writes `2 github-token, 1 jwt`.
 impl fmt::Display for Counts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (at, (rule, count)) in self.iter().enumerate() {

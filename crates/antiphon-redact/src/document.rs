@@ -1,11 +1,11 @@
-//! A file's text, whatever it is: JSON, lines of which some are JSON, or neither.
+//! The text of any file: JSON, lines of which some are JSON, or neither.
 
 use antiphon_model::json;
 
 use crate::redactor::{Finding, Redactor};
 
-/// The secrets of a text, by their places in it. What is JSON is searched as JSON; lines between
-/// are searched together, because a key has several.
+/// The secrets of a text, by their places in it. JSON is searched as JSON; the lines between are
+/// searched together, because a private key has several.
 pub(crate) fn find(redactor: &Redactor, text: &str) -> Vec<Finding> {
     if !crate::json::may_hold_secrets(redactor, text) {
         return Vec::new();

@@ -1,8 +1,8 @@
 //! Secrets in the strings of a JSON text.
 //!
-//! Strings are found by their quotes; nothing else of the text is looked at, so that nesting does
-//! not matter. A string is searched as it reads, and what is found is told by its place in the raw
-//! text: all else stays to the byte, escapes and lone surrogates too.
+//! Strings are found by their quotes; nothing else of the text is looked at, so nesting does not
+//! matter. A string is searched in its decoded form, and findings have their place in the raw text,
+//! so everything else stays unchanged to the byte, including escapes and lone surrogates.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -13,11 +13,11 @@ use crate::redactor::{Finding, Redactor};
 use crate::value::Written;
 use crate::{context, cookie, name, pair};
 
-/// Seals and ciphertexts that an agent needs as they are to go on.
+/// Signatures and ciphertexts that an agent needs unchanged to continue.
 const LEFT_ALONE: &[&str] =
     &["signature", "encrypted_content", "thoughtSignature", "thought_signature"];
 
-/// JSON in a string in JSON in a string … : further in it is text.
+/// How deeply JSON in strings is decoded; below that it is searched as text.
 const DEPTH_MAX: usize = 4;
 
 pub(crate) fn find(redactor: &Redactor, raw: &str) -> Vec<Finding> {
@@ -31,9 +31,9 @@ fn find_at_depth(redactor: &Redactor, raw: &str, depth: usize, found: &mut Vec<F
         return;
     }
     let mut quick = Quick::new(redactor, raw);
-    // With whether its name may tell of its value.
+    // The member's name, and whether it contains a keyword.
     let mut key: Option<(Cow<'_, str>, bool)> = None;
-    // What the member before said to be the name of the next one's value.
+    // The name that the member before gave to this member's value.
     let mut given: Option<String> = None;
     let mut at = 0;
     while let Some(open) = find_from(raw, at, b'"') {
@@ -54,7 +54,7 @@ fn find_at_depth(redactor: &Redactor, raw: &str, depth: usize, found: &mut Vec<F
         let before = raw.get(..open).unwrap_or_default();
         let is_member = before.trim_end_matches(SPACE).ends_with(':');
         let name = key.take().filter(|_| is_member);
-        let is_named = name.as_ref().is_some_and(|(name, may)| tells_of_value(name, *may));
+        let is_named = name.as_ref().is_some_and(|(name, may)| may_name_secret(name, *may));
         let name = name.as_ref().map(|(name, _)| &**name);
         let given_before = given.take();
         if !is_plain && name.is_some_and(pair::is_name) {
@@ -72,8 +72,8 @@ fn find_at_depth(redactor: &Redactor, raw: &str, depth: usize, found: &mut Vec<F
 
 const SPACE: [char; 4] = [' ', '\t', '\n', '\r'];
 
-/// Which strings of a text are worth reading: those with a keyword, or with an escape that may hide
-/// one.
+/// Which strings of a text are worth decoding: those with a keyword, or with an escape that may
+/// hide one.
 struct Quick<'t> {
     raw: &'t str,
     next: Option<usize>,
@@ -95,12 +95,12 @@ impl<'t> Quick<'t> {
     }
 }
 
-/// Most texts hold no keyword, and none that an escape could hide.
+/// Whether a text may contain secrets. Most contain no keyword, and none that an escape could hide.
 pub(crate) fn may_hold_secrets(redactor: &Redactor, raw: &str) -> bool {
     redactor.secrets.may_be_in(raw) || KEYWORDS.next_of_rule(raw, 0).is_some() || may_hide(raw)
 }
 
-/// Whether an escape could stand for a character of a keyword.
+/// Whether an escape could represent a character of a keyword.
 fn may_hide(raw: &str) -> bool {
     let mut escapes = memchr::memchr_iter(b'\\', raw.as_bytes());
     escapes.any(|at| {
@@ -109,9 +109,9 @@ fn may_hide(raw: &str) -> bool {
     })
 }
 
-/// Whether what a member is called tells what its value is. A name without a keyword does not, but
-/// for those that are keywords only together with what surrounds them.
-fn tells_of_value(name: &str, has_keyword: bool) -> bool {
+/// Whether a member's name may say what its value is. A name without a keyword does not, except for
+/// those that are keywords only together with what surrounds them.
+fn may_name_secret(name: &str, has_keyword: bool) -> bool {
     matches!(name, "auth" | "_auth")
         || has_keyword && name::secret(name).is_some()
         || is_cookie(name)
@@ -126,7 +126,7 @@ fn is_left_alone(name: &str, raw: &str, inner: &Range<usize>) -> bool {
     if LEFT_ALONE.contains(&name) {
         return true;
     }
-    // An image, or reasoning that the provider has sealed.
+    // An image, or reasoning that the provider has encrypted.
     let text = raw.get(inner.clone()).unwrap_or_default();
     name == "data" && text.len() > SHORT && Set::Base64.run(text).len() == text.len()
 }
@@ -174,7 +174,7 @@ fn find_from(text: &str, from: usize, byte: u8) -> Option<usize> {
     memchr::memchr(byte, rest).map(|at| from + at)
 }
 
-/// Where the closing quote of a string stands, or the text ends.
+/// The place of a string's closing quote, or the end of the text.
 fn end_of_string(text: &str, mut at: usize) -> usize {
     let bytes = text.as_bytes();
     while let Some(next) = bytes.get(at..).and_then(|rest| memchr::memchr2(b'"', b'\\', rest)) {
@@ -186,10 +186,10 @@ fn end_of_string(text: &str, mut at: usize) -> usize {
     text.len()
 }
 
-/// A string as it reads, and the way back to where it stands.
+/// A decoded string, and the mapping to its raw text.
 struct Decoded<'t> {
     text: Cow<'t, str>,
-    /// The ends of escapes: in the text, and in the raw text.
+    /// The ends of escapes: in the decoded text, and in the raw text.
     steps: Vec<(usize, usize)>,
     start: usize,
 }
@@ -215,7 +215,7 @@ impl<'t> Decoded<'t> {
         Self { text: Cow::Owned(text), steps, start }
     }
 
-    /// Where a place of the text stands in the raw text.
+    /// The place in the raw text for a place in the decoded text.
     fn raw(&self, place: usize) -> usize {
         let before = self.steps.partition_point(|(here, _)| *here <= place);
         let step = before.checked_sub(1).and_then(|last| self.steps.get(last));

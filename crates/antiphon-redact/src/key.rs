@@ -1,24 +1,25 @@
-//! Private keys of all programs: whole, cut off at either end, and as tools list files.
+//! Private keys of all programs: complete, truncated at either end, and in listings of files.
 //!
-//! A key is the one secret that has lines. Of a whole one everything goes between its first and its
-//! last line. Where either is missing, lines of base64 are the key, whatever a listing writes
-//! before them: numbers, file names, signs of a diff, of a comment, of a string.
+//! A private key is the only secret with several lines. A complete one is replaced from its first
+//! line to its last. If either is missing, lines of base64 are the key, whatever a listing writes
+//! before them: numbers, file names, marks of a diff, of a comment, of a string.
 
 use crate::bytes::Set;
 use crate::keywords::MARKER;
 use crate::rule::{Verdict, Window};
 
-/// What a private key may take, from its first line to its last. More is read as its continuation.
+/// The maximum length of a private key, from its first line to its last. More is read as its
+/// continuation.
 pub(crate) const KEY_BYTES_MAX: usize = 64 << 10;
-/// What is looked at before a last line that has no first.
+/// How much is searched before a last line that has no first line.
 pub(crate) const TAIL_BYTES_MAX: usize = 8 << 10;
-/// No line of a key is longer, with what a listing writes before it.
+/// The maximum length of a line of a key, with what a listing writes before it.
 pub(crate) const LINE_BYTES_MAX: usize = 256;
 
 pub(crate) const KEYWORDS: &[&str] =
     &["-----BEGIN", "-----END", "---- BEGIN", "---- END", "Private-Lines:"];
 
-/// The first characters of a key within a line, by which more than the line may be secret.
+/// Whether a key may begin in a line, so that more than the line may be secret.
 pub(crate) fn may_begin_in(line: &[u8]) -> bool {
     let begins = |word: &[u8]| memchr::memmem::find(line, word).is_some();
     begins(b"--- BEGIN") || begins(b"---BEGIN") || begins(b"Private-Lines:")
@@ -43,19 +44,19 @@ pub(crate) fn private_key(window: &Window<'_>) -> Verdict {
     }
 }
 
-/// Whether the keyword is that of a last line, for which what stands before it counts.
+/// Whether the keyword is that of a last line, so that the text before it counts.
 pub(crate) fn is_end(keyword: &str) -> bool {
     keyword.ends_with("END")
 }
 
-/// Whether more text cannot change what is said of a key that a text begins with.
+/// Whether more text cannot change the verdict on a key that a text begins with.
 pub(crate) fn is_certain(after: &str) -> bool {
     if after.len() > KEY_BYTES_MAX + 4 {
         return true;
     }
     let first_line = memchr::memchr(b'\n', after.as_bytes()).is_some() || after.len() > 128;
     match label(after) {
-        // What has a last line goes up to it; what cannot have one ends with its lines.
+        // A key with a last line ends there; one that cannot have any ends with its lines.
         _ if last_line_end(after).is_some() => true,
         Some(_) => false,
         None if after.starts_with("Private-Lines:") => header_end(after).is_some_and(|header| {
@@ -66,8 +67,8 @@ pub(crate) fn is_certain(after: &str) -> bool {
     }
 }
 
-/// How much of a text is the continuation of a key whose first 64 KiB stand before it, and whether
-/// that is all of it.
+/// How much of a text is the continuation of a key whose first 64 KiB precede it, and whether that
+/// is all of it.
 pub(crate) fn continuation(text: &str) -> (usize, bool) {
     let near = text.get(..text.floor_char_boundary(KEY_BYTES_MAX.min(text.len())));
     let near = near.unwrap_or_default();
@@ -92,7 +93,7 @@ fn header_end(text: &str) -> Option<usize> {
     label(text)
 }
 
-/// Where `-----BEGIN RSA PRIVATE KEY-----` ends, or the same with `END`, or as SSH2 writes them.
+/// Where `-----BEGIN RSA PRIVATE KEY-----` ends, or the same with `END`, or in the form of SSH2.
 fn label(text: &str) -> Option<usize> {
     let rest = text.trim_start_matches(['-', ' ']);
     let rest = rest.strip_prefix("BEGIN").or_else(|| rest.strip_prefix("END"))?;
@@ -104,7 +105,7 @@ fn label(text: &str) -> Option<usize> {
     is_label.then_some(text.len() - rest.len() + end + dashes.len())
 }
 
-/// Where the last line of the key ends that a text begins with.
+/// Where the last line ends of the key that a text begins with.
 fn last_line_end(text: &str) -> Option<usize> {
     let near = text.floor_char_boundary(KEY_BYTES_MAX.min(text.len()));
     let mut near = text.get(..near)?;
@@ -116,16 +117,16 @@ fn last_line_end(text: &str) -> Option<usize> {
     label(near.get(last..)?).map(|length| last + length)
 }
 
-/// A line of a key: prose about keys has none.
+/// Whether a text contains a line of a key: prose about keys does not.
 fn has_long_run(body: &str) -> bool {
     body.split(|c: char| !c.is_ascii() || !Set::Base64.has(c as u8)).any(|run| run.len() >= 32)
 }
 
-/// The last lines of a key whose first lines stand elsewhere.
+/// The last lines of a key whose first lines are elsewhere.
 fn tail(window: &Window<'_>) -> Verdict {
     let Some(last) = label(window.after) else { return Verdict::No };
     let mut before = window.before;
-    // What was cut by the bound is no line.
+    // What the limit has cut off is not a complete line.
     if before.len() + 4 >= TAIL_BYTES_MAX {
         before = before.split_once('\n').map_or("", |(_, lines)| lines);
     }
@@ -150,13 +151,13 @@ fn tail(window: &Window<'_>) -> Verdict {
     }
 }
 
-/// From where on a text is to be kept, because a last line may follow that makes it a key's: the
-/// lines of base64 that it ends with.
+/// From where on a text has to be kept, because a last line may follow that makes it a key: the
+/// lines of base64 at its end.
 pub(crate) fn tail_start(text: &str) -> usize {
     let bound = text.len().saturating_sub(TAIL_BYTES_MAX);
     let mut start = memchr::memrchr(b'\n', text.as_bytes()).map_or(0, |at| at + 1);
     let last = text.get(start..).unwrap_or_default();
-    // Of a line that is not complete it is enough that it has no words.
+    // For an incomplete line it is enough that it contains no words.
     let words = without_number(last.trim_start_matches(|c: char| !c.is_ascii_alphabetic()));
     let is_word = |text: &str| text.contains(|c: char| c.is_ascii_alphanumeric());
     if last.len() > LINE_BYTES_MAX || words.split_whitespace().skip(1).any(is_word) {
@@ -173,7 +174,7 @@ pub(crate) fn tail_start(text: &str) -> usize {
     start.max(text.floor_char_boundary(bound))
 }
 
-/// Whether a line is one of a key, of so many characters at least.
+/// Whether a line is one of a key, with at least that many characters.
 fn is_line(line: &str, least: usize) -> bool {
     if line.len() > LINE_BYTES_MAX {
         return false;
@@ -185,7 +186,7 @@ fn is_line(line: &str, least: usize) -> bool {
     run.len() >= least && is_lead(lead)
 }
 
-/// What a listing writes before a line: signs and numbers, `L12: `, and `file:12:`.
+/// Whether this is what a listing writes before a line: marks and numbers, `L12: `, and `file:12:`.
 fn is_lead(lead: &str) -> bool {
     let lead = lead.trim_start();
     let has_letters = |text: &str| text.bytes().any(|byte| byte.is_ascii_alphabetic());
@@ -214,14 +215,14 @@ fn without_colours(mut text: &str) -> &str {
     text
 }
 
-/// The length of the escape for a colour that a text begins with.
+/// The length of the escape sequence for a colour that a text begins with.
 fn colour(text: &str) -> Option<usize> {
     let rest = text.strip_prefix("\u{1b}[")?;
     let end = rest.bytes().position(|byte| !matches!(byte, b'0'..=b'9' | b';'))?;
     rest.as_bytes().get(end).filter(|&&byte| byte == b'm').map(|_| end + 3)
 }
 
-/// How far a key without its last line goes: lines of base64, and what may stand between them.
+/// How far a key without its last line goes: lines of base64, and what may be between them.
 fn body_end(body: &str, file: &str) -> usize {
     const LINE_MIN: usize = 16;
     let mut at = headers_end(body, file);
@@ -241,7 +242,7 @@ fn body_end(body: &str, file: &str) -> usize {
     }
 }
 
-/// `Proc-Type: 4,ENCRYPTED` and the like behind the first line.
+/// Where headers such as `Proc-Type: 4,ENCRYPTED` after the first line end.
 fn headers_end(body: &str, file: &str) -> usize {
     let mut at = 0;
     loop {
@@ -260,15 +261,14 @@ fn headers_end(body: &str, file: &str) -> usize {
     }
 }
 
-/// Whether a short line is what a cut left of one, and no word.
+/// Whether a short line is the rest of a truncated one, and not a word.
 fn is_rest(line: &str) -> bool {
     let has = |of: fn(&u8) -> bool| line.bytes().any(|byte| of(&byte));
     let kinds = [u8::is_ascii_lowercase, u8::is_ascii_uppercase, u8::is_ascii_digit];
     line.ends_with('=') || line.len() < 4 || kinds.into_iter().filter(|&of| has(of)).count() > 1
 }
 
-/// What stands between two lines of a key: the end of one, and what a listing writes before the
-/// next.
+/// What is between two lines of a key: the end of one, and what a listing writes before the next.
 fn gap(text: &str, file: &str) -> usize {
     let mut rest = text;
     loop {

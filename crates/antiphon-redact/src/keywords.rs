@@ -8,25 +8,25 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
 use crate::rule::Rule;
 use crate::rules;
 
-/// How a marker begins. It is a keyword like any other, whose text is passed over.
+/// The beginning of a marker. It is a keyword like any other, whose text is skipped.
 pub(crate) const MARKER: &str = "[redacted:";
 
-/// Words that begin like a keyword, stand on every line of a log and are none.
+/// Words that begin like a keyword, occur on every line of a log and are none.
 const DECOYS: &[&str] = &["tokens", "Tokens", "tokeniz", "token_count"];
 
 /// The longest name of a rule.
 pub(crate) const NAME_BYTES_MAX: usize = 40;
 
-/// All keywords, and the rules that each of them calls.
+/// All keywords, and the rules that each of them triggers.
 #[derive(Debug)]
 pub(crate) struct Keywords {
     automaton: Option<AhoCorasick>,
-    /// By the number of the keyword: the rules, those with the longest keywords first.
+    /// For each keyword: the rules, those with the longest keywords first.
     rules: Vec<Vec<Called>>,
     pub(crate) longest: usize,
 }
 
-/// A rule that a keyword calls, and the length of the rule's own keyword, which begins it.
+/// A rule that a keyword triggers, and the length of the rule's own keyword, with which it begins.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Called {
     pub(crate) rule: &'static Rule,
@@ -37,7 +37,7 @@ pub(crate) struct Called {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Hit<'k> {
     pub(crate) at: usize,
-    /// None for a marker, and for what is no keyword.
+    /// Empty for a marker, and for words that are not keywords.
     pub(crate) rules: &'k [Called],
 }
 
@@ -57,7 +57,8 @@ impl Keywords {
         for (rule, word) in &all {
             own.entry(word).or_default().push(rule);
         }
-        // The longest keyword of a place is found: it calls the rules of those that it begins with.
+        // The longest keyword of a place is found: it triggers the rules of all keywords it begins
+        // with.
         let called = |word: &&str| {
             let lengths = (1..=word.len()).rev().filter(|_| !DECOYS.contains(word));
             let rules = lengths.filter_map(|length| Some((length, own.get(word.get(..length)?)?)));
@@ -67,7 +68,7 @@ impl Keywords {
         };
         let rules = words.iter().map(called).collect();
         let longest = words.iter().map(|word| word.len()).max().unwrap_or_default();
-        // The words are constants, and far from too many: there is an automaton.
+        // The words are constants, and few enough for an automaton.
         let automaton = AhoCorasick::builder()
             .match_kind(MatchKind::LeftmostLongest)
             .kind(Some(AhoCorasickKind::DFA))
@@ -85,7 +86,7 @@ impl Keywords {
 }
 
 impl Keywords {
-    /// The first keyword from a place on that calls a rule.
+    /// The first keyword from a place on that triggers a rule.
     pub(crate) fn next_of_rule(&self, text: &str, mut from: usize) -> Option<usize> {
         loop {
             let hit = self.next(text, from)?;

@@ -1,10 +1,10 @@
-//! Secrets, found in text and in JSON, and replaced by their names: `[redacted:github-token]`.
+//! Finds secrets in text and in JSON, and replaces them by names: `[redacted:github-token]`.
 //!
-//! One pass looks for the keywords of all rules (`ghp_`, `://`, `password`); only where one stands
-//! does its rule read the neighbourhood. A *token* says by its own form what it is; a *context*
-//! says that what stands in it is secret. What is replaced is never looked at again, so that
-//! redacting twice is redacting once; and what a rule sees has an end, so that a stream redacted
-//! piece by piece is the whole redacted at once.
+//! One pass looks for the keywords of all rules (`ghp_`, `://`, `password`); only around a keyword
+//! does its rule read the text. A *token* is recognised by its own form; a *context* says that the
+//! value in it is secret. What was replaced is never looked at again, so redacting twice is
+//! redacting once. A rule sees a limited part of the text, so a stream that is redacted piece by
+//! piece gives the same result as the whole text.
 //!
 //! Nothing here does I/O; the values of the environment come from the caller.
 

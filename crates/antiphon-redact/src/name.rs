@@ -1,9 +1,9 @@
-//! Names that say that what they name is secret.
+//! Names of secrets.
 
 use crate::bytes::Set;
 
-/// What a name must hold, without what joins its words, and how long its value must be at least:
-/// people choose passwords, programs choose the rest.
+/// What a name must contain, without word separators, and the minimum length of its value: people
+/// choose passwords, programs choose the rest.
 const STEMS: &[(&str, usize)] = &[
     ("password", 8),
     ("passwd", 8),
@@ -36,7 +36,7 @@ const STEMS: &[(&str, usize)] = &[
     ("credentials", 12),
 ];
 
-/// The same as the rules look for them, word by word, in any spelling.
+/// The stems as keywords of rules, word by word, in any spelling.
 pub(crate) const KEYWORDS: &[&str] = &[
     "password",
     "passwd",
@@ -69,7 +69,7 @@ pub(crate) const KEYWORDS: &[&str] = &[
     "credentials",
 ];
 
-/// Words that are names only as a whole, with what follows them, so that fewer words begin with
+/// Names that are keywords only as whole words, with what follows them, so that fewer words match
 /// them.
 pub(crate) const WORD_KEYWORDS: &[&str] = &[
     "_pass",
@@ -99,10 +99,10 @@ pub(crate) const WORD_KEYWORDS: &[&str] = &[
     "SECRET KEY",
 ];
 
-/// The same, where they are a whole word: `DB_PASS` and not `bypass`, `GITHUB_PAT` and not `PATH`.
+/// Stems that must be a whole word: `DB_PASS` and not `bypass`, `GITHUB_PAT` and not `PATH`.
 const WORDS: &[(&str, usize)] = &[("pass", 8), ("pw", 8), ("pat", 20), ("auth", 16)];
 
-/// What may follow in the name without making it another thing: `token_count` is no token.
+/// What may follow in a secret's name: `token_count` is not a token.
 const SUFFIXES: &[&str] = &[
     "",
     "key",
@@ -124,7 +124,7 @@ const SUFFIXES: &[&str] = &[
     "secondary",
 ];
 
-/// Names of public things, as whole words: `max_token`, and not `MINIMAX_TOKEN`.
+/// Words before a stem that make it public, as whole words: `max_token`, and not `MINIMAX_TOKEN`.
 const PUBLIC: &[&str] = &[
     "public",
     "pub",
@@ -139,7 +139,7 @@ const PUBLIC: &[&str] = &[
     "pagination",
 ];
 
-/// Tokens that are ids of what is asked for.
+/// Tokens that are ids of requested things.
 const NO_UUIDS: &[&str] = &[
     "request",
     "cancel",
@@ -151,17 +151,17 @@ const NO_UUIDS: &[&str] = &[
     "sync",
 ];
 
-/// What the name of a secret says of its value.
+/// What the name of a secret says about its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Secret {
     pub(crate) least_length: usize,
-    /// Some services give out UUIDs as keys; under most names they are ids.
+    /// Some services use UUIDs as keys; under most names they are ids.
     pub(crate) may_be_uuid: bool,
-    /// People make passwords of words.
+    /// Whether people choose it, so that it may consist of words.
     pub(crate) is_password: bool,
 }
 
-/// What a name says of its value, if it is a secret's name.
+/// What a name says about its value, if it is a secret's name.
 pub(crate) fn secret(name: &str) -> Option<Secret> {
     let plain = Plain::of(name);
     let least_length = least_length(name, &plain)?;
@@ -172,7 +172,7 @@ pub(crate) fn secret(name: &str) -> Option<Secret> {
     Some(Secret { least_length, may_be_uuid: is_sure || is_service_token(name), is_password })
 }
 
-/// `SNYK_TOKEN`, and not `token` or `request_token`.
+/// Whether this is the token of a service: `SNYK_TOKEN`, and not `token` or `request_token`.
 fn is_service_token(name: &str) -> bool {
     let Some(before) = name.len().checked_sub("_token".len()) else { return false };
     let (service, token) = name.split_at_checked(before).unwrap_or_default();
@@ -181,10 +181,10 @@ fn is_service_token(name: &str) -> bool {
     matches!(token, "_TOKEN" | "_token") && !word.is_empty() && !is_id
 }
 
-/// A name without what joins its words.
+/// A name without word separators.
 struct Plain {
     lower: String,
-    /// Where each character stands in the name.
+    /// The place of each character in the name.
     places: Vec<usize>,
 }
 
@@ -213,7 +213,7 @@ fn least_length(name: &str, plain: &Plain) -> Option<usize> {
     let begins_word = |at: usize| {
         let before = name.as_bytes().get(..at).and_then(<[u8]>::last);
         let first = name.as_bytes().get(at).copied().unwrap_or_default();
-        // In `dbPass` a capital begins it, in `DBPASS` nothing says so.
+        // In `dbPass` a capital begins the word, in `DBPASS` nothing does.
         let is_camel = before.is_some_and(u8::is_ascii_lowercase) && first.is_ascii_uppercase();
         is_camel || before.is_none_or(|before| !before.is_ascii_alphanumeric())
     };
@@ -222,18 +222,18 @@ fn least_length(name: &str, plain: &Plain) -> Option<usize> {
     stem.or_else(|| word().map(|&(_, length)| length))
 }
 
-/// Whether a name may end like this. Asked first, because `tokens` is on every line of a log.
+/// Whether a name may end like this. Checked first, because `tokens` is on every line of a log.
 pub(crate) fn is_suffix(after: &str) -> bool {
     let after = after.trim_end_matches(|c: char| c.is_ascii_digit());
     let plain = || after.bytes().filter(|byte| !is_joint(*byte));
     SUFFIXES.iter().any(|suffix| plain().map(|byte| byte.to_ascii_lowercase()).eq(suffix.bytes()))
 }
 
-/// Whether the last word before a stem says that it is a public thing.
+/// Whether the last word before a stem says that it is public.
 fn is_public(before: &str) -> bool {
     let before = before.trim_end_matches(['_', '-', '.']);
     let run = Set::Alnum.run_back(before);
-    // The last word of `nextPage` is `Page`; all of `NEXTPAGE` is one.
+    // The last word of `nextPage` is `Page`; `NEXTPAGE` is one word.
     let is_boundary =
         |pair: &[u8]| matches!(pair, [a, b] if a.is_ascii_lowercase() && b.is_ascii_uppercase());
     let start = run.as_bytes().windows(2).rposition(is_boundary).map_or(0, |at| at + 1);
@@ -241,7 +241,7 @@ fn is_public(before: &str) -> bool {
     PUBLIC.iter().any(|public| word.eq_ignore_ascii_case(public))
 }
 
-/// Whether an environment variable of this name holds a secret.
+/// Whether an environment variable of this name contains a secret.
 pub(crate) fn is_secret_variable(name: &str) -> bool {
     let upper = name.to_ascii_uppercase();
     let last =

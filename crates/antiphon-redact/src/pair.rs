@@ -9,15 +9,15 @@ use crate::value::{Written, literal};
 /// The end of `value`, `Value` and `ParameterValue`, with what follows it.
 pub(crate) const KEYWORDS: &[&str] = &["alue:", "alue=", "alue\":", "alue\\\":", "alue\" :"];
 
-/// What the member is called that holds a name.
+/// Names of the member that contains a name.
 const NAMES: &[&str] = &["name", "Name", "key", "Key", "NAME", "KEY"];
 
-/// `value: …` behind `name: DB_PASSWORD`, in YAML, in JSON, and in the attributes of XML.
+/// `value: …` after `name: DB_PASSWORD`, in YAML, in JSON, and in the attributes of XML.
 pub(crate) fn named_value(window: &Window<'_>) -> Verdict {
     let Some(name) = name_before(window.before) else { return Verdict::No };
     let Some(secret) = name::secret(name) else { return Verdict::No };
     let Some(value) = literal(window.rest().trim_start()) else { return Verdict::No };
-    // The value has the line to itself, whatever signs are in it.
+    // The value has the line to itself, whatever characters are in it.
     let line = window.rest().trim();
     let is_line = !value.is_quoted() && !line.contains([' ', '"', '\'', '\\', '<', '{', '}']);
     let text = if is_line && window.keyword.ends_with(':') { line } else { value.text };
@@ -27,7 +27,7 @@ pub(crate) fn named_value(window: &Window<'_>) -> Verdict {
     }
 }
 
-/// The name that the member before gives: it ends where this one begins.
+/// The name in the member before, which ends where this one begins.
 fn name_before(before: &str) -> Option<&str> {
     // The beginning of the word: `v`, `V`, `ParameterV`, with its quote.
     let before = before.trim_end_matches(|c: char| c.is_ascii_alphabetic());
@@ -44,7 +44,7 @@ pub(crate) fn is_name(member: &str) -> bool {
     NAMES.iter().any(|own| member.ends_with(own))
 }
 
-/// Whether a member is the value of the one before.
+/// Whether a member is the value for the one before.
 pub(crate) fn is_value(member: &str) -> bool {
     member.ends_with("alue")
 }

@@ -1,14 +1,15 @@
-//! Tokens of parts, and short prefixes that other words have too: the parts must be right.
+//! Tokens that consist of parts, and short prefixes that other words have too: the parts must
+//! match.
 
 use crate::bytes::Set;
 use crate::placeholder;
 use crate::randomness::surplus_bits;
 use crate::rule::{Verdict, Window};
 
-/// What chance makes of 20 characters and more.
+/// The surplus of random texts of 20 characters and more.
 const CERTAIN_BITS: i32 = 16;
 
-/// The keyword and so many bytes behind it, if they look random.
+/// The keyword and that many bytes after it, if they look random.
 fn behind(window: &Window<'_>, length: usize, is_it: bool) -> Verdict {
     let run = window.rest().get(..length).unwrap_or_default();
     let in_name = window.before.ends_with(['-', '_', '.', '/', '+']) || !window.begins_word();

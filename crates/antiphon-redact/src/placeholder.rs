@@ -1,10 +1,10 @@
-//! What has the form of a secret and is none: examples, placeholders, references to variables.
+//! Texts in the form of a secret that are none: examples, placeholders, references to variables.
 
 use crate::bytes::{Set, entropy};
 use crate::randomness::surplus_bits;
 use crate::value::Written;
 
-/// Words of documentation, long enough that a random token holds one of them once in millions.
+/// Words of documentation, long enough to occur in a random token only once in millions.
 const DOCUMENTED: &[&str] = &[
     "example",
     "xxxxxx",
@@ -23,19 +23,19 @@ const DOCUMENTED: &[&str] = &[
     "----",
 ];
 
-/// A run of a token's characters that is no token.
+/// Whether a run of a token's characters is not a token.
 pub(crate) fn is_token(run: &str) -> bool {
     const BITS_MIN: f64 = 2.6;
     has_any(run, DOCUMENTED) || entropy(run) < BITS_MIN
 }
 
-/// How a reference begins to a value that stands elsewhere.
+/// How a reference to a value elsewhere begins.
 const REFERENCES: &[&str] = &["\\", "env.", "process.", "os.", "self.", "this."];
 
-/// What begins a path, a directive or a variable, and a password now and then.
+/// What begins a path, a directive or a variable, and sometimes a password.
 const SIGNS: &[&str] = &["$", "%", "@", "#", "/", "./", "~", "&", "*", "!"];
 
-/// Words of documentation and of code. A value by chance holds one once in a million.
+/// Words of documentation and of code. A random value contains one once in a million.
 const NOT_VALUES: &[&str] = &[
     "example",
     "your_",
@@ -59,23 +59,23 @@ const NOT_VALUES: &[&str] = &[
     "secrets.",
 ];
 
-/// The same, and short enough to stand in a value by chance.
+/// Like `NOT_VALUES`, but short enough to occur in a value by chance.
 const SHORT_NOT_VALUES: &[&str] = &[
     "xxx", "your", "...", "…", "***", "dummy", "sample", "insert", "replace", "${", "}}", "$(",
     "{}", "env[", "env(", "://", "todo",
 ];
 
-/// Signs of code, which say nothing within quotes.
+/// Signs of code, which mean nothing within quotes.
 const CODE: &[&str] = &["::", "->", "["];
 
-/// So many bits by which a value is longer as words say that it was made by chance, whatever signs
-/// are in it.
+/// How many surplus bits, compared with words, make it certain that a value is random, whatever
+/// characters are in it.
 const CERTAIN_BITS: i32 = 24;
 
-/// … and so many, where only a path is written like this.
+/// The same, for values that are written as only paths are.
 const PATH_BITS: i32 = 8;
 
-/// What docs write where a password goes.
+/// What documentation writes instead of a password.
 const WORDS: &[&str] = &[
     "password",
     "passwd",
@@ -99,7 +99,7 @@ const WORDS: &[&str] = &[
     "hunter2",
 ];
 
-/// A value that docs and code write where a secret would be.
+/// Whether documentation and code write this instead of a secret.
 pub(crate) fn is_value(value: &str, written: Written) -> bool {
     let begins = |starts: &[&str]| starts.iter().any(|start| value.starts_with(start));
     if begins(REFERENCES)
@@ -113,27 +113,27 @@ pub(crate) fn is_value(value: &str, written: Written) -> bool {
     let is_sign = begins(SIGNS) && written == Written::Bare || has_any(value, SHORT_NOT_VALUES);
     let is_code = written == Written::Bare && has_any(value, CODE);
     let is_path = begins(&["/", "./", "~/"]) && written == Written::AsValue;
-    // Whoever writes a path in quotes has named it; what chance has made is longer as words.
+    // A path in quotes was named by a person; a random value has more surplus bits.
     is_path && surplus_bits(value) < PATH_BITS
         || (is_sign || is_code || is_template(value)) && surplus_bits(value) < CERTAIN_BITS
 }
 
-/// `<name>`, `{name}`, and what is filled in later.
+/// Whether this is `<name>`, `{name}`, or another text to be filled in.
 fn is_template(value: &str) -> bool {
     let is_closed = |open, close| value.starts_with(open) && value.contains(close);
     is_closed('<', '>') || is_closed('{', '}') || value.contains("%s") && value.len() < 16
 }
 
-/// Whether the parts of a value look chosen at random, without the signs between them: the parts of
-/// code are names.
+/// Whether the parts of a value look random, without the characters between them: the parts of code
+/// are names.
 pub(crate) fn has_random_parts(value: &str) -> bool {
     const BITS_MIN: i32 = 8;
     let parts = value.replace(|c: char| !c.is_ascii_alphanumeric(), " ");
     surplus_bits(parts.trim()) >= BITS_MIN
 }
 
-/// Whether a person may have chosen a password like this: letters, a digit, and a sign that no name
-/// has. Where it may be code, it must have letters of both kinds, and a sign that joins nothing.
+/// Whether a person may have chosen such a password: letters, a digit, and a character that no name
+/// has. If it may be code, it must have letters of both cases, and a character that joins nothing.
 pub(crate) fn is_chosen(value: &str, written: Written) -> bool {
     let has = |of: fn(u8) -> bool| value.bytes().any(of);
     let is_mixed = has(|byte| byte.is_ascii_lowercase())
@@ -148,7 +148,7 @@ pub(crate) fn is_chosen(value: &str, written: Written) -> bool {
         && entropy(value) >= 2.4
 }
 
-/// `$NAME`, `${NAME}`, `$(command)`, `%NAME%`, `%(name)s`.
+/// Whether this is `$NAME`, `${NAME}`, `$(command)`, `%NAME%` or `%(name)s`.
 fn is_variable(value: &str) -> bool {
     let is_name = |name: &str| Set::Word.run(name).len() == name.len();
     if let Some(name) = value.strip_prefix('%') {
@@ -178,8 +178,8 @@ pub(crate) fn is_uuid(value: &str) -> bool {
     lengths.eq([8, 4, 4, 4, 12]) && parts.iter().all(|part| Set::Hex.run(part).len() == part.len())
 }
 
-/// Whether a value looks chosen at random, or at least not like a word or a name in a program. What
-/// stands in quotes is a value; what does not may be code.
+/// Whether a value looks random, or at least not like a word or a name in a program. A text in
+/// quotes is a value; any other may be code.
 pub(crate) fn is_random(value: &str, written: Written) -> bool {
     let entropy_min = if value.len() < 16 { 2.4 } else { 2.9 };
     let bits_min = match written {
@@ -187,7 +187,7 @@ pub(crate) fn is_random(value: &str, written: Written) -> bool {
         Written::Bare => 3,
     };
     let has_letters = value.bytes().any(|byte| byte.is_ascii_alphabetic());
-    // No name is that long and full of digits.
+    // No name is that long and has so many digits.
     let digits = value.bytes().filter(u8::is_ascii_digit).count();
     let is_long = value.len() >= 32 && digits >= 8 && Set::Alnum.run(value).len() == value.len();
     let is_hex_number = |hex: &str| hex.len() <= 16 && Set::Hex.run(hex).len() == hex.len();

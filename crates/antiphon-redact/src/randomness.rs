@@ -1,12 +1,12 @@
-//! Whether a text was chosen at random, or is made of words.
+//! Whether a text is random, or consists of words.
 //!
-//! The text is written down twice: as words, in the way of prose and of programs
-//! (`getAccessToken`, `DB_PASSWORD_2`), and as characters each of which is as likely as any other.
-//! What chance has made takes more bits as words; what somebody has named takes fewer.
+//! The length of the text in bits is computed twice: as words, in the way of prose and of programs
+//! (`getAccessToken`, `DB_PASSWORD_2`), and as random characters. A random text takes more bits as
+//! words; a name takes fewer.
 
-/// What a letter takes in words, in half bits (`a` is none, `z` are 25): as the first of a word,
-/// and then behind an `a`, behind a `b` and so on. Counted in the words of programs and their
-/// documentation, each weighed by the logarithm of how often it stands there.
+/// The cost of a letter in words, in half bits (`a` is 0, `z` is 25): as the first of a word, and
+/// then after an `a`, after a `b` and so on. Counted in the words of programs and their
+/// documentation, each weighted by the logarithm of its frequency.
 const LETTERS: [&[u8; 26]; 27] = [
     b"ijhiijklipnkjjkipigikllnqp",
     b"pjhiqokrksngjhsjtgiflmpnmr",
@@ -37,19 +37,19 @@ const LETTERS: [&[u8; 26]; 27] = [
     b"iqmlcnophttnnpirtqlnorqtnl",
 ];
 
-/// Half bits that words take for a capital in their middle (`accessToken`).
+/// Half bits for a capital within words (`accessToken`).
 const CAMEL: i32 = 9;
-/// … for a digit behind a letter, for a letter behind a digit, and for the digit itself.
+/// Half bits for a digit after a letter, for a letter after a digit, and for the digit itself.
 const DIGIT_IN: i32 = 10;
 const DIGIT_OUT: i32 = 14;
 const DIGIT: i32 = 7;
-/// … for what stands between words, and for what stands nowhere in them.
+/// Half bits for a separator between words, and for any other character.
 const SEPARATOR: i32 = 5;
 const SYMBOL: i32 = 18;
-/// … for a word of one, two or three letters more than for a longer one.
+/// Additional half bits for a word of one, two or three letters.
 const SHORT: [i32; 4] = [0, 12, 7, 3];
 
-/// By how many bits a text is longer as words than as chance.
+/// How many bits more a text takes as words than as random characters.
 pub(crate) fn surplus_bits(text: &str) -> i32 {
     (words(text) - chance(text)) / 2
 }
@@ -73,7 +73,7 @@ fn class(byte: u8) -> Class {
     }
 }
 
-/// Half bits that a letter takes: of a new word, or behind another letter.
+/// Half bits for a letter: of a new word, or after another letter.
 fn letter(before: Option<u8>, byte: u8) -> i32 {
     let number = |byte: u8| usize::from(byte.to_ascii_lowercase().wrapping_sub(b'a'));
     let row = before.map_or(0, |before| number(before) + 1);
@@ -84,7 +84,7 @@ fn letter(before: Option<u8>, byte: u8) -> i32 {
 fn words(text: &str) -> i32 {
     let mut total = 0;
     let mut before: Option<u8> = None;
-    // How many capitals, and how many letters of a word, stand before.
+    // How many capitals, and how many letters of the word, precede.
     let (mut capitals, mut length) = (0, 0_usize);
     let short = |length: usize| SHORT.get(length).copied().unwrap_or_default();
     for byte in text.bytes() {
@@ -117,7 +117,7 @@ fn words(text: &str) -> i32 {
     total + short(length)
 }
 
-/// Half bits of a text of which every character is as likely as the others of its kind.
+/// Half bits for a text of random characters, each as likely as the others of its class.
 fn chance(text: &str) -> i32 {
     let has = |of: Class| text.bytes().any(|byte| class(byte) == of);
     let is_hex = text.bytes().all(|byte| byte.is_ascii_hexdigit());

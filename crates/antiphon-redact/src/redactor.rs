@@ -1,4 +1,4 @@
-//! The redactor: texts and JSON in, the same without secrets out.
+//! The redactor: returns texts and JSON without secrets.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -26,19 +26,19 @@ impl Redactor {
         Self { secrets }
     }
 
-    /// The text without its secrets; the very same, if it has none.
+    /// The text without its secrets; borrowed, if it has none.
     pub fn redact<'t>(&self, text: &'t str, counts: &mut Counts) -> Cow<'t, str> {
         replace(text, &self.find(text), counts)
     }
 
-    /// A JSON text without the secrets in its strings. All else stays to the byte; what is inside a
-    /// string is looked at as it reads, and as JSON where it is that.
+    /// A JSON text without the secrets in its strings. Everything else stays unchanged to the byte.
+    /// A string is searched in its decoded form, and as JSON if it contains JSON.
     pub fn redact_json<'t>(&self, raw: &'t str, counts: &mut Counts) -> Cow<'t, str> {
         replace(raw, &self.find_json(raw), counts)
     }
 
-    /// A value of any kind without its secrets: as JSON where it is JSON, a string in quotes
-    /// included, and as text where it is not.
+    /// A value of any kind without its secrets: as JSON if it is JSON, including a string in
+    /// quotes, and otherwise as text.
     pub fn redact_value<'t>(&self, raw: &'t str, counts: &mut Counts) -> Cow<'t, str> {
         match antiphon_model::json::check(raw).is_ok() {
             true => self.redact_json(raw, counts),
@@ -46,7 +46,7 @@ impl Redactor {
         }
     }
 
-    /// The secrets of a text, in order, none within another.
+    /// The secrets of a text, in order, without overlaps.
     pub fn find(&self, text: &str) -> Vec<Finding> {
         let (values, _) = self.secrets.find(text, true);
         let found = match values.is_empty() {
@@ -56,9 +56,16 @@ impl Redactor {
         found.into_iter().map(Finding::from).collect()
     }
 
-    /// The text of any file without its secrets: what is JSON in it is taken as JSON.
+    /// The text of any file without its secrets: JSON in it is treated as JSON.
     pub fn redact_document<'t>(&self, text: &'t str, counts: &mut Counts) -> Cow<'t, str> {
         replace(text, &self.find_document(text), counts)
+    }
+
+    /// The marker that replaces a secret of this rule.
+    pub fn marker(&self, rule: &str) -> String {
+        let mut marker = String::new();
+        push_marker(&mut marker, rule);
+        marker
     }
 
     /// The secrets in the text of any file.
@@ -78,11 +85,11 @@ impl From<Span> for Finding {
     }
 }
 
-/// The rules look at the text in which the values are replaced; what they find is told by its place
-/// in the text as it was. No rule takes in a marker, so each place has one.
+/// The rules search the text in which the values are replaced; their findings get the places in the
+/// original text. No rule includes a marker, so each place is unique.
 fn with_values(text: &str, values: Vec<Span>) -> Vec<Span> {
     let mut replaced = String::with_capacity(text.len());
-    // Where each stretch of the text begins, here and there.
+    // Where each section of the text begins, in the replaced text and in the original.
     let mut stretches = vec![(0, 0)];
     let mut from = 0;
     for span in &values {
@@ -112,7 +119,7 @@ pub(crate) fn push_marker(out: &mut String, rule: &str) {
     out.push(']');
 }
 
-/// Markers in the places of secrets. A marker needs no escape in JSON, at any depth.
+/// Replaces secrets by markers. A marker needs no escape in JSON, at any depth.
 fn replace<'t>(text: &'t str, found: &[Finding], counts: &mut Counts) -> Cow<'t, str> {
     if found.is_empty() {
         return Cow::Borrowed(text);

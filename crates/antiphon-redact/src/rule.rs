@@ -1,4 +1,4 @@
-//! What a rule is, and what it says of a place.
+//! What a rule is, and its verdict on a place.
 
 use std::ops::Range;
 
@@ -8,23 +8,24 @@ use crate::spelling;
 /// A kind of secret.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Rule {
-    /// What stands in its place.
+    /// The name in its marker.
     pub(crate) name: &'static str,
-    /// Nothing is looked at where none of these stands.
+    /// The rule is applied only where one of these occurs.
     pub(crate) keywords: &'static [&'static str],
     pub(crate) form: Form,
 }
 
-/// How the neighbourhood of a keyword is read.
+/// How the text around a keyword is read.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Form {
-    /// A keyword, and behind it as many characters of a set.
+    /// A keyword, followed by that many characters of a set.
     Token { set: Set, min: usize, max: usize },
-    /// A token of a form of its own.
+    /// A token with a form of its own.
     Shape(Reader),
-    /// The keyword says that what stands near it is secret; if that is a token, its rule names it.
+    /// The keyword says that a value near it is secret; if that is a token, the token's rule names
+    /// it.
     Context(Reader),
-    /// A context whose keywords are names, in all ways in which names are written.
+    /// A context whose keywords are names, in all spellings.
     Named(Reader),
 }
 
@@ -40,7 +41,7 @@ impl Rule {
         Self { name, keywords, form: Form::Token { set, min, max: usize::MAX } }
     }
 
-    /// Of exactly this length, or of a few.
+    /// A token of exactly this length, or of a few lengths.
     pub(crate) const fn fixed(
         name: &'static str,
         keywords: &'static [&'static str],
@@ -79,7 +80,7 @@ impl Rule {
         matches!(self.form, Form::Context(_) | Form::Named(_))
     }
 
-    /// The keywords as they are looked for.
+    /// The keywords in all their spellings.
     pub(crate) fn spellings(&self) -> Vec<String> {
         match self.form {
             Form::Named(_) => self.keywords.iter().flat_map(|name| spelling::all(name)).collect(),
@@ -90,25 +91,25 @@ impl Rule {
     }
 }
 
-/// What a rule says of a place.
+/// The verdict of a rule on a place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Verdict {
     No,
-    /// It has the form, and is a placeholder: passed over as a whole, up to here. A second
-    /// pass must find it as it was.
+    /// It has the form, and is a placeholder: skipped as a whole, up to here. A second pass must
+    /// find it unchanged.
     Passed(usize),
     Secret(Range<usize>),
 }
 
-/// What a rule sees of a text: some of what is before the keyword, and the line behind it.
+/// The part of a text that a rule sees: some of what precedes the keyword, and the line after it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Window<'t> {
-    /// Not beyond what was replaced.
+    /// Does not include what was replaced.
     pub(crate) before: &'t str,
     /// The keyword, and what follows.
     pub(crate) after: &'t str,
     pub(crate) keyword: &'t str,
-    /// Where the keyword stands.
+    /// The place of the keyword in the text.
     pub(crate) at: usize,
 }
 
@@ -118,14 +119,14 @@ impl<'t> Window<'t> {
         self.after.get(self.keyword.len()..).unwrap_or_default()
     }
 
-    /// A part of `after`, by its place in the text.
+    /// The verdict that a part of `after` is secret, by its place in the text.
     pub(crate) fn secret(&self, part: &str) -> Verdict {
         let start = self.at + (part.as_ptr().addr() - self.after.as_ptr().addr());
         Verdict::Secret(start..start + part.len())
     }
 
     /// Whether a word may begin here. The letter of an escape (`\n`) and the end of a colour
-    /// (`ESC[0m`) are no part of a word.
+    /// (`ESC[0m`) are not part of a word.
     pub(crate) fn begins_word(&self) -> bool {
         let before = self.before.as_bytes();
         let Some((&last, before)) = before.split_last() else { return true };

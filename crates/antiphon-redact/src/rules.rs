@@ -1,8 +1,8 @@
-//! All rules. Of two that begin alike the one with the longer keyword is asked first, and a token
-//! before a context.
+//! All rules. Of two with the same beginning, the one with the longer keyword is applied first, and
+//! a token before a context.
 //!
-//! Each has examples in `rules/examples.rs`, and a row in `docs/redaction.md`; tests hold the three
-//! together.
+//! Each has examples in `rules/examples.rs`, and a row in `docs/redaction.md`; tests keep the three
+//! consistent.
 
 use crate::bytes::Set::{Alnum, Any64, Base64, Dashed, Dotted, Escaped, Hex, Upper, Url64, Word};
 use crate::command::command_password;
@@ -22,7 +22,7 @@ use crate::token::{
 };
 use crate::{key, name, pair, sql};
 
-/// A private key is the one secret that has lines.
+/// The rule for private keys, the only secrets with several lines.
 pub(crate) const PRIVATE_KEY: &str = "private-key";
 
 const TOKENS: &[Rule] = &[
@@ -248,7 +248,7 @@ const CONTEXTS: &[Rule] = &[
         &["hooks.zapier.com/hooks/catch/", "hook.us1.make.com/", "hook.eu1.make.com/"],
         zapier_webhook,
     ),
-    // The last: what has a better name gets that.
+    // Comes last, so that a more specific rule takes precedence.
     Rule::named("assigned-secret", name::KEYWORDS, assigned),
     Rule::context("assigned-secret", name::WORD_KEYWORDS, assigned),
     Rule::context("assigned-secret", pair::KEYWORDS, pair::named_value),

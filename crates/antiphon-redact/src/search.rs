@@ -1,8 +1,8 @@
-//! The search, from left to right: what it finds, and how far it is certain.
+//! The search, from left to right: what it finds, and up to where that is certain.
 //!
-//! Three things make it give the same for a text in pieces, and for a text that was redacted
-//! before. A rule sees at most [`BEFORE`] bytes before its keyword and [`AFTER`] behind it, within
-//! the line; it sees nothing of what was replaced; and a marker is passed over like a secret.
+//! Three things make the result the same for a text in pieces, and for a text that was redacted
+//! before. A rule sees at most [`BEFORE`] bytes before its keyword and [`AFTER`] after it, within
+//! the line; it sees nothing of what was replaced; and a marker is skipped like a secret.
 
 use std::ops::Range;
 
@@ -12,13 +12,13 @@ use crate::keywords::{Called, KEYWORDS, MARKER, NAME_BYTES_MAX, marker_end};
 use crate::rule::{Form, Rule, Verdict, Window};
 use crate::{key, placeholder, rules};
 
-/// What a rule sees before its keyword: at least this, and a character more where it would be cut.
+/// How much a rule sees before its keyword: at least this, rounded up to a character.
 const BEFORE: usize = 96;
-/// What is kept of what was told: what a rule sees, and a line of a key.
+/// How much of the text that was returned is kept: what a rule sees, and a line of a key.
 const KEPT: usize = BEFORE + 4 + key::LINE_BYTES_MAX;
-/// What a rule sees from its keyword on.
+/// How much a rule sees from its keyword on.
 const AFTER: usize = 8 << 10;
-/// What must be there behind a keyword to be certain: a secret may hold another to its end.
+/// How much must follow a keyword to be certain: a secret may contain another one at its end.
 const HORIZON: usize = 2 * AFTER + 8;
 
 /// A secret in a text.
@@ -28,14 +28,14 @@ pub(crate) struct Span {
     pub(crate) rule: &'static str,
 }
 
-/// A search under way.
+/// The state of a search.
 #[derive(Debug, Default)]
 pub(crate) struct Search {
     /// Where the next keyword may begin.
     from: usize,
-    /// What is before this was replaced or passed over.
+    /// Everything before this was replaced or skipped.
     floor: usize,
-    /// A key was replaced up to here that may go on.
+    /// Whether a key that may continue was replaced up to here.
     in_key: bool,
 }
 
@@ -47,8 +47,8 @@ impl Search {
         found
     }
 
-    /// Searches on, and says up to where the text is certain: nothing before will be replaced that
-    /// is not in `found`.
+    /// Continues the search, and returns up to where the text is certain: nothing before will be
+    /// replaced that is not in `found`.
     pub(crate) fn go_on(&mut self, text: &str, is_whole: bool, found: &mut Vec<Span>) -> usize {
         loop {
             if self.in_key && !self.go_on_in_key(text, is_whole, found) {
@@ -56,7 +56,7 @@ impl Search {
             }
             let Some(hit) = KEYWORDS.next(text, self.from) else { break };
             if !is_whole && !is_certain(text, hit.at, hit.rules) {
-                // A longer keyword may have begun before this one, and not be complete.
+                // A longer keyword may have begun before this one, and be incomplete.
                 return self.wait_from(text, hit.at.saturating_sub(KEYWORDS.longest));
             }
             match self.judge(text, hit.at, hit.rules, found) {
@@ -75,7 +75,8 @@ impl Search {
         self.wait_from(text, text.len().saturating_sub(KEYWORDS.longest))
     }
 
-    /// Goes on from this place when there is more; gives what is certain until then.
+    /// Continues from this place when there is more text; returns up to where it is certain until
+    /// then.
     fn wait_from(&mut self, text: &str, place: usize) -> usize {
         self.from = self.from.max(text.floor_char_boundary(place));
         let certain = self.floor.max(text.floor_char_boundary(self.from.saturating_sub(BEFORE)));
@@ -83,8 +84,8 @@ impl Search {
         self.floor + key::tail_start(lines)
     }
 
-    /// Replaces what belongs to a key that is longer than what a rule sees. Gives whether the text
-    /// was enough to tell.
+    /// Replaces the continuation of a key that is longer than what a rule sees. Returns whether the
+    /// text was long enough to decide.
     fn go_on_in_key(&mut self, text: &str, is_whole: bool, found: &mut Vec<Span>) -> bool {
         while self.in_key {
             let rest = text.get(self.from..).unwrap_or_default();
@@ -102,8 +103,8 @@ impl Search {
         true
     }
 
-    /// Forgets the text before `certain`, of which the caller keeps nothing but what a rule may
-    /// look back to. Gives how many bytes may go.
+    /// Forgets the text before `certain`, of which the caller keeps only what a rule may look back
+    /// to. Returns how many bytes can be dropped.
     pub(crate) fn forget(&mut self, text: &str, certain: usize) -> usize {
         let gone = text.floor_char_boundary(certain.saturating_sub(KEPT));
         self.from = self.from.saturating_sub(gone);
@@ -131,7 +132,7 @@ impl Search {
                 add_tokens(text, at + 1, &mut span, found);
             }
             let range = span.range.clone();
-            // What a rule sees of a key has an end; a key has none.
+            // A rule sees a limited part of a key, which may be longer.
             self.in_key = span.rule == rules::PRIVATE_KEY && range.len() + 512 > KEY_BYTES_MAX;
             found.push(span);
             return Verdict::Secret(range);
@@ -140,15 +141,15 @@ impl Search {
     }
 }
 
-/// Whether a part of what a context says to be secret was replaced already: then that was it.
+/// Whether a part of a context's secret was replaced already: then that was the secret.
 fn touches_marker(text: &str, at: usize, end: usize) -> bool {
     let bytes = text.as_bytes();
     let part = bytes.get(at..(end + MARKER.len()).min(bytes.len())).unwrap_or_default();
     memchr::memmem::find(part, MARKER.as_bytes()).is_some()
 }
 
-/// Between the keyword of a context and what it says to be secret may stand a token: that is found
-/// as well. And what is secret may be a token itself, which then says what it is.
+/// Finds tokens between the keyword of a context and its secret. The secret may be a token itself,
+/// whose rule then names it.
 fn add_tokens(text: &str, mut from: usize, secret: &mut Span, found: &mut Vec<Span>) {
     let mut floor = from;
     while let Some(hit) = KEYWORDS.next(text, from).filter(|hit| hit.at < secret.range.end) {
@@ -181,14 +182,14 @@ fn apply(rule: &Rule, window: &Window<'_>) -> Verdict {
     }
 }
 
-/// A keyword, and behind it a run of characters.
+/// A keyword, followed by a run of characters.
 fn token(window: &Window<'_>, set: Set, min: usize, max: usize) -> Verdict {
     if !window.begins_word() {
         return Verdict::No;
     }
     let mut run = set.run(window.rest());
     if set == Set::Dotted {
-        // A sentence ends with a dot, and no token does.
+        // A dot at the end is that of a sentence: no token ends with one.
         run = run.trim_end_matches('.');
     }
     let next = window.rest().as_bytes().get(run.len());
@@ -216,7 +217,7 @@ fn window<'t>(text: &'t str, floor: usize, at: usize, keyword: usize, rule: &Rul
     Window { before: text.get(start..at).unwrap_or_default(), after, keyword, at }
 }
 
-/// Whether more text cannot change what is said of this keyword.
+/// Whether more text cannot change the verdict on this keyword.
 fn is_certain(text: &str, at: usize, rules: &[Called]) -> bool {
     let after = text.get(at..).unwrap_or_default();
     if rules.is_empty() {
@@ -228,7 +229,7 @@ fn is_certain(text: &str, at: usize, rules: &[Called]) -> bool {
     let near = after.as_bytes().get(..AFTER).unwrap_or(after.as_bytes());
     let line = memchr::memchr(b'\n', near);
     let near = line.and_then(|end| near.get(..end)).unwrap_or(near);
-    // A key may begin in the line, and go on behind it.
+    // A key may begin in the line, and continue after it.
     match key::may_begin_in(near) {
         true => after.len() >= AFTER + KEY_BYTES_MAX + 8,
         false => after.len() >= HORIZON || line.is_some(),

@@ -2,8 +2,8 @@
 
 type Style = fn(&str) -> String;
 
-/// What joins words, and how the first of them is written and how the others are: nobody writes
-/// `Api_key` or `APIkey`.
+/// What joins words, and how the first of them and the others are written: `Api_key` and `APIkey`
+/// do not occur.
 const STYLES: &[(&str, &[[Style; 2]])] = &[
     ("_", &[[lower, lower], [title, title], [upper, title], [upper, upper]]),
     ("-", &[[lower, lower], [title, lower], [title, title], [upper, title], [upper, upper]]),

@@ -1,4 +1,4 @@
-//! Passwords in statements to a database: `IDENTIFIED BY '…'`, `WITH PASSWORD '…'`.
+//! Passwords in SQL statements: `IDENTIFIED BY '…'`, `WITH PASSWORD '…'`.
 
 use crate::context::is_password;
 use crate::rule::{Verdict, Window};
@@ -24,11 +24,11 @@ fn identified_by(rest: &str) -> Option<&str> {
     let end = if at.starts_with("by ") { 3 } else { at.find(" by ")? + 4 };
     let given = rest.get(end..)?.trim_start();
     let given = strip_any(given, &["PASSWORD ", "password "]).unwrap_or(given);
-    // In prose, things are identified by what stands in other quotes.
+    // In prose, `identified by` is followed by other quotes.
     Some(given).filter(|given| given.starts_with('\''))
 }
 
-/// Whether a statement stands before: people say `the password 'x'` too.
+/// Whether a statement precedes: prose may contain `the password 'x'` too.
 fn is_statement(window: &Window<'_>) -> bool {
     let line = window.before.rsplit('\n').next().unwrap_or_default().to_ascii_lowercase();
     ["user ", "role ", "login ", " with ", "alter ", "create "]

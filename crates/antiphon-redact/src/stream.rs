@@ -1,7 +1,7 @@
-//! Redacting what comes in pieces, as if it had come whole.
+//! Redacts a text that comes in pieces, with the same result as for the whole.
 //!
 //! What may still turn out to be part of a secret is held back: usually a few dozen bytes, up to
-//! some 16 KiB behind a keyword on a line without an end, and 64 KiB within a private key.
+//! some 16 KiB after a keyword on a line without an end, and 64 KiB within a private key.
 
 use crate::redactor::push_marker;
 use crate::search::{Search, Span};
@@ -11,7 +11,7 @@ use crate::{Counts, Redactor};
 #[derive(Debug)]
 pub struct StreamRedactor<'r> {
     redactor: &'r Redactor,
-    /// What may be part of a value of the environment.
+    /// Text that may be part of a value of the environment.
     values: String,
     rules: Rules,
     counts: Counts,
@@ -20,7 +20,7 @@ pub struct StreamRedactor<'r> {
 /// The second stage.
 #[derive(Debug, Default)]
 struct Rules {
-    /// What was emitted and is still looked back to, and what is held.
+    /// Text that was emitted and may still be looked back to, and text that is held.
     text: String,
     emitted: usize,
     search: Search,
@@ -32,12 +32,12 @@ impl<'r> StreamRedactor<'r> {
         Self { redactor, values: String::new(), rules, counts }
     }
 
-    /// Takes the next piece, and gives what is certain by now.
+    /// Adds the next piece, and returns what is certain by now.
     pub fn push(&mut self, piece: &str) -> String {
         self.take(piece, false)
     }
 
-    /// Gives the rest: no more will come.
+    /// Returns the rest, because no more will come.
     pub fn finish(&mut self) -> String {
         let rest = self.take("", true);
         self.rules = Rules::default();
@@ -49,7 +49,7 @@ impl<'r> StreamRedactor<'r> {
         &self.counts
     }
 
-    /// How many bytes wait for what comes.
+    /// How many bytes are held back.
     pub fn held(&self) -> usize {
         self.values.len() + self.rules.text.len() - self.rules.emitted
     }
@@ -79,7 +79,7 @@ impl Rules {
     }
 }
 
-/// A part of a text, with markers in the places of its secrets.
+/// A part of a text, with markers instead of its secrets.
 fn copy(text: &str, from: usize, to: usize, spans: &[Span], counts: &mut Counts) -> String {
     let mut out = String::with_capacity(to - from);
     let mut from = from;

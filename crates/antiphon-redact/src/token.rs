@@ -1,14 +1,14 @@
-//! Tokens whose form is more than a word and a run of characters.
+//! Tokens whose form is more than a prefix and a run of characters.
 
 use crate::bytes::{Set, entropy};
 use crate::placeholder;
 use crate::randomness::surplus_bits;
 use crate::rule::{Verdict, Window};
 
-/// So many bits by which a run is longer as words say that no words are in it.
+/// How many surplus bits, compared with words, make it certain that a run contains no words.
 const CERTAIN_BITS: i32 = 20;
 
-/// `sk-`, and a long run in it that no name has: class names in style sheets begin the same way.
+/// `sk-`, and a long run that no name has: class names in style sheets begin in the same way.
 pub(crate) fn openai(window: &Window<'_>) -> Verdict {
     let run = Set::Dashed.run(window.rest());
     if !window.begins_word() || run.len() < 20 {
@@ -16,9 +16,9 @@ pub(crate) fn openai(window: &Window<'_>) -> Verdict {
     }
     let digits = run.bytes().filter(u8::is_ascii_digit).count();
     let longest = run.split(['-', '_']).map(str::len).max().unwrap_or_default();
-    // The services write this in the middle of their own.
+    // The services write this in the middle of their keys.
     let is_signed = run.contains("T3BlbkFJ");
-    // Chance gives a key without digits now and then, but none that reads like words.
+    // A random key may have no digits, but does not read like words.
     let is_random = digits >= 2 || is_signed || surplus_bits(run) >= CERTAIN_BITS;
     if !is_random || longest < 16 || placeholder::is_token(run) {
         return Verdict::Passed(window.at + window.keyword.len() + run.len());
@@ -43,7 +43,7 @@ pub(crate) fn jwt(window: &Window<'_>) -> Verdict {
     }
 }
 
-/// Parts with dots between them, of so many characters each.
+/// Parts with dots between them, each of that many characters.
 fn parts(window: &Window<'_>, text: &str, lengths: &[(usize, usize)]) -> Verdict {
     let mut end = 0;
     let mut parts = text.split('.');
@@ -70,8 +70,8 @@ pub(crate) fn sendgrid(window: &Window<'_>) -> Verdict {
     parts(window, window.rest(), &[(16, 32), (32, 64)])
 }
 
-/// The id of the bot in base64, a time, a seal. An id begins with a digit from 1 to 9, which gives
-/// the keywords; its second digit gives the third character.
+/// The id of the bot in base64, a time, a signature. An id begins with a digit from 1 to 9, which
+/// gives the keywords; its second digit gives the third character.
 pub(crate) fn discord_bot(window: &Window<'_>) -> Verdict {
     let third = window.rest().bytes().next().unwrap_or_default();
     if !b"AEIMQUYcgk".contains(&third) || !window.begins_word() {
@@ -80,12 +80,12 @@ pub(crate) fn discord_bot(window: &Window<'_>) -> Verdict {
     parts(window, window.after, &[(23, 28), (6, 7), (27, 45)])
 }
 
-/// The number of the bot, and behind a colon 35 characters.
+/// The number of the bot, a colon, and 35 characters.
 pub(crate) fn telegram_bot(window: &Window<'_>) -> Verdict {
     let digits = window.before.bytes().rev().take_while(u8::is_ascii_digit).count();
     let before = window.before.get(..window.before.len() - digits).unwrap_or_default();
     let run = Set::Dashed.run(window.rest());
-    // In the address of the interface `bot` comes before the number.
+    // In the URL of the API `bot` precedes the number.
     let begins = Window { before, ..*window }.begins_word() || before.ends_with("/bot");
     if !(8..=10).contains(&digits) || !begins || !(32..=36).contains(&run.len()) {
         return Verdict::No;
@@ -162,7 +162,7 @@ pub(crate) fn facebook(window: &Window<'_>) -> Verdict {
     Verdict::Secret(window.at..window.at + window.keyword.len() + run.len())
 }
 
-/// A server's key of Firebase: 11 characters, `:APA91b`, and 134.
+/// A server key of Firebase: 11 characters, `:APA91b`, and 134.
 pub(crate) fn firebase(window: &Window<'_>) -> Verdict {
     let head = Set::Dashed.run_back(window.before).len();
     let run = Set::Dashed.run(window.rest());
@@ -172,7 +172,7 @@ pub(crate) fn firebase(window: &Window<'_>) -> Verdict {
     }
 }
 
-/// A word in the middle of a key, by which Azure knows its own: 84 characters in all.
+/// A mark in the middle of a key by which Azure recognises its own: 84 characters in total.
 pub(crate) fn azure_signed(window: &Window<'_>) -> Verdict {
     let head = Set::Alnum.run_back(window.before);
     let tail = Set::Alnum.run(window.rest());

@@ -1,10 +1,10 @@
-//! The value that a name is given: in JSON, YAML, shells, headers, XML, options, commands and code.
+//! The value of a name: in JSON, YAML, shells, headers, XML, options, commands and code.
 
 use crate::bytes::Set;
 use crate::keywords::MARKER;
 use crate::placeholder;
 
-/// No value that a person or a program assigns is longer.
+/// The maximum length of a value.
 pub(crate) const VALUE_BYTES_MAX: usize = 2048;
 
 #[derive(Debug, Clone, Copy)]
@@ -13,10 +13,10 @@ pub(crate) struct Value<'t> {
     pub(crate) written: Written,
 }
 
-/// What is known of a value by the way in which it is written.
+/// What the notation of a value shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Written {
-    /// In quotes, or where only a value can stand.
+    /// In quotes, or where only a value can be.
     AsValue,
     /// Without quotes: it may be code.
     Bare,
@@ -32,7 +32,7 @@ impl Value<'_> {
     }
 }
 
-/// What stands before a value: the parts of its name, and what stands before that.
+/// What precedes a value: the parts of its name, and what precedes that.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Left<'t> {
     pub(crate) before: &'t str,
@@ -40,14 +40,14 @@ pub(crate) struct Left<'t> {
 }
 
 impl Left<'_> {
-    /// What stands before the name on its line.
+    /// What precedes the name on its line.
     fn lead(&self) -> &str {
         let [first, ..] = self.name;
         let line = self.before.rsplit('\n').next().unwrap_or_default();
         line.get(..line.len().saturating_sub(first.len())).unwrap_or_default()
     }
 
-    /// Whether the name begins its line, but for what a shell, a list or a listing writes there.
+    /// Whether the name begins its line, except for what a shell, a list or a listing writes there.
     fn begins_line(&self) -> bool {
         let lead = self.lead().trim();
         let is_word = matches!(lead, "export" | "set" | "ENV" | "ARG" | "declare -x" | "$ export");
@@ -55,17 +55,17 @@ impl Left<'_> {
         is_word || lead.bytes().all(|byte| byte.is_ascii_digit() || b"-+>$#:/*|".contains(&byte))
     }
 
-    /// `--password`.
+    /// Whether it is an option: `--password`.
     fn is_option(&self) -> bool {
         self.name.first().is_some_and(|name| name.starts_with("--"))
     }
 
-    /// `NAME=value`, as files of variables have it, and hardly any code.
+    /// Whether it is `NAME=value`, as in files of variables, and hardly in code.
     fn is_variable(&self) -> bool {
         !self.name.iter().any(|part| part.bytes().any(|byte| byte.is_ascii_lowercase()))
     }
 
-    /// A command or an instruction that takes a name and its value as two words.
+    /// Whether it is a command or an instruction that takes a name and its value as two words.
     fn is_setter(&self) -> bool {
         const SETTERS: &[&str] = &["ENV ", "setx ", " set ", "git config ", " env add "];
         let lead = self.lead();
@@ -122,8 +122,8 @@ pub(crate) fn after_name<'t>(rest: &'t str, left: &Left<'_>) -> Option<Value<'t>
     in_line(given.trim_start(), true)
 }
 
-/// Whether what follows a name can be no value: most names in prose are followed by a short word,
-/// and no more is asked then.
+/// Whether what follows a name cannot be a value: most names in prose are followed by a short word,
+/// and nothing else needs to be checked.
 pub(crate) fn is_prose(rest: &str) -> bool {
     let Some(text) = rest.strip_prefix(' ') else { return false };
     let word = text.bytes().take(8).take_while(u8::is_ascii_alphabetic).count();
@@ -135,7 +135,7 @@ pub(crate) fn strip_any<'t>(text: &'t str, starts: &[&str]) -> Option<&'t str> {
     starts.iter().find_map(|start| text.strip_prefix(start))
 }
 
-/// What follows `: str =`, or the same text where no type stands.
+/// What follows `: str =`, or the same text if there is no type.
 fn without_type(after: &str) -> &str {
     let trimmed = after.trim_start();
     let of_type = |c: char| c.is_ascii_alphabetic() || "&'<>[] ".contains(c);
@@ -155,7 +155,7 @@ fn near(text: &str) -> &str {
     text.get(..end).unwrap_or_default()
 }
 
-/// A string in quotes: `None` if there are none, and nothing in it if they are not closed.
+/// A string in quotes: `None` if there are no quotes, `Some(None)` if they are not closed.
 fn quoted(text: &str) -> Option<Option<Value<'_>>> {
     let (quote, inner) = ["\\\"", "\"", "'", "`"]
         .iter()
@@ -165,19 +165,19 @@ fn quoted(text: &str) -> Option<Option<Value<'_>>> {
     Some(text.map(|text| Value { text, written: Written::AsValue }))
 }
 
-/// A value without quotes among other things.
+/// A value without quotes among other text.
 fn word(text: &str) -> Option<Value<'_>> {
     let text = near(text);
     let end = text.char_indices().find(|&(at, c)| ends_word(c, text.get(at + c.len_utf8()..)));
     let end = end.map_or(text.len(), |(at, _)| at);
     let word = text.get(..end)?;
-    // A call, a type with arguments: code.
+    // A call, or a type with arguments: code.
     let is_code = text.get(end..)?.starts_with(['(', '<', '{']);
     (!is_code).then_some(Value { text: word, written: Written::Bare })
 }
 
-/// Whether a value ends before this character. What joins values to others does so only where
-/// another follows: half a password must not stay.
+/// Whether a value ends before this character. A separator ends it only if another value follows:
+/// half a password must not stay.
 fn ends_word(c: char, rest: Option<&str>) -> bool {
     let rest = rest.unwrap_or_default();
     match c {
@@ -196,7 +196,7 @@ fn ends_word(c: char, rest: Option<&str>) -> bool {
     }
 }
 
-/// A value without quotes that has the line to itself: any sign in it is its own.
+/// A value without quotes that has the line to itself: every character belongs to it.
 fn in_line(text: &str, is_variable: bool) -> Option<Value<'_>> {
     if let Some(quoted) = quoted(text) {
         return quoted;
@@ -207,7 +207,7 @@ fn in_line(text: &str, is_variable: bool) -> Option<Value<'_>> {
     let end = end.min(escape.unwrap_or(end));
     let is_all = text.get(end..)?.trim().is_empty();
     let mut value = text.get(..end)?;
-    // What was replaced in it was the secret. What is left must not be judged anew.
+    // The part that was replaced was the secret. The rest must not be judged again.
     if value.contains(MARKER) {
         return None;
     }

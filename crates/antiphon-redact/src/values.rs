@@ -1,6 +1,6 @@
-//! The values of secret-looking environment variables, replaced wherever they stand.
+//! The values of secret-looking environment variables, replaced wherever they occur.
 //!
-//! They are replaced before any rule looks, so that no rule sees half of one.
+//! They are replaced before any rule is applied, so that no rule sees half of one.
 
 use aho_corasick::{AhoCorasick, MatchKind};
 use antiphon_model::json;
@@ -9,15 +9,15 @@ use crate::keywords::MARKER;
 use crate::search::Span;
 use crate::{name, rules};
 
-/// What stands in the place of such a value.
+/// The name in the marker for such a value.
 pub const RULE: &str = "environment";
 
-/// Shorter ones stand in too many places by chance.
+/// Shorter values occur by chance in too many places.
 const BYTES_MIN: usize = 8;
-/// Longer ones are files, and have a form of their own.
+/// Longer values are files, and have a form of their own.
 const BYTES_MAX: usize = 8 << 10;
 
-/// Values that are set everywhere and tell nothing.
+/// Common values that are not secret.
 const COMMON: &[&str] = &[
     "password",
     "changeme",
@@ -32,12 +32,12 @@ const COMMON: &[&str] = &[
     "default",
 ];
 
-/// Values that are secret wherever they stand.
+/// Values that are secret wherever they occur.
 #[derive(Debug, Clone, Default)]
 pub struct Secrets {
     automaton: Option<AhoCorasick>,
     longest: usize,
-    /// A value is written otherwise in JSON; in JSON in JSON otherwise again.
+    /// Whether a value is written differently in JSON, and in JSON within JSON.
     has_escapes: bool,
 }
 
@@ -45,7 +45,7 @@ impl Secrets {
     /// The values of the variables whose names look secret.
     pub fn from_env(variables: impl Iterator<Item = (String, String)>) -> Self {
         let secret = variables.filter(|(name, _)| name::is_secret_variable(name));
-        Self::from_values(secret.map(|(_, value)| value).filter(|value| is_telling(value)))
+        Self::from_values(secret.map(|(_, value)| value).filter(|value| is_worth_hiding(value)))
     }
 
     fn from_values(values: impl Iterator<Item = String>) -> Self {
@@ -71,7 +71,7 @@ impl Secrets {
         self.automaton.is_none()
     }
 
-    /// Whether a JSON text may hold one, however deep.
+    /// Whether a JSON text may contain one, at any depth.
     pub(crate) fn may_be_in(&self, raw: &str) -> bool {
         self.has_escapes || self.automaton.as_ref().is_some_and(|values| values.is_match(raw))
     }
@@ -91,8 +91,8 @@ impl Secrets {
     }
 }
 
-/// A value that is worth hiding, and that no marker holds.
-fn is_telling(value: &str) -> bool {
+/// Whether a value is worth hiding, and no marker contains it.
+fn is_worth_hiding(value: &str) -> bool {
     let is_length = (BYTES_MIN..=BYTES_MAX).contains(&value.len());
     let is_common = COMMON.iter().any(|word| value.eq_ignore_ascii_case(word));
     let is_place = value.starts_with('/') && !value.contains(['+', '=']) || value.contains(MARKER);

@@ -20,7 +20,7 @@ use antiphon_model::{Bodies, BodyError, Place, Problem, Timestamp};
 
 use crate::Error;
 use crate::database::{self, Database, DatabaseError};
-use crate::file::{self, PACKED, Stopped, Text};
+use crate::file::{self, PACKED, Text};
 use crate::name;
 use crate::open::Tell;
 use crate::regular;
@@ -99,10 +99,7 @@ impl Bundle {
         bundle.add(main, text, tell);
         for member in companions(path, format, beside) {
             // One that cannot be read costs that one.
-            let text = read(&member.path, format).unwrap_or_else(|error| Text {
-                text: String::new(),
-                stopped: Some(Stopped::Unreadable(error)),
-            });
+            let text = read(&member.path, format).unwrap_or_else(Text::unreadable);
             bundle.add(member, text, tell);
         }
         bundle.add_from_later_days(tell);
@@ -126,7 +123,8 @@ impl Bundle {
         let (main, _) = files.first()?;
         let mut bundle = Self::new(format, session_name(format, &member(main)));
         for (name, bytes) in files {
-            bundle.add(member(&name), Text::of(bytes)?, tell);
+            let text = Text::of(bytes)?.bounded(format.lines.is_some());
+            bundle.add(member(&name), text.unwrap_or_else(Text::unreadable), tell);
         }
         Some(bundle)
     }
@@ -182,7 +180,8 @@ impl Bundle {
         bundle.database = Some((path.to_owned(), session));
         for mut member in members {
             let text = member.document.take().unwrap_or_default();
-            bundle.add(member, Text { text, stopped: None }, tell);
+            let text = Text::plain(text).bounded(format.lines.is_some());
+            bundle.add(member, text.unwrap_or_else(Text::unreadable), tell);
         }
         Ok(bundle)
     }
@@ -240,7 +239,7 @@ impl Bundle {
         self.note.as_deref()
     }
 
-    fn add(&mut self, member: Member, Text { mut text, stopped }: Text, tell: Tell<'_>) {
+    fn add(&mut self, member: Member, Text { mut text, stopped, .. }: Text, tell: Tell<'_>) {
         tell(&member.name, self.format.lines.map(|_| text.as_bytes()));
         let number = u32::try_from(self.files.len()).unwrap_or(u32::MAX);
         if self.format.lines.is_none() {
@@ -316,6 +315,14 @@ impl Bundle {
             let (database, members) = out_of_database(&path, id.as_deref())?;
             return Ok(Some((database.agent(), members)));
         }
+        Self::members_of_file(path, beside)
+    }
+
+    /// The same of a session that is known to be in no database.
+    pub fn members_of_file(
+        path: &Path,
+        beside: Beside<'_>,
+    ) -> Result<Option<(&'static str, Vec<Member>)>, Error> {
         let Some(format) = format_of(path)? else { return Ok(None) };
         let mut members = vec![tree::main(path, format)];
         members.append(&mut companions(path, format, beside));
@@ -385,8 +392,8 @@ impl Bodies for Bundle {
 /// Reads a file of a session in that format.
 fn read(path: &Path, format: &Format) -> io::Result<Text> {
     match format.lines {
-        Some(_) => Text::read_document(path),
-        None => Text::read(path),
+        Some(_) => Text::read_document(path)?.bounded(true),
+        None => Text::read(path)?.bounded(false),
     }
 }
 

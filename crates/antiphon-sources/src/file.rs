@@ -6,6 +6,7 @@
 
 mod head;
 mod pieces;
+mod records;
 mod unpack;
 
 use std::borrow::Cow;
@@ -33,6 +34,8 @@ const PACKED_BYTES_MAX: u64 = 64 << 20;
 pub(crate) struct Text {
     pub(crate) text: String,
     pub(crate) stopped: Option<Stopped>,
+    /// Into how many bytes it was packed, if it was.
+    packed: Option<u64>,
 }
 
 /// Why the end of a file is missing.
@@ -41,6 +44,10 @@ pub(crate) enum Stopped {
     Packed(io::Error),
     /// It has more than so many bytes.
     TooLong {
+        most: u64,
+    },
+    /// It has more than so many records.
+    TooMany {
         most: u64,
     },
     Unreadable(io::Error),
@@ -56,6 +63,9 @@ impl Stopped {
             Self::TooLong { most } => {
                 ("too-long", format!("`{name}` {}; the rest was not read", too_long(*most)))
             }
+            Self::TooMany { most } => {
+                ("too-many", format!("`{name}` {}; the rest was not read", too_many(*most)))
+            }
             Self::Unreadable(error) => ("unreadable", format!("cannot read `{name}`: {error}")),
         };
         let lines = memchr::memchr_iter(b'\n', text.as_bytes()).count();
@@ -69,12 +79,17 @@ impl From<Stopped> for io::Error {
         match stopped {
             Stopped::Packed(error) | Stopped::Unreadable(error) => error,
             Stopped::TooLong { most } => too_large(&format!("it {}", too_long(most))),
+            Stopped::TooMany { most } => too_large(&format!("it {}", too_many(most))),
         }
     }
 }
 
 fn too_long(most: u64) -> String {
     format!("contains more than {} of data (raise the limit with `--max-memory`)", size(most))
+}
+
+fn too_many(most: u64) -> String {
+    format!("contains more than {most} records (raise the limit with `--max-memory`)")
 }
 
 fn too_large(what: &str) -> io::Error {
@@ -157,7 +172,7 @@ impl<'a> Opened<'a> {
         let unpacked = zip::unpack(&bytes, most);
         let stopped = unpacked.is_too_long.then_some(Stopped::TooLong { most });
         let stopped = stopped.or(unpacked.stopped.map(Stopped::Packed));
-        Ok(Text { text: unpacked.text, stopped })
+        Ok(Text { text: unpacked.text, stopped, packed: None })
     }
 }
 
@@ -171,20 +186,21 @@ impl Text {
         if opened.form == Form::Zip {
             return opened.members(memory);
         }
+        let packed = (opened.form == Form::Zstd).then_some(opened.len);
         let (mut bytes, stopped) = opened.unpacked(memory)?;
         if let Some(Stopped::TooLong { .. }) = stopped {
             // Half a line would be one more thing that is wrong.
             let end = memchr::memrchr(b'\n', &bytes).map_or(bytes.len(), |last| last + 1);
             bytes.truncate(end);
         }
-        Ok(Self { text: text(bytes), stopped })
+        Ok(Self { text: text(bytes), stopped, packed })
     }
 
     /// Reads a file that may be one document: such a one is held in more than one form, and so may
     /// not be as long as a stream of lines.
     pub(crate) fn read_document(path: &Path) -> io::Result<Self> {
         let memory = Memory::allowed();
-        let refused = |len: u64| too_large(&memory.refuse_document(len));
+        let refused = |len: u64| too_large(&memory.refuse_document(len, 0));
         // Most are short, and then nobody has to know what they are.
         let len = path.metadata()?.len();
         if len > memory.document() && head::is_document(path)? {
@@ -197,10 +213,43 @@ impl Text {
         }
     }
 
+    /// Of a file that cannot be read.
+    pub(crate) fn unreadable(error: io::Error) -> Self {
+        let stopped = Some(Stopped::Unreadable(error));
+        Self { stopped, ..Self::default() }
+    }
+
+    /// Of a text that was read whole.
+    pub(crate) fn plain(text: String) -> Self {
+        Self { text, ..Self::default() }
+    }
+
+    /// What may be read of it, if reading takes memory for each of its records: of a stream of
+    /// lines the first ones, of a document all or nothing.
+    pub(crate) fn bounded(self, is_document: bool) -> io::Result<Self> {
+        self.bounded_within(is_document, Memory::allowed())
+    }
+
+    fn bounded_within(mut self, is_document: bool, memory: Memory) -> io::Result<Self> {
+        if is_document {
+            let (len, records) = (self.text.len() as u64, records::of_document(&self.text));
+            return match memory.allows_records(len, records) {
+                true => Ok(self),
+                false => Err(too_large(&memory.refuse_document(len, records))),
+            };
+        }
+        let most = memory.records(self.packed);
+        if let Some(end) = records::end_of(&self.text, most) {
+            self.text.truncate(end);
+            self.stopped = Some(Stopped::TooMany { most });
+        }
+        Ok(self)
+    }
+
     /// Of bytes that are at hand; nothing, if they are packed.
     pub(crate) fn of(bytes: Vec<u8>) -> Option<Self> {
         let is_plain = !bytes.starts_with(&ZSTD_MAGIC);
-        is_plain.then(|| Self { text: text(bytes), stopped: None })
+        is_plain.then(|| Self::plain(text(bytes)))
     }
 }
 
@@ -223,7 +272,7 @@ pub fn read_bytes_of(source: Box<dyn Read + '_>, len: u64) -> io::Result<Vec<u8>
 
 /// The text of any file, unpacked; none of what is no text.
 pub fn read_text(path: &Path) -> io::Result<Option<String>> {
-    let Text { text, stopped } = Text::read(path)?;
+    let Text { text, stopped, .. } = Text::read(path)?;
     if let Some(stopped) = stopped {
         return Err(stopped.into());
     }

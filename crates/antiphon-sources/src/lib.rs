@@ -13,6 +13,7 @@ mod open;
 mod recorded;
 mod redacted;
 mod redacted_bodies;
+mod redacted_text;
 mod zip;
 
 use antiphon_journal::regular;
@@ -31,3 +32,4 @@ pub use open::{
 };
 pub use recorded::{Printed, printed};
 pub use redacted::redact_log;
+pub use redacted_text::redact_text;

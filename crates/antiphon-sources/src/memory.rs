@@ -3,7 +3,8 @@
 //! A few kilobytes can unpack to more than a machine has, and a document has to be held whole, in
 //! more than one form. So both have a bound that follows from the memory that is allowed. A stream
 //! of lines that is not packed takes as much memory as it is long, and nobody made it long by
-//! packing it; it may have [`PLAIN_BYTES_MAX`].
+//! packing it; it may have [`PLAIN_BYTES_MAX`]. What is made of a record takes [`RECORD_BYTES`],
+//! however short the record is, so records are counted as well.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -12,6 +13,9 @@ const MEMORY_BYTES: u64 = 256 << 20;
 
 /// No session that was ever seen comes near this.
 pub const PLAIN_BYTES_MAX: u64 = 2 << 30;
+
+/// What a reader and the session hold of a record, besides its text, while it is read.
+const RECORD_BYTES: u64 = 1000;
 
 /// A transcript packs to a tenth or so. What was packed much better was made to be.
 const RATIO_MAX: u64 = 32;
@@ -49,10 +53,28 @@ impl Memory {
         self.0 / 5 * 2
     }
 
+    /// How many records a stream of lines may have, which was packed into so many bytes or not at
+    /// all.
+    pub(crate) fn records(self, packed: Option<u64>) -> u64 {
+        let bytes = packed.map_or(self.plain(), |packed| 2 * self.unpacked(packed));
+        bytes / RECORD_BYTES
+    }
+
+    /// Whether a document of that length may have so many records.
+    pub(crate) fn allows_records(self, len: u64, records: u64) -> bool {
+        Self::needed(len, records) <= self.0
+    }
+
+    /// A document is held as it is, as the lines that it becomes, and as the events in these.
+    fn needed(len: u64, records: u64) -> u64 {
+        len.saturating_mul(2).saturating_add(records.saturating_mul(RECORD_BYTES))
+    }
+
     /// Why a document of that length is not read.
-    pub(crate) fn refuse_document(self, len: u64) -> String {
+    pub(crate) fn refuse_document(self, len: u64, records: u64) -> String {
         const STEP: u64 = 100 << 20;
-        let needed = len.saturating_mul(3).div_ceil(STEP).saturating_mul(STEP) >> 20;
+        let needed = Self::needed(len, records).max(len.saturating_mul(3));
+        let needed = needed.div_ceil(STEP).saturating_mul(STEP) >> 20;
         format!(
             "reading this {} document needs more than {} of memory; allow it with \
              `--max-memory {needed}MB`",

@@ -1,8 +1,8 @@
-//! When somebody was at work, and when nobody was.
+//! When agents were at work, and when none was.
 //!
-//! An agent works from what it was told or got until it answers, and a call from when it is made
-//! until it ends. The time in which at least one of these goes on is busy, however many there are;
-//! the rest is idle: mostly a person who has not answered yet.
+//! An agent works from when it receives a message until it answers, and a call from when it is made
+//! until it ends. The time during which at least one of these goes on is busy, however many there
+//! are; the rest is idle: mostly waiting for a person.
 
 use antiphon_model::{EntryKind, Role, Timestamp};
 use serde::Serialize;
@@ -35,7 +35,7 @@ pub struct Idle {
     pub ms: i64,
 }
 
-/// How the time was spent; nothing, for a log without times.
+/// How the time was spent; `None` for a log without times.
 pub fn busy(reading: &Reading<'_>) -> Option<Busy> {
     let session = reading.session;
     let times = || session.entries().filter_map(|entry| entry.at());
@@ -61,7 +61,7 @@ fn add_idle(idle: &mut Vec<Idle>, from: Timestamp, to: Timestamp) {
     }
 }
 
-/// Every stretch of work, in no order.
+/// Every period of work, in no order.
 fn work(reading: &Reading<'_>) -> Vec<(Timestamp, Timestamp)> {
     let session = reading.session;
     let mut stretches = Vec::new();
@@ -79,7 +79,8 @@ fn work(reading: &Reading<'_>) -> Vec<(Timestamp, Timestamp)> {
         }
     }
     for (ix, _) in session.calls() {
-        // What the agent does that a call has made counts by itself: some wait for days.
+        // The agent that a call created counts by itself: some calls return while it goes on for
+        // days.
         stretches.extend(session.call_started_at(ix).zip(call_back_at(reading, ix)));
     }
     // A clock may go back.

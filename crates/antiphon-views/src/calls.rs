@@ -1,4 +1,4 @@
-//! The tool calls: what was asked of which tool, how it went, and how long it took.
+//! The tool calls: the tool, how the call went, and how long it took.
 
 use std::collections::BTreeMap;
 
@@ -109,8 +109,8 @@ pub(crate) fn call_duration(
     Some((ended.since(session.call_started_at(ix)?), FactBasis::Inferred))
 }
 
-/// When a call ended: when its last result came. A call that made an agent lasts as long as that
-/// agent does: some come back while it goes on in the background.
+/// When a call ended: when its last result came. A call that created an agent lasts as long as that
+/// agent does, because some calls return while the agent goes on in the background.
 pub fn call_ended_at(
     reading: &Reading<'_>,
     delegations: &Delegations,
@@ -119,7 +119,7 @@ pub fn call_ended_at(
     call_back_at(reading, ix).max(delegations.ends.get(&ix).copied())
 }
 
-/// When the last result of a call came, or would have by its recorded duration.
+/// When the last result of a call came, or should have come by its recorded duration.
 pub(crate) fn call_back_at(reading: &Reading<'_>, ix: CallIx) -> Option<Timestamp> {
     let session = reading.session;
     let back = session.entry(session.call(ix).last_result()?);
@@ -131,17 +131,17 @@ pub(crate) fn call_back_at(reading: &Reading<'_>, ix: CallIx) -> Option<Timestam
     back.at().or_else(by_duration)
 }
 
-/// Tools that hand work to another agent, by the names in the seeds.
+/// Whether a tool delegates work to another agent, by the names in the seeds.
 pub fn delegates(tool: &str) -> bool {
     matches!(tool, "Task" | "Agent" | "task")
 }
 
-/// Which calls made which agents.
+/// Which calls created which agents.
 #[derive(Debug, Default)]
 pub struct Delegations {
     agents: BTreeMap<CallIx, AgentIx>,
     makers: BTreeMap<AgentIx, CallIx>,
-    /// When the last of a call's agents was done, or was last heard of.
+    /// For each call: when the last of its agents ended, or its last event.
     ends: BTreeMap<CallIx, Timestamp>,
 }
 
@@ -162,12 +162,12 @@ impl Delegations {
         delegations
     }
 
-    /// The agent that a call made; of several, the first.
+    /// The agent that a call created; of several, the first.
     pub(crate) fn agent(&self, call: CallIx) -> Option<AgentIx> {
         self.agents.get(&call).copied()
     }
 
-    /// The call that made an agent.
+    /// The call that created an agent.
     pub(crate) fn maker(&self, agent: AgentIx) -> Option<CallIx> {
         self.makers.get(&agent).copied()
     }

@@ -1,7 +1,7 @@
-//! What kind of thing a call does: the five categories of STD-001.
+//! The category of a call: one of the five categories of STD-001.
 //!
 //! A recorded category wins. Otherwise the tool's name decides, and for a shell the command: one
-//! that only looks at things is perception, any other is action.
+//! that only reads is perception, any other is action.
 
 use antiphon_model::{BodyError, CallIx};
 use serde::Serialize;
@@ -51,7 +51,7 @@ impl Category {
     }
 }
 
-/// The category of a call; none for a tool that nobody knows.
+/// The category of a call; `None` for an unknown tool.
 pub fn category(reading: &Reading<'_>, ix: CallIx) -> Result<Option<Category>, BodyError> {
     let session = reading.session;
     if let Some(recorded) = session.call_category(ix).and_then(Category::from_word) {
@@ -69,7 +69,7 @@ pub fn category(reading: &Reading<'_>, ix: CallIx) -> Result<Option<Category>, B
     Ok(by_name(tool))
 }
 
-/// The category behind the names under which agents know their tools.
+/// The category of a tool, by the names that agents give their tools.
 fn by_name(tool: &str) -> Option<Category> {
     Some(match tool {
         // Claude Code

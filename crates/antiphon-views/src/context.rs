@@ -1,7 +1,7 @@
 //! Exactly what an agent had in its context at a step, and what it had lost by then.
 //!
-//! The log deletes nothing. A context is the transcript with every `context_edited` before the
-//! step applied, and with the turns that a branch left behind put aside.
+//! The log deletes nothing. A context is the transcript with every `context_edited` before the step
+//! applied, and without the turns on abandoned branches.
 
 use antiphon_model::{
     AgentIx, BodyError, ContextAction, ContextEdit, Entry, EntryKind, EventIx, MessageRef, Role,
@@ -55,8 +55,8 @@ pub struct DroppedEntry {
     pub action: ContextAction,
 }
 
-/// The context of `agent` at `at`: when that is something the agent said or did, what it had when
-/// it began to; otherwise everything up to and with it.
+/// The context of `agent` at `at`: if that is the agent's own message, what it had when it began to
+/// write it; otherwise everything up to and including `at`.
 pub fn context(
     reading: &Reading<'_>,
     agent: AgentIx,
@@ -111,7 +111,7 @@ fn live(session: &Session, agent: AgentIx, at: Option<EventIx>) -> Live {
     live
 }
 
-/// A context while the log is walked.
+/// A context while the log is read.
 #[derive(Debug, Default)]
 struct Live {
     entries: Vec<EventIx>,
@@ -120,7 +120,7 @@ struct Live {
 
 impl Live {
     fn add(&mut self, entry: Entry<'_>) {
-        // An entry that follows an older one has left everything after that one behind.
+        // An entry that follows an older one abandons everything after that one.
         if let Some(MessageRef::Event(previous)) = entry.previous()
             && let Some(at) = self.entries.iter().position(|&event| event == previous)
         {
@@ -143,19 +143,19 @@ impl Live {
         } else if edit.action == ContextAction::Compact {
             self.drop_where(by, edit.action, |_, event| !is_system(event) && !is_summary(event));
         }
-        // The summary stands for what went, before what stayed.
+        // The summary replaces what was removed, and comes before what stayed.
         if let Some(summary) = edit.summary.filter(|summary| !self.entries.contains(summary)) {
             let at = self.entries.iter().take_while(|event| is_system(**event)).count();
             self.entries.insert(at, summary);
         }
     }
 
-    /// Whether an entry, by its position and itself, is meant.
+    /// A predicate for the selected entries, by position and event.
     fn choose<'s>(&self, selection: &'s Selection) -> impl Fn(usize, EventIx) -> bool + use<'s> {
         let position = |end: &Option<EventIx>| {
             end.and_then(|wanted| self.entries.iter().position(|&event| event == wanted))
         };
-        // An entry that is no part of the context has one after it, mostly.
+        // An end that is not in the context is replaced by the next entry that is.
         let later = |end: &Option<EventIx>| {
             end.map(|wanted| self.entries.iter().take_while(|&&event| event < wanted).count())
         };

@@ -1,8 +1,8 @@
-//! Which call fed which: the lines of context between the calls of a session.
+//! Which call provided context for which: links between the calls of a session.
 //!
 //! A result may record what it contributed to the context; it does not say to which call. That is
-//! the next call that changes the same file, or else the agent's next call. Without such a record a
-//! file that was read and then changed is a line as well.
+//! the next call that changes the same file, or else the agent's next call. Without such a record,
+//! a file that was read and then changed is a link as well.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -59,7 +59,7 @@ impl ContextRule {
     }
 }
 
-/// Every line of context, in the order of the calls that they lead from.
+/// Every context link, in the order of the calls that they come from.
 pub fn context_links(reading: &Reading<'_>) -> Result<Vec<ContextLink>, BodyError> {
     let session = reading.session;
     let index = CallIndex::new(session);
@@ -120,7 +120,7 @@ fn link(
     }
 }
 
-/// What a result records that it added to the context.
+/// What a result records as its contribution to the context.
 struct Contribution {
     kind: String,
     summary: Option<String>,
@@ -136,7 +136,7 @@ impl Contribution {
         let word = |name: &str| {
             json::member(&raw, name).and_then(json::text).map(|text| text.into_owned())
         };
-        // Some record a bare sentence.
+        // Some record only a sentence.
         let bare = json::text(&raw).map(|text| text.into_owned());
         Ok(Some(Self {
             kind: word("type").unwrap_or_else(|| "knowledge".to_owned()),
@@ -145,7 +145,7 @@ impl Contribution {
     }
 }
 
-/// The agent's next call that was made when the result of this one was there.
+/// The agent's next call after the result of this one had come.
 fn next_call(reading: &Reading<'_>, own: &[CallIx], from: CallIx) -> Option<CallIx> {
     let session = reading.session;
     let back = session.call(from).first_result()?;
@@ -154,7 +154,7 @@ fn next_call(reading: &Reading<'_>, own: &[CallIx], from: CallIx) -> Option<Call
 }
 
 /// Calls that read a file and calls that changed it later, with the file, in the order of the
-/// former: of several that read it, the last that did, the agent's own before another's.
+/// former. If several read it, the last one counts, and the agent's own before another's.
 fn same_file(reading: &Reading<'_>) -> Result<Vec<(CallIx, CallIx, String)>, BodyError> {
     let session = reading.session;
     let mut by_anybody: BTreeMap<String, CallIx> = BTreeMap::new();

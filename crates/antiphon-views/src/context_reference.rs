@@ -1,4 +1,4 @@
-//! What calls had before them: the context references of STD-001, inferred.
+//! The context that calls used: the context references of STD-001, inferred.
 //!
 //! A call that perceives a file reads it, one that acts on it modifies it, and a file that is
 //! modified after it was read is `read_then_modified`.
@@ -52,7 +52,7 @@ pub enum UsageMode {
 }
 
 impl ContextType {
-    /// What a path is, by the folders that the standard gives a meaning.
+    /// The kind of a path, by the folders to which the standard gives a meaning.
     fn of_path(path: &str) -> Self {
         let path = format!("/{}", path.to_lowercase().replace('\\', "/"));
         let folders = [
@@ -70,7 +70,7 @@ impl ContextType {
     }
 }
 
-/// The references of some calls, each source once, in the order in which they come up.
+/// The references of some calls, each source once, in the order of their first use.
 pub fn context_references(
     reading: &Reading<'_>,
     calls: &[CallIx],
@@ -78,7 +78,8 @@ pub fn context_references(
     References::default().of(reading, calls)
 }
 
-/// References over several stretches of calls: what was read in one may be modified in a later.
+/// References over several groups of calls: a file that one group reads may be modified in a later
+/// one.
 #[derive(Debug, Default)]
 pub(crate) struct References {
     modes: BTreeMap<String, UsageMode>,
@@ -100,7 +101,7 @@ impl References {
                         UsageMode::ReadThenModified
                     }
                     (_, true) => UsageMode::Modified,
-                    // Within this stretch, to read once more does not undo a change.
+                    // Within a group, reading a file again does not undo a change.
                     (_, false) => here.get(&source).copied().unwrap_or(UsageMode::Read),
                 };
                 if here.insert(source.clone(), mode).is_none() {
@@ -139,7 +140,7 @@ pub(crate) fn uses(reading: &Reading<'_>, ix: CallIx) -> Result<Vec<(String, boo
     if reading.session.call(ix).is_open() || has_failed(reading, ix) {
         return Ok(Vec::new());
     }
-    // A tool of another name, whose category tells what it does with its file.
+    // For a tool of another name, the category decides what it does with its file.
     let modifies = match category(reading, ix)? {
         Some(Category::Perception) => false,
         Some(Category::Action) => true,

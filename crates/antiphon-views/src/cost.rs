@@ -1,4 +1,4 @@
-//! What each agent cost, by itself and with those that it made; and the requests behind it.
+//! What each agent cost, by itself and with the agents that it created; and the requests behind it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Not;
@@ -130,7 +130,7 @@ pub struct LedgerRow {
     pub timestamp: Option<Timestamp>,
 }
 
-/// Every request that the cost is made of, in the order of the log.
+/// Every request that the cost consists of, in the order of the log.
 pub fn ledger(session: &Session, prices: &Prices) -> Vec<LedgerRow> {
     let mut pricing = Pricing::new(prices);
     let rows = requests(session).map(|request| {

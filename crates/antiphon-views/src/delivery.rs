@@ -59,7 +59,7 @@ pub enum DeliveryForm {
     Undelivered,
 }
 
-/// Every delivery of `message`, or of all utterances; those that reached nobody included.
+/// Every delivery of `message`, or of all utterances, including those that were not delivered.
 pub fn delivery(reading: &Reading<'_>, message: Option<&str>) -> Result<Vec<Delivery>, BodyError> {
     let links = reading.session.links(reading.bodies)?;
     let arrivals = arrivals(reading, &links);
@@ -85,7 +85,7 @@ pub fn delivery(reading: &Reading<'_>, message: Option<&str>) -> Result<Vec<Deli
     Ok(rows)
 }
 
-/// What was said, in the order of the log; what the log does not have comes last.
+/// An utterance, in the order of the log; those that the log does not contain come last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Said<'s> {
     Event(EventIx),
@@ -108,7 +108,7 @@ impl<'s> Said<'s> {
     }
 }
 
-/// By what was said: the links to where it arrived, each arrival once.
+/// For each utterance: the links to where it arrived, each arrival once.
 pub(crate) fn arrivals<'s>(
     reading: &Reading<'s>,
     links: &[Link<'s>],
@@ -116,7 +116,7 @@ pub(crate) fn arrivals<'s>(
     let mut arrivals: BTreeMap<Said<'s>, Vec<Link<'s>>> = BTreeMap::new();
     for link in links.iter().filter(|link| is_arrival(reading, link)) {
         let known = arrivals.entry(Said::of(link.from)).or_default();
-        // Links come in the order of what they lead to.
+        // Links come in the order of their targets.
         if known.last().is_none_or(|other| other.to != link.to) {
             known.push(*link);
         }
@@ -124,7 +124,7 @@ pub(crate) fn arrivals<'s>(
     arrivals
 }
 
-/// A delivery; or a result that names the utterances it is made of.
+/// Whether a link is a delivery, or a result that names the utterances it consists of.
 fn is_arrival(reading: &Reading<'_>, link: &Link<'_>) -> bool {
     let to = reading.session.entry(link.to);
     match (link.kind, link.from) {
@@ -204,7 +204,7 @@ fn form(said: &str, arrived: &str) -> DeliveryForm {
     }
 }
 
-/// By agent: what it said, in order.
+/// For each agent: its utterances, in order.
 pub(crate) struct Answers(Vec<Vec<EventIx>>);
 
 impl Answers {
@@ -219,13 +219,13 @@ impl Answers {
         Self(said)
     }
 
-    /// What `agent` said next after `event`.
+    /// The next utterance of `agent` after `event`.
     pub(crate) fn after(&self, agent: Option<AgentIx>, event: EventIx) -> Option<EventIx> {
         let said = self.0.get(agent?.index())?;
         said.get(said.partition_point(|&other| other <= event)).copied()
     }
 
-    /// What `agent` said last before `event`.
+    /// The last utterance of `agent` before `event`.
     pub(crate) fn before(&self, agent: AgentIx, event: EventIx) -> Option<EventIx> {
         let said = self.0.get(agent.index())?;
         let at = said.partition_point(|&other| other < event).checked_sub(1)?;

@@ -28,9 +28,9 @@ pub struct Utterance {
 /// Which utterances are wanted.
 #[derive(Debug, Clone, Default)]
 pub struct DialogFilter {
-    /// Only what these said; all, if there are none.
+    /// Only the utterances of these agents; all, if it is empty.
     pub speakers: Vec<AgentIx>,
-    /// Only what reached this one.
+    /// Only utterances that reached this agent.
     pub heard_by: Option<AgentIx>,
 }
 

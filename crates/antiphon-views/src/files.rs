@@ -1,7 +1,7 @@
-//! What calls did to files, as far as the calls themselves tell.
+//! What calls did to files, as far as the calls themselves show it.
 //!
-//! A call that failed, or that has no result, did nothing. A shell's commands are never guessed at.
-//! Paths are compared as they were recorded.
+//! A call that failed, or that has no result, did nothing. The effects of shell commands are never
+//! guessed. Paths are compared as they were recorded.
 
 mod patch;
 mod touch;
@@ -18,7 +18,7 @@ pub(crate) use touch::{FileAction, Touch, touches};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FileChange {
     pub path: String,
-    /// Lines, summed over the calls; none where no call tells.
+    /// Lines, summed over the calls; `None` if no call says how many.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lines_added: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -37,8 +37,8 @@ pub struct FileChanges {
 
 /// What the calls of a session, or of one agent, did to files.
 ///
-/// A file is created by a write to a path that no call had touched before, unless the result says
-/// that it was there; by whomever it was touched.
+/// A write creates a file if no call of any agent touched its path before, unless the result says
+/// that the file existed.
 pub fn file_changes(
     reading: &Reading<'_>,
     agent: Option<AgentIx>,
@@ -50,17 +50,17 @@ pub fn file_changes(
     })
 }
 
-/// What became of files by the calls of all agents, and by those of each.
+/// What the calls of all agents did to files, and those of each agent.
 #[derive(Debug, Default, Clone)]
 pub struct FileChangesOfAll {
     pub all: FileChanges,
-    /// Of agents that touched any file.
+    /// Only agents that touched a file.
     pub by_agent: BTreeMap<AgentIx, FileChanges>,
 }
 
 /// [`file_changes`] for the session and for each of its agents, in one pass over the calls.
 pub fn file_changes_of_all(reading: &Reading<'_>) -> Result<FileChangesOfAll, BodyError> {
-    // Every path that any call touched, and whether it is gone.
+    // Every path that any call touched, and whether it was deleted.
     let mut paths: BTreeMap<String, bool> = BTreeMap::new();
     let mut all = Files::default();
     let mut by_agent: BTreeMap<AgentIx, Files> = BTreeMap::new();
@@ -76,7 +76,7 @@ pub fn file_changes_of_all(reading: &Reading<'_>) -> Result<FileChangesOfAll, Bo
     Ok(FileChangesOfAll { all: all.changes(), by_agent })
 }
 
-/// What has become of a file, by the calls that count.
+/// The state of a file after the calls so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fate {
     Untouched,
@@ -104,7 +104,7 @@ struct Files {
 }
 
 impl Files {
-    /// `is_new`: nobody touched the path before, or whoever did has deleted it.
+    /// Applies a change. `is_new`: no call touched the path before, or it was deleted since.
     fn apply(&mut self, touch: Touch, is_new: bool) {
         let creates = match touch.action {
             FileAction::Read => {
@@ -128,7 +128,7 @@ impl Files {
             file.since = self.changes;
         }
         file.fate = match (file.fate, touch.action) {
-            // What came and went within is no change.
+            // A file that was created and deleted again is no change.
             (Fate::Created, FileAction::Delete) => Fate::Untouched,
             (_, FileAction::Delete) => Fate::Deleted,
             (Fate::Created, _) => Fate::Created,

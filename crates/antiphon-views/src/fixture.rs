@@ -4,7 +4,7 @@ use antiphon_model::{Line, MemoryBodies, Place, Session, decode};
 
 use crate::Reading;
 
-/// Folds a log, every line of which must decode.
+/// Folds a log, every line of which must be valid.
 pub(crate) fn fold(log: &str) -> Session {
     let mut session = Session::default();
     let mut offset = 0;
@@ -16,7 +16,7 @@ pub(crate) fn fold(log: &str) -> Session {
     session
 }
 
-/// An agent, made by `parent` or by nobody.
+/// An agent, created by `parent` if there is one.
 pub(crate) fn agent(id: &str, parent: Option<&str>) -> String {
     let parent = parent.map_or(String::new(), |parent| format!(r#","parent_id":"{parent}""#));
     format!(
@@ -24,7 +24,7 @@ pub(crate) fn agent(id: &str, parent: Option<&str>) -> String {
     )
 }
 
-/// A message of `agent` that spent tokens; `more` is more members.
+/// A message of `agent` with token counts; `more` is additional members.
 pub(crate) fn spent(id: &str, agent: &str, usage: &str, more: &str) -> String {
     format!(
         r#"{{"message_id":"{id}","agent_id":"{agent}","role":"assistant","content":"x","usage":{{{usage}}}{more}}}"#
@@ -39,7 +39,7 @@ pub(crate) fn read<T>(log: &[String], look: impl FnOnce(&Reading<'_>) -> T) -> T
     look(&Reading { session: &session, bodies: &bodies })
 }
 
-/// A call of `agent`, its arguments JSON; `more` is more members of the call.
+/// A call of `agent`, with JSON arguments; `more` is additional members of the call.
 pub(crate) fn call(agent: &str, id: &str, tool: &str, arguments: &str, more: &str) -> String {
     let arguments = serde_json::to_string(arguments).unwrap();
     format!(
@@ -47,14 +47,14 @@ pub(crate) fn call(agent: &str, id: &str, tool: &str, arguments: &str, more: &st
     )
 }
 
-/// The result of a call; `more` is more members.
+/// The result of a call; `more` is additional members.
 pub(crate) fn result(agent: &str, id: &str, more: &str) -> String {
     format!(
         r#"{{"message_id":"{agent} got {id}","agent_id":"{agent}","role":"tool","tool_call_id":"{id}","content":"ok"{more}}}"#
     )
 }
 
-/// Calls of `agent` that all went well, numbered `c1`, `c2` …, each a tool and its arguments.
+/// Successful calls of `agent`, numbered `c1`, `c2` …, each a tool and its arguments.
 pub(crate) fn calls(agent: &str, calls: &[(&str, &str)]) -> Vec<String> {
     let mut log = Vec::new();
     for (number, (tool, arguments)) in (1..).zip(calls) {

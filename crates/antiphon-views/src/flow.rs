@@ -18,7 +18,7 @@ pub struct Flow {
     pub participants: Vec<Participant>,
     /// What passed between them, in order.
     pub messages: Vec<FlowRow>,
-    /// By id: the position among the participants.
+    /// For each id: the position among the participants.
     #[serde(skip)]
     positions: BTreeMap<String, usize>,
 }
@@ -127,7 +127,7 @@ pub fn flow(reading: &Reading<'_>) -> Result<Flow, BodyError> {
     Ok(flow)
 }
 
-/// One end of a message.
+/// The sender or the recipient of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
     Agent(AgentIx),
@@ -167,18 +167,18 @@ impl Flow {
         id.to_owned()
     }
 
-    /// Where a participant stands.
+    /// The position of a participant.
     pub fn position(&self, id: &str) -> usize {
         self.positions.get(id).copied().unwrap_or_default()
     }
 
-    /// What a participant is called.
+    /// The name of a participant.
     pub fn name<'f>(&'f self, id: &'f str) -> &'f str {
         self.participants.get(self.position(id)).map_or(id, |known| &known.name)
     }
 }
 
-/// The agents whose utterances a tool result brings, each once.
+/// The agents whose utterances a tool result contains, each once.
 fn speakers<'a>(reading: &Reading<'a>, links: &[Link<'a>], entry: Entry<'_>) -> Vec<AgentIx> {
     let mut speakers = Vec::new();
     for link in reading.links_to(links, entry) {

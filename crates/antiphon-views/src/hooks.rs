@@ -62,12 +62,12 @@ pub fn hooks(reading: &Reading<'_>) -> Result<Vec<HookEpisode>, BodyError> {
     let links = session.links(reading.bodies)?;
     let mut episodes = Vec::new();
     let mut explained: BTreeSet<EventIx> = BTreeSet::new();
-    // By hook: up to where it is at work, so that what it hears meanwhile asks nothing new.
+    // For each hook: until when it is at work, so that what it receives meanwhile asks nothing new.
     let mut busy: BTreeMap<AgentIx, Option<EventIx>> = BTreeMap::new();
     let answers = Answers::of(reading);
     let has_roles = session.agents().any(|(agent, _)| is_hook(session, agent));
     for entry in session.entries() {
-        match told(reading, entry, has_roles)? {
+        match system_message(reading, entry, has_roles)? {
             Some(SystemMessage::Asked) => {
                 let Some(hook) = entry.agent() else { continue };
                 let until = busy.get(&hook).filter(|_| is_hook(session, hook));
@@ -93,7 +93,7 @@ pub fn hooks(reading: &Reading<'_>) -> Result<Vec<HookEpisode>, BodyError> {
                     let watched = session.agent(hook).parent.agent();
                     let said = watched.and_then(|it| answers.before(it, entry.ix()));
                     fill_review(reading, &mut episode, watched, said)?;
-                    let next = verdict.and_then(|it| next_told(reading, watched?, it));
+                    let next = verdict.and_then(|it| next_message(reading, watched?, it));
                     if let Some(next) = next
                         && rejects(reading, session.entry(next), verdict)?
                     {
@@ -110,7 +110,7 @@ pub fn hooks(reading: &Reading<'_>) -> Result<Vec<HookEpisode>, BodyError> {
             }
             Some(SystemMessage::Rejected) | None => {}
         }
-        // A result may say that a hook stopped it, where no notice was logged.
+        // A result may say that a hook stopped it, even if no notice was logged.
         if let Some(call) = blocked_call(reading, entry)?
             && !explained.contains(&entry.ix())
         {
@@ -122,7 +122,7 @@ pub fn hooks(reading: &Reading<'_>) -> Result<Vec<HookEpisode>, BodyError> {
     Ok(episodes)
 }
 
-/// Whether an agent was made to watch another.
+/// Whether an agent was created to watch another.
 fn is_hook(session: &Session, agent: AgentIx) -> bool {
     session.agent(agent).agent_type() == Some("hook")
 }
@@ -132,18 +132,18 @@ fn is_told(text: &str) -> bool {
     text.trim_start().starts_with("<system>")
 }
 
-/// What a message from the system is.
+/// The meaning of a message from the system.
 enum SystemMessage {
-    /// A hook is asked.
+    /// It asks a hook.
     Asked,
-    /// An agent is told what a hook has against its answer.
+    /// It reports a hook's objection to the answer of an agent.
     Rejected,
 }
 
-/// In one dialect a hook has a role: it is asked by any message to it, and what it has against an
-/// answer reaches the watched agent as a message that is only marked in its text. Without roles,
-/// whomever the system asks is the hook.
-fn told(
+/// Classifies a message from the system. In one dialect a hook has a role: any message to it asks
+/// it, and its objection reaches the watched agent as a message that is only marked in its text.
+/// Without roles, the agent that the system asks is the hook.
+fn system_message(
     reading: &Reading<'_>,
     entry: Entry<'_>,
     has_roles: bool,
@@ -220,7 +220,7 @@ fn open_call(maker: Entry<'_>, notice: EventIx) -> Option<CallIx> {
     calls.find(|(_, call)| call.first_result().is_none_or(|r| r > notice)).map(|(ix, _)| ix)
 }
 
-/// A notice, and the answer to it.
+/// Reads a notice, and the answer to it.
 fn asked(
     reading: &Reading<'_>,
     notice: Entry<'_>,
@@ -243,7 +243,7 @@ fn asked(
     Ok(episode)
 }
 
-/// Adds the answer that a hook looked at.
+/// Adds the answer that a hook checked.
 fn fill_review(
     reading: &Reading<'_>,
     episode: &mut HookEpisode,
@@ -262,14 +262,14 @@ fn fill_review(
     Ok(())
 }
 
-/// What stands next in an agent's transcript, right after an event of another's.
-fn next_told(reading: &Reading<'_>, agent: AgentIx, after: EventIx) -> Option<EventIx> {
+/// The next message in an agent's transcript after an event.
+fn next_message(reading: &Reading<'_>, agent: AgentIx, after: EventIx) -> Option<EventIx> {
     let session = reading.session;
     let mut entries = session.entries_from(after.index() + 1);
     entries.find(|it| it.agent() == Some(agent) && it.role().is_some()).map(|it| it.ix())
 }
 
-/// Whether a message tells an agent what a hook has against its answer.
+/// Whether a message reports a hook's objection to the agent's answer.
 fn rejects(
     reading: &Reading<'_>,
     next: Entry<'_>,
@@ -279,24 +279,24 @@ fn rejects(
         return Ok(false);
     }
     match next.utterance_ref() {
-        // It says whose words it repeats: these, or another hook's.
+        // It names the words that it repeats: these, or another hook's.
         Some(MessageRef::Event(said)) => Ok(Some(said) == verdict),
         Some(MessageRef::Dangling(_)) | None => Ok(is_told(&reading.text(next)?)),
     }
 }
 
-/// What an agent was told of its answer, where the log does not have the hook that said it.
+/// Adds a hook's objection to the answer of an agent.
 fn fill_rejection(
     reading: &Reading<'_>,
     episode: &mut HookEpisode,
-    told: Entry<'_>,
+    objection: Entry<'_>,
 ) -> Result<(), BodyError> {
     let session = reading.session;
-    let Some(watched) = told.agent() else { return Ok(()) };
+    let Some(watched) = objection.agent() else { return Ok(()) };
     episode.caller = Some(session.agent_id(watched).to_owned());
     episode.caller_name = Some(session.agent_name(watched).to_owned());
-    episode.result = Some(told.id().to_owned());
-    episode.result_text = Some(reading.text(told)?);
+    episode.result = Some(objection.id().to_owned());
+    episode.result_text = Some(reading.text(objection)?);
     episode.blocked = true;
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! Views: pure functions of a session.
 //!
-//! One file per view. Each gives plain data that serialises to the JSON of `docs/json.md`; how it
-//! looks in a terminal is the binary's business. A view reads bodies through a [`Reading`] and
+//! One file per view. Each returns plain data that serialises to the JSON of `docs/json.md`;
+//! showing it in a terminal is left to the binary. A view reads bodies through a [`Reading`] and
 //! nothing else: same log, same result, on any machine.
 
 mod basis;
@@ -65,7 +65,8 @@ pub use hooks::{HookEpisode, hooks};
 pub use mermaid::mermaid;
 pub use perspective::{Perspective, PerspectiveKind, PerspectiveOptions, perspective};
 pub use phases::{
-    CallRange, Phase, automatic_phases, main_agent, phases, phases_of, phases_of_all,
+    AutomaticPhases, CallRange, Phase, automatic_phases, main_agent, phases, phases_of,
+    phases_of_all,
 };
 pub use prices::{ModelPrices, Prices, PricesError};
 pub use request::{Cost, CostBasis, Identity, Pricing, Request, requests};

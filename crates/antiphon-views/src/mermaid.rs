@@ -9,7 +9,7 @@ const LABEL_CHARS: usize = 60;
 
 pub fn mermaid(flow: &Flow) -> String {
     let mut out = String::from("sequenceDiagram\n");
-    // Participants are numbered: ids and names are recorded text, and Mermaid has a syntax.
+    // Participants are numbered, because ids and names are recorded text that could be syntax.
     for (at, participant) in flow.participants.iter().enumerate() {
         out.push_str(&format!("    participant p{at} as {}\n", label(&participant.name)));
     }
@@ -27,7 +27,7 @@ pub fn mermaid(flow: &Flow) -> String {
     out
 }
 
-/// Text that Mermaid takes for text: on one line, without the characters that it acts on.
+/// Text without Mermaid's syntax: on one line, with special characters replaced.
 fn label(text: &str) -> String {
     let mut clean: String = text
         .split_whitespace()

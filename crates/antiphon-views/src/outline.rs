@@ -1,18 +1,18 @@
-//! Agents as nested nodes: the order and the depth that every tree of agents has.
+//! Agents as nested nodes, in the order and with the depth of every tree of agents.
 
 use antiphon_model::{AgentIx, Session};
 
-/// Deeper than this a tree is shown flat; a node's `parent_id` still tells. A hostile log nests
-/// as deep as it is long, and whoever prints a tree recurses.
+/// Below this depth a tree is flat; `parent_id` still has the parents. A hostile log may nest as
+/// deep as it is long, and printing a tree recurses.
 pub(crate) const DEPTH_MAX: usize = 100;
 
-/// A node that holds those below it.
+/// A node of a tree.
 pub(crate) trait Node {
-    /// Takes in a child that has taken in all of its own.
+    /// Adds a child, whose own children are complete.
     fn adopt(&mut self, child: Self);
 }
 
-/// One node per agent, each below the agent that made it, in the order of their first mention.
+/// One node per agent, each below the agent that created it, in the order of their first mention.
 /// Several roots are normal.
 pub(crate) fn outline<N: Node>(session: &Session, node: impl FnMut(AgentIx) -> N) -> Vec<N> {
     let children = session.children();
@@ -21,7 +21,7 @@ pub(crate) fn outline<N: Node>(session: &Session, node: impl FnMut(AgentIx) -> N
     nest(roots.map(|(root, _)| root), below, node)
 }
 
-/// Nodes for `roots` and all below them, each within the one that it belongs to.
+/// Nodes for `roots` and all below them, each within its parent.
 pub(crate) fn nest<'t, T: Copy + 't, N: Node>(
     roots: impl IntoIterator<Item = T>,
     below: impl Fn(T) -> &'t [T],
@@ -43,7 +43,7 @@ pub(crate) fn nest<'t, T: Copy + 't, N: Node>(
     done
 }
 
-/// Shortens the path to `depth` nodes; each that ends becomes its parent's child, or a root.
+/// Shortens the path to `depth` nodes; each removed node becomes its parent's child, or a root.
 fn close<N: Node>(path: &mut Vec<N>, depth: usize, roots: &mut Vec<N>) {
     while path.len() > depth {
         let Some(done) = path.pop() else { return };

@@ -1,4 +1,4 @@
-//! What one agent heard, did, received and said: the session as it looked from there.
+//! What one agent heard, did, received and said: the session from its perspective.
 
 use antiphon_model::{AgentIx, BodyError, EventIx, Role};
 use serde::Serialize;
@@ -58,7 +58,7 @@ pub struct PerspectiveOptions {
     pub agent: AgentIx,
     /// Up to this event.
     pub at: Option<EventIx>,
-    /// With the voices of the agents that it made.
+    /// Include the agents below it.
     pub inner: bool,
 }
 
@@ -68,7 +68,7 @@ pub fn perspective(
 ) -> Result<Vec<Perspective>, BodyError> {
     let session = reading.session;
     let mut entries: Vec<(EventIx, usize)> = Vec::new();
-    for (agent, depth) in voices(reading, options) {
+    for (agent, depth) in agents_with_depth(reading, options) {
         entries.extend(session.agent(agent).transcript().map(|event| (event, depth)));
     }
     entries.sort_unstable();
@@ -99,16 +99,16 @@ pub fn perspective(
 }
 
 /// The agent, and with `inner` all below it, each with its depth.
-fn voices(reading: &Reading<'_>, options: &PerspectiveOptions) -> Vec<(AgentIx, usize)> {
-    let mut voices = vec![(options.agent, 0)];
+fn agents_with_depth(reading: &Reading<'_>, options: &PerspectiveOptions) -> Vec<(AgentIx, usize)> {
+    let mut agents = vec![(options.agent, 0)];
     if options.inner {
         let children = reading.session.children();
         let mut next = 0;
-        while let Some(&(agent, depth)) = voices.get(next) {
+        while let Some(&(agent, depth)) = agents.get(next) {
             let below = children.get(agent.index()).into_iter().flatten();
-            voices.extend(below.map(|&child| (child, depth + 1)));
+            agents.extend(below.map(|&child| (child, depth + 1)));
             next += 1;
         }
     }
-    voices
+    agents
 }

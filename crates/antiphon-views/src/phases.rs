@@ -1,8 +1,8 @@
-//! Phases: what stretches of calls were for.
+//! Phases: what sequences of calls were for.
 //!
-//! Calls are facts; a phase is somebody's reading of them, and says whose. What was recorded is
-//! shown as it was recorded, also where it points at nothing; only where no phase was recorded
-//! are phases [derived](automatic_phases).
+//! Calls are facts; a phase is an interpretation of them, and names its author. What was recorded
+//! is shown as it was recorded, even if it refers to nothing; only if no phase was recorded are
+//! phases [derived](automatic_phases).
 
 mod automatic;
 mod recorded;
@@ -14,8 +14,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::{CallIndex, Reading};
-use automatic::automatic;
-pub use automatic::automatic_phases;
+pub use automatic::{AutomaticPhases, automatic_phases};
 use recorded::recorded;
 
 /// A phase, or a note, in the words of STD-001's `PhaseAnnotation`.
@@ -82,7 +81,7 @@ pub struct CallRange {
 }
 
 impl Phase {
-    /// Its calls, in order; none if it is broken.
+    /// Its calls, in order; empty if it is broken.
     pub fn calls<'i>(&self, index: &'i CallIndex<'_>) -> &'i [CallIx] {
         self.ends.map_or(&[], |(from, to)| index.between(from, to))
     }
@@ -120,8 +119,8 @@ impl CallRange {
     }
 }
 
-/// The phases of a session's main agent: every annotation, in the order of the log. Where none of
-/// them is a phase, its calls are divided by rule, and notes follow.
+/// The phases of a session's main agent: every annotation, in the order of the log. If none of them
+/// is a phase, its calls are divided by rule, and notes follow.
 pub fn phases(reading: &Reading<'_>) -> Result<Vec<Phase>, BodyError> {
     let index = CallIndex::new(reading.session);
     let annotations = recorded(reading, &index)?;
@@ -137,21 +136,23 @@ pub fn phases_of(reading: &Reading<'_>, agent: AgentIx) -> Result<Vec<Phase>, Bo
     or_automatic(reading, &index, Some(agent), annotations)
 }
 
-/// The phases of a session, and then those of every other agent, as far as they were not recorded.
+/// The phases of a session, and then derived phases of every other agent without recorded ones.
 pub fn phases_of_all(reading: &Reading<'_>) -> Result<Vec<Phase>, BodyError> {
     let session = reading.session;
     let index = CallIndex::new(session);
     let annotations = recorded(reading, &index)?;
     let mut rows = or_automatic(reading, &index, main_agent(session), annotations)?;
     let phases = rows.iter().filter(|phase| phase.phase_type.is_some());
-    // What is nobody's, or several agents', is the main agent's.
+    // A phase of no agent, or of several, counts as the main agent's.
     let whose = |phase: &Phase| match phase.agent_id.as_deref() {
         Some(id) => session.find_agent(id),
         None => main_agent(session),
     };
-    let told: BTreeSet<AgentIx> = phases.filter_map(whose).collect();
-    for (agent, _) in session.agents().filter(|(agent, _)| !told.contains(agent)) {
-        rows.extend(automatic(reading, &index, agent)?);
+    let has_phases: BTreeSet<AgentIx> = phases.filter_map(whose).collect();
+    for (agent, _) in session.agents().filter(|(agent, _)| !has_phases.contains(agent)) {
+        for phase in AutomaticPhases::of(reading, &index, agent)? {
+            rows.push(phase?);
+        }
     }
     Ok(rows)
 }
@@ -164,12 +165,11 @@ fn or_automatic(
 ) -> Result<Vec<Phase>, BodyError> {
     let is_recorded = annotations.iter().any(|phase| phase.phase_type.is_some());
     let Some(agent) = agent.filter(|_| !is_recorded) else { return Ok(annotations) };
-    let mut phases = automatic(reading, index, agent)?;
-    phases.extend(annotations);
-    Ok(phases)
+    let phases = AutomaticPhases::of(reading, index, agent)?;
+    phases.chain(annotations.into_iter().map(Ok)).collect()
 }
 
-/// The agent whose calls are the session's: the first that nobody made and that made a call.
+/// The main agent of a session: the first without a parent that made a call.
 pub fn main_agent(session: &Session) -> Option<AgentIx> {
     let is_root = |agent: AgentIx| session.agent(agent).parent.agent().is_none();
     let caller = session.calls().map(|(_, call)| call.agent).find(|&agent| is_root(agent));

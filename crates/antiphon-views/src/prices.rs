@@ -1,7 +1,7 @@
 //! What tokens cost: a dated table of prices, and the price of a request by it.
 //!
-//! The table that comes along is `prices/models.json`; `docs/prices.md` says where it is from and
-//! how to bring another. A model that the table does not have is unpriced, which is not free.
+//! The bundled table is `prices/models.json`; `docs/prices.md` says where it is from and how to use
+//! another. A model that is not in the table is unpriced, which is not free.
 
 mod name;
 mod table;
@@ -19,7 +19,7 @@ pub struct Prices {
     source: String,
     date: String,
     models: Vec<ModelPrices>,
-    /// By name and by alias, in lower case: the place in `models`.
+    /// For each name and alias, in lower case: the index in `models`.
     names: BTreeMap<String, usize>,
 }
 
@@ -31,19 +31,19 @@ pub struct ModelPrices {
     periods: Vec<Period>,
 }
 
-/// A time in which prices did not change.
+/// A period in which prices did not change.
 #[derive(Debug, Clone)]
 struct Period {
-    /// Its first moment; without one it has held for ever.
+    /// Its first moment; `None` if it has no beginning.
     from: Option<Timestamp>,
-    /// The first moment after it; without one it holds whenever no newer one does.
+    /// The first moment after it; `None` if it applies whenever no newer one does.
     until: Option<Timestamp>,
     rates: Rates,
-    /// What holds for requests with more input than so many tokens, in rising order.
+    /// Rates for requests with more input tokens than this, in ascending order.
     above: Vec<(u64, Rates)>,
 }
 
-/// Millionths of a millionth of a dollar per token: millionths of a dollar per million tokens.
+/// Trillionths of a dollar per token, which is millionths of a dollar per million tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Rates {
     input: u64,
@@ -55,10 +55,10 @@ struct Rates {
 }
 
 impl Prices {
-    /// The table that comes along, as its file has it: an example of one's own.
+    /// The bundled table as text, as an example for others.
     pub const BUNDLED: &str = include_str!("../prices/models.json");
 
-    /// The table that comes along. Each call parses it: keep the result.
+    /// The bundled table. Each call parses it: keep the result.
     #[expect(clippy::expect_used, reason = "it is a constant, and a test parses it")]
     pub fn bundled() -> Self {
         Self::parse(Self::BUNDLED).expect("the bundled table is well-formed")
@@ -74,7 +74,7 @@ impl Prices {
         &self.source
     }
 
-    /// The day of which the prices are, `YYYY-MM-DD`.
+    /// The date of the prices, `YYYY-MM-DD`.
     pub fn date(&self) -> &str {
         &self.date
     }
@@ -83,15 +83,15 @@ impl Prices {
         &self.models
     }
 
-    /// The prices of a model, by any of the names that programs give it: the table's own, one
-    /// with a provider before it, one with a date behind it. Never by a part of a name.
+    /// The prices of a model, by any of the names that programs give it: the table's own, one with
+    /// a provider before it, one with a date after it. Never by a part of a name.
     pub fn model(&self, name: &str) -> Option<&ModelPrices> {
         let name = name.trim().to_ascii_lowercase();
         let known = name::candidates(&name).into_iter().find_map(|name| self.names.get(name))?;
         self.models.get(*known)
     }
 
-    /// What a request cost; `None` where no price is known.
+    /// The price of a request; `None` if no price is known.
     pub fn price(&self, model: &str, at: Option<Timestamp>, usage: Usage) -> Option<Usd> {
         self.model(model)?.price(at, usage)
     }
@@ -102,8 +102,8 @@ impl ModelPrices {
         &self.name
     }
 
-    /// What a request cost by the prices at that time, or else by the newest; `None` at a time for
-    /// which the table has none.
+    /// The price of a request at that time, or without a time by the newest prices; `None` at a
+    /// time for which the table has none.
     pub fn price(&self, at: Option<Timestamp>, usage: Usage) -> Option<Usd> {
         let period = match at {
             Some(at) => self.periods.iter().rev().find(|period| period.holds_at(at))?,
@@ -118,7 +118,7 @@ impl Period {
         self.from.is_none_or(|from| from <= at) && self.until.is_none_or(|until| at < until)
     }
 
-    /// The rates for all of a request: what was read counts, from a cache or not.
+    /// The rates for all of a request: all input counts, cached or not.
     fn rates_for(&self, usage: Usage) -> Rates {
         let read = usage.input.saturating_add(usage.cache_read).saturating_add(usage.cache_write);
         let step = self.above.iter().rev().find(|&&(tokens, _)| read > tokens);

@@ -1,8 +1,8 @@
-//! The requests of a session, each with what it cost and by what it is known.
+//! The requests of a session, each with its cost and its identity.
 //!
-//! This is the one place where it is decided which model a request asked, what it cost, and whether
-//! two requests are the same. Whoever counts (a session's cost, sums over files, the catalogue of
-//! the library) counts these.
+//! This is the only place that decides which model a request used, what it cost, and whether two
+//! requests are the same. Everything that counts requests (a session's cost, sums over files, the
+//! catalogue of the library) uses it.
 
 use std::collections::BTreeMap;
 
@@ -18,30 +18,30 @@ pub struct Request<'s> {
     pub usage: Usage,
     /// The model that it names, or else its agent's.
     pub model: Option<&'s str>,
-    /// What the source itself says that it cost.
+    /// The cost that the source itself declares.
     pub declared: Option<Usd>,
-    /// Whether the source tells only a part of its tokens.
+    /// Whether the source reports only a part of its tokens.
     pub is_partial: bool,
     pub identity: Identity<'s>,
 }
 
-/// By what a request is known in every session that holds it, as forks and copies do.
+/// Identifies a request in every session that contains it, such as forks and copies.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Identity<'s> {
-    /// The id that the service gave it. Several messages of a session may share it, where one
-    /// request was answered in parts that were counted apart: the first is 0.
+    /// The id that the service gave it. Several messages of a session may share it, if one request
+    /// was answered in parts that were counted separately: the first is 0.
     Service { id: &'s str, part: u32 },
-    /// It has none: the session that it was made in (or, by a sub-agent whose lines have no ids of
-    /// their own, the sub-agent), its message, and when that was.
+    /// Without such an id: the session in which it was made (or the sub-agent, if its lines have no
+    /// ids of their own), its message, and the time of that.
     Message { session: &'s str, message: &'s str, at: Option<Timestamp>, part: u32 },
-    /// Neither has: it is known in this session alone, by its position.
+    /// Without either: the position, which identifies it in this session only.
     Position(usize),
 }
 
-/// What a request cost.
+/// The cost of a request.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Cost {
-    /// By the table of prices; `None` where it has none.
+    /// By the table of prices; `None` if that has no price.
     pub priced: Option<Usd>,
     /// By the source's own declaration.
     pub declared: Option<Usd>,
@@ -75,7 +75,7 @@ impl Cost {
     }
 }
 
-/// How a request is listed of which the log does not say whom it asked.
+/// The name for the model of a request if the log does not name one.
 pub(crate) const NO_MODEL: &str = "unknown";
 
 /// Every request, in the order of the log.
@@ -85,7 +85,7 @@ pub fn requests(session: &Session) -> impl Iterator<Item = Request<'_>> {
     session.requests().map(move |(entry, usage, model)| {
         let named = entry.request_id();
         let part = match named {
-            // A million messages without such ids need not be counted.
+            // Without repeated ids, a million messages need not be counted.
             None if !session.has_repeated_ids() => 0,
             _ => {
                 let count = parts.entry(named.unwrap_or_else(|| entry.id())).or_default();
@@ -115,22 +115,22 @@ pub fn requests(session: &Session) -> impl Iterator<Item = Request<'_>> {
     })
 }
 
-/// The line of a message that has no id of its own: readers call it `<file>:<line>`, and `#2` for
-/// the second message of a line. A copy of the file may have another name. Only with its time a
-/// line tells enough.
+/// The line of a message without an id of its own: readers name it `<file>:<line>`, and `#2` for
+/// the second message of a line. A copy of the file may have another name. A line identifies a
+/// message only together with its time.
 fn line_of(entry: Entry<'_>) -> Option<&str> {
     let (_, line) = entry.id().rsplit_once(':').filter(|_| entry.at().is_some())?;
     let number = line.split_once('#').map_or(line, |(number, _)| number);
     (number.parse() == Ok(entry.line_number())).then_some(line)
 }
 
-/// Whose thread an entry stands in, where it has a file of its own: alone and among the files of
-/// the session that made it, a thread has the same lines.
+/// The thread of an entry, if it has a file of its own: alone and among the files of the session
+/// that created it, a thread has the same lines.
 fn thread(entry: Entry<'_>) -> Option<&str> {
     entry.agent_id().filter(|_| entry.line().stream > 0)
 }
 
-/// Prices requests. Looking a model up takes longer than multiplying, so each is looked up once.
+/// Prices requests. Looking up a model takes longer than multiplying, so each is looked up once.
 #[derive(Debug)]
 pub struct Pricing<'p> {
     prices: &'p Prices,
@@ -142,7 +142,7 @@ impl<'p> Pricing<'p> {
         Self { prices, known: BTreeMap::new() }
     }
 
-    /// What a request cost that asked this model at this time.
+    /// The cost of a request to this model at this time.
     pub fn cost(
         &mut self,
         model: Option<&str>,
@@ -152,7 +152,7 @@ impl<'p> Pricing<'p> {
     ) -> Cost {
         if usage.is_zero() {
             // Without tokens there is nothing to price, and nothing unpriced: an answer that a
-            // program made up is free, unless somebody says otherwise.
+            // program made up is free, unless a cost is declared.
             let priced = declared.is_none().then_some(Usd::ZERO);
             return Cost { priced, declared };
         }

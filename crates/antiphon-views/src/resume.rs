@@ -1,4 +1,4 @@
-//! Where a session can be taken up again.
+//! Where a session can be resumed.
 
 use std::collections::BTreeSet;
 
@@ -84,7 +84,7 @@ pub fn resume(reading: &Reading<'_>, session_id: &str) -> Result<Resume, BodyErr
     })
 }
 
-/// The last message at which no call waits for a result, and no agent owes an answer to one.
+/// The last message at which no call waits for a result, and no agent has to react to one.
 fn last_complete(session: &Session) -> Option<EventIx> {
     let mut waiting: BTreeSet<CallIx> = BTreeSet::new();
     let mut owing: BTreeSet<usize> = BTreeSet::new();
@@ -107,7 +107,7 @@ fn last_complete(session: &Session) -> Option<EventIx> {
             }
             Role::User | Role::System | Role::Other => {}
         }
-        // Between a result and the answer to it the agent is in the middle of its turn.
+        // Between a result and the answer to it, the agent is in the middle of its turn.
         if waiting.is_empty() && owing.is_empty() {
             last = Some(entry.ix());
         }

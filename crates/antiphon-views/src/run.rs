@@ -1,7 +1,7 @@
 //! A run: the sessions that worked for one purpose, and the states that the whole went through.
 //!
-//! What was recorded of a run (`run_status`) stands in any of its logs. A run of which nobody
-//! recorded a state stands as its sessions do.
+//! The states of a run (`run_status`) may be recorded in any of its logs. The state of a run
+//! without such records follows from its sessions.
 
 mod status;
 
@@ -35,7 +35,7 @@ pub struct RunTree {
 }
 
 impl Run {
-    /// The same with each span within its parent.
+    /// The same run, with each span within its parent.
     pub fn into_tree(self) -> RunTree {
         RunTree { run: self.run, spans: span_tree(&self.spans) }
     }
@@ -123,10 +123,10 @@ pub struct RunSession {
     pub status_rule: StatusRule,
 }
 
-/// What one log tells of the runs that it belongs to.
+/// What one log contains about the runs that it belongs to.
 #[derive(Debug, Clone)]
 pub struct RunPart {
-    /// What it says of itself; a log that only has states of a run is no session.
+    /// The session itself; `None` for a log that only has states of a run.
     session: Option<RunSession>,
     run_id: Option<String>,
     steps: Vec<RunStep>,
@@ -170,13 +170,13 @@ impl RunPart {
         })
     }
 
-    /// The runs of which it tells something, the session's own first.
+    /// The runs that it contains something about, the session's own first.
     pub fn run_ids(&self) -> Vec<&str> {
         let steps = self.steps.iter().filter_map(|step| step.run_id.as_deref());
         let spans = self.spans.iter().filter_map(|span| span.run_id.as_deref());
         let mut ids: Vec<&str> = Vec::new();
         for id in self.run_id.as_deref().into_iter().chain(steps).chain(spans) {
-            // Spans of one run follow one another, and logs tell of few runs.
+            // Spans of one run follow one another, and a log mentions few runs.
             if ids.last() != Some(&id) && !ids.contains(&id) {
                 ids.push(id);
             }
@@ -185,7 +185,8 @@ impl RunPart {
     }
 }
 
-/// A run as all its logs tell it, with its spans, session after session; nothing, if none does.
+/// A run, assembled from all its logs, with its spans, session after session; `None` if no log
+/// mentions it.
 pub fn run(run_id: &str, parts: &[RunPart]) -> Option<Run> {
     let of_run = |id: &Option<String>| id.as_deref() == Some(run_id);
     let mut history: Vec<RunStep> = Vec::new();
@@ -216,9 +217,10 @@ pub fn run(run_id: &str, parts: &[RunPart]) -> Option<Run> {
     let times = history.iter().filter_map(|step| step.at);
     let times = times.chain(sessions.iter().filter_map(|session| session.started_at));
     let started_at = times.min();
-    let told = |tell: fn(&RunStep) -> Option<&String>| history.iter().rev().find_map(tell).cloned();
+    let latest =
+        |member: fn(&RunStep) -> Option<&String>| history.iter().rev().find_map(member).cloned();
     let first_title = || sessions.iter().find_map(|session| session.title.clone());
-    // The first final state is the one that counts.
+    // The first final state counts.
     let recorded = history.iter().find(|step| step.status.is_final()).or(history.last());
     let status = match recorded {
         Some(step) => step.status,
@@ -235,7 +237,7 @@ pub fn run(run_id: &str, parts: &[RunPart]) -> Option<Run> {
     }
     let run = RunSpan {
         run_id: run_id.to_owned(),
-        title: told(|step| step.title.as_ref()).or_else(first_title),
+        title: latest(|step| step.title.as_ref()).or_else(first_title),
         started_at,
         completed_at: match recorded {
             Some(step) => step.at.filter(|_| status.is_final()),
@@ -246,8 +248,8 @@ pub fn run(run_id: &str, parts: &[RunPart]) -> Option<Run> {
             Some(_) => RunStatusRule::Recorded,
             None => RunStatusRule::Sessions,
         },
-        feature_branch: told(|step| step.branches.feature.as_ref()),
-        base_branch: told(|step| step.branches.base.as_ref()),
+        feature_branch: latest(|step| step.branches.feature.as_ref()),
+        base_branch: latest(|step| step.branches.base.as_ref()),
         history,
         sessions,
         total_usage,
@@ -256,7 +258,7 @@ pub fn run(run_id: &str, parts: &[RunPart]) -> Option<Run> {
     Some(Run { run, spans })
 }
 
-/// Where nobody recorded a state: what the sessions amount to.
+/// The state of a run without recorded states, from its sessions.
 fn status_of(sessions: &[RunSession]) -> RunStatus {
     let states = || sessions.iter().map(|session| RunStatus::of_session(session.status));
     let worst =
@@ -265,7 +267,7 @@ fn status_of(sessions: &[RunSession]) -> RunStatus {
     found.unwrap_or(RunStatus::Done)
 }
 
-/// The word of a recorder for a session that has begun.
+/// A recorder's word for a session that has begun.
 const RECORDING: &str = "running";
 
 /// The states of runs that a log records.
@@ -286,8 +288,8 @@ fn steps(reading: &Reading<'_>, session_id: &str) -> Result<Vec<RunStep>, BodyEr
         };
         let Some(said) = word(&line, "status") else { continue };
         let Some(status) = RunStatus::from_word(&said) else { continue };
-        // What a recorder says when it begins and when it ends is how its own session went, not the
-        // run.
+        // What a recorder writes when it begins and when it ends is the state of its own session,
+        // not of the run.
         let is_end = info.outcome.as_deref() == Some(&said)
             && entries.peek().is_some_and(|next| next.kind() == EntryKind::SessionEnded);
         let is_start = said == RECORDING && before == Some(EntryKind::SessionStarted);
@@ -311,7 +313,8 @@ fn steps(reading: &Reading<'_>, session_id: &str) -> Result<Vec<RunStep>, BodyEr
     Ok(steps)
 }
 
-/// Makes the ids of a session's spans unique among those of other sessions. A collector's are.
+/// Makes the ids of a session's spans unique among those of other sessions. A collector's already
+/// are.
 fn qualify(spans: &mut [Span], session_id: &str) {
     let is_root = |span: &Span| span.kind == SpanKind::Coordinator && span.depth == 0;
     let Some(root) = spans.iter().find(|span| is_root(span)).map(|root| root.span_id.clone())

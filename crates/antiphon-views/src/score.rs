@@ -1,7 +1,7 @@
-//! The score: a session as rows of marks on lanes, ready to be drawn.
+//! A session as rows of marks on lanes, like a musical score, ready to be drawn.
 //!
-//! An utterance is one row, whomever it reached: the dot stands on the speaker's lane, and an
-//! arrow goes to each lane on which it arrived.
+//! An utterance is one row, however many it reached: the dot is on the speaker's lane, and an arrow
+//! goes to each lane on which it arrived.
 
 use std::collections::BTreeMap;
 
@@ -39,19 +39,19 @@ pub(crate) struct Row {
 #[derive(Debug)]
 pub(crate) struct Arrow {
     pub(crate) to: usize,
-    /// The words arrived as others than were said.
+    /// Whether the words that arrived differ from those that were said.
     pub(crate) changed: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mark {
-    /// Somebody outside, or the system, or an agent tells somebody something.
-    Told,
-    /// An agent is made.
+    /// A message to an agent, from outside, from the system or from another agent.
+    Received,
+    /// An agent is created.
     Made,
     Said,
     Called,
-    /// A call came back with an error.
+    /// The result of a call is an error.
     Failed,
 }
 
@@ -66,7 +66,7 @@ pub(crate) fn score(reading: &Reading<'_>) -> Result<Score, BodyError> {
         match entry.kind() {
             EntryKind::AgentCreated => drawing.made(agent),
             EntryKind::Message(Role::User) if !is_drawn(&links, reading, entry) => {
-                drawing.told(entry, agent, &links)?;
+                drawing.received(entry, agent, &links)?;
             }
             EntryKind::Message(Role::Assistant) => {
                 let reached = arrivals.get(&Said::Event(entry.ix())).map_or(&[][..], Vec::as_slice);
@@ -74,7 +74,7 @@ pub(crate) fn score(reading: &Reading<'_>) -> Result<Score, BodyError> {
             }
             EntryKind::Fragment => {
                 let reached = arrivals.get(&Said::Event(entry.ix())).map_or(&[][..], Vec::as_slice);
-                drawing.said(Mark::Told, entry, agent, reached)?;
+                drawing.said(Mark::Received, entry, agent, reached)?;
             }
             EntryKind::Message(Role::Tool) if entry.is_error() => {
                 let lane = drawing.agent_lane(agent);
@@ -102,7 +102,7 @@ fn is_drawn<'a>(links: &[Link<'a>], reading: &Reading<'a>, entry: Entry<'_>) -> 
 }
 
 impl Score {
-    /// Whoever is outside stands on the left, whatever came first.
+    /// Moves the lane of the outside world to the left.
     fn put_outside_first(&mut self) {
         let mut order: Vec<usize> = (0..self.lanes.len()).collect();
         order.sort_by_key(|&lane| self.lanes.get(lane).is_none_or(|lane| lane.is_agent));
@@ -126,11 +126,11 @@ impl Score {
 struct Drawing<'r, 'a> {
     reading: &'r Reading<'a>,
     score: Score,
-    lane_of: BTreeMap<Voice, usize>,
+    lane_of: BTreeMap<LaneOwner, usize>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Voice {
+enum LaneOwner {
     External,
     System,
     Agent(AgentIx),
@@ -149,27 +149,27 @@ impl Drawing<'_, '_> {
         self.push(Mark::Made, from, text, vec![Arrow { to, changed: false }]);
     }
 
-    fn told(
+    fn received(
         &mut self,
         entry: Entry<'_>,
         agent: AgentIx,
         links: &[Link<'_>],
     ) -> Result<(), BodyError> {
         let from = match (self.reading.sender(entry), entry.source()) {
-            (Some(sender), _) => Voice::Agent(sender),
-            (None, Source::System) => Voice::System,
-            (None, Source::Own | Source::Agent(_) | Source::External) => Voice::External,
+            (Some(sender), _) => LaneOwner::Agent(sender),
+            (None, Source::System) => LaneOwner::System,
+            (None, Source::Own | Source::Agent(_) | Source::External) => LaneOwner::External,
         };
         let from = self.lane(from);
         let mut arrows = vec![Arrow { to: self.agent_lane(agent), changed: false }];
-        // The other copies of a broadcast go out with the first.
+        // The other copies of a broadcast are drawn with the first.
         for copy in copies(links, entry.ix()) {
             if let Some(agent) = self.reading.session.entry(copy).agent() {
                 arrows.push(Arrow { to: self.agent_lane(agent), changed: false });
             }
         }
         let text = self.reading.text(entry)?;
-        self.push(Mark::Told, from, text, arrows);
+        self.push(Mark::Received, from, text, arrows);
         Ok(())
     }
 
@@ -190,7 +190,7 @@ impl Drawing<'_, '_> {
         self.said(Mark::Said, entry, agent, reached)
     }
 
-    /// Words, with an arrow to each lane on which they arrived.
+    /// Adds an utterance, with an arrow to each lane on which it arrived.
     fn said(
         &mut self,
         mark: Mark,
@@ -211,7 +211,7 @@ impl Drawing<'_, '_> {
             }
         }
         if arrows.is_empty() && self.reading.session.agent(agent).parent.agent().is_none() {
-            arrows.push(Arrow { to: self.lane(Voice::External), changed: false });
+            arrows.push(Arrow { to: self.lane(LaneOwner::External), changed: false });
         }
         self.push(mark, lane, said, arrows);
         Ok(())
@@ -222,22 +222,22 @@ impl Drawing<'_, '_> {
     }
 
     fn agent_lane(&mut self, agent: AgentIx) -> usize {
-        self.lane(Voice::Agent(agent))
+        self.lane(LaneOwner::Agent(agent))
     }
 
-    fn lane(&mut self, voice: Voice) -> usize {
-        if let Some(&lane) = self.lane_of.get(&voice) {
+    fn lane(&mut self, owner: LaneOwner) -> usize {
+        if let Some(&lane) = self.lane_of.get(&owner) {
             return lane;
         }
-        let (name, is_agent) = match voice {
-            Voice::External => ("outside", false),
-            Voice::System => ("system", false),
-            Voice::Agent(agent) => (self.reading.session.agent_name(agent), true),
+        let (name, is_agent) = match owner {
+            LaneOwner::External => ("outside", false),
+            LaneOwner::System => ("system", false),
+            LaneOwner::Agent(agent) => (self.reading.session.agent_name(agent), true),
         };
         let lane = self.score.lanes.len();
         let from = self.score.rows.len();
         self.score.lanes.push(Lane { name: name.to_owned(), is_agent, from });
-        self.lane_of.insert(voice, lane);
+        self.lane_of.insert(owner, lane);
         lane
     }
 }

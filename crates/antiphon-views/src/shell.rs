@@ -1,8 +1,8 @@
-//! What a shell command is about, as far as its words tell: does it only look, does it check?
+//! What a shell command does, as far as its words show it: does it only read, does it check?
 //!
-//! This is no shell. A line is cut into simple commands at operators outside of quotes; whatever
-//! could hide another command (a substitution, a group, a redirection into a file) makes the line
-//! one that does more than look.
+//! This is no shell. A line is split into simple commands at operators outside of quotes. Anything
+//! that could hide another command (a substitution, a group, a redirection into a file) means that
+//! the line does more than read.
 
 mod programs;
 
@@ -34,11 +34,11 @@ pub(crate) fn is_shell(tool: &str) -> bool {
     )
 }
 
-/// The simple commands of a line, each as its words.
+/// The simple commands of a line, each as a list of words.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Script {
     commands: Vec<Vec<String>>,
-    /// It holds what cannot be told apart by words: more may happen than they say.
+    /// Whether it contains syntax that may do more than the words show.
     is_opaque: bool,
     writes_a_file: bool,
 }
@@ -58,7 +58,7 @@ impl Script {
         Ok(line.map(|line| Self::parse(&line)))
     }
 
-    /// A command that was given word by word; `bash -lc LINE` is the line.
+    /// A command that was given as a list of words; for `bash -lc LINE` that is the line.
     fn of_words(words: Vec<String>) -> Self {
         if let [shell, flags, line] = words.as_slice()
             && matches!(programs::base_name(shell), "bash" | "sh" | "zsh")
@@ -76,7 +76,7 @@ impl Script {
         parser.script
     }
 
-    /// Whether nothing is changed by it: only queries, and no file written.
+    /// Whether it changes nothing: only queries, and no file is written.
     pub(crate) fn only_looks(&self) -> bool {
         !self.is_opaque
             && !self.writes_a_file
@@ -95,9 +95,9 @@ struct Parser {
     script: Script,
     words: Vec<String>,
     word: String,
-    /// A word may be empty and still be there: `''`.
+    /// Whether a word has begun, which may be empty: `''`.
     in_word: bool,
-    /// The next word is where output goes.
+    /// Whether the next word is the target of a redirection.
     redirects: bool,
 }
 
@@ -118,12 +118,12 @@ impl Parser {
                 '$' if chars.peek() == Some(&'(') => self.script.is_opaque = true,
                 '`' | '(' | ')' => self.script.is_opaque = true,
                 '<' => {
-                    // A here-document's lines would be taken for commands.
+                    // The lines of a here-document would be taken for commands.
                     self.script.is_opaque |= matches!(chars.peek(), Some('<' | '('));
                     self.end_word();
                 }
                 '>' => {
-                    // `2>`: the number belongs to the arrow.
+                    // `2>`: the number belongs to the redirection.
                     if self.word.chars().all(|c| c.is_ascii_digit()) {
                         self.word.clear();
                         self.in_word = false;

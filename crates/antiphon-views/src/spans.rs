@@ -1,7 +1,8 @@
 //! Spans: a run, its coordinator, the agents under it, and what they called.
 //!
-//! A projection of the session; nothing of it is stored. A call that makes or resumes an agent is
-//! one span, of the agent: there is no tool call beside it. A level is the parent's plus one.
+//! They are derived from the session; nothing of it is stored. A call that creates or resumes an
+//! agent is one span, the agent's: the call has no span of its own. A level is the parent's plus
+//! one.
 
 mod builder;
 mod note;
@@ -107,7 +108,7 @@ impl SpanKind {
     }
 }
 
-/// How a span stands: the words are those of a session.
+/// The status of a span, with the words of a session's status.
 pub type SpanStatus = Status;
 
 /// How a sub-agent was started.
@@ -220,22 +221,22 @@ impl Node for SpanNode {
     }
 }
 
-/// The same spans, each within its parent: a forest where there are several roots.
+/// The same spans, each within its parent; there may be several roots.
 pub fn span_tree(spans: &[Span]) -> Vec<SpanNode> {
     let Below { roots, children } = Below::of(spans);
     let below = |at: usize| children.get(at).map_or(&[][..], Vec::as_slice);
     nest(roots, below, |at| SpanNode::of(spans, at))
 }
 
-/// Which spans lie below which, by position.
+/// The children of each span, by position.
 struct Below {
     roots: Vec<usize>,
     children: Vec<Vec<usize>>,
 }
 
 impl Below {
-    /// By the ids of the parents, which may come later. A span whose parent is not there is a root,
-    /// and so is the first of those that stand in a circle.
+    /// Finds the children by the ids of the parents, which may come later. A span whose parent is
+    /// missing is a root, and so is the first of those that form a circle.
     fn of(spans: &[Span]) -> Self {
         let places: BTreeMap<&str, usize> =
             spans.iter().enumerate().map(|(at, span)| (span.span_id.as_str(), at)).collect();
@@ -244,7 +245,7 @@ impl Below {
         let parent_of = |at: usize| parents.get(at).copied().flatten();
         let mut roots = Vec::new();
         let mut children: Vec<Vec<usize>> = vec![Vec::new(); spans.len()];
-        // By span: from which one it was reached first, on the way up.
+        // For each span: from which span it was first reached, on the way up.
         let mut reached: Vec<Option<usize>> = vec![None; spans.len()];
         for at in 0..spans.len() {
             let (mut line, mut up) = (Vec::new(), Some(at));
@@ -255,7 +256,7 @@ impl Below {
                 line.push(here);
                 up = parent_of(here);
             }
-            // Where the way comes back to itself it is cut.
+            // A circle is cut where it closes.
             let cut = up.filter(|&here| reached.get(here) == Some(&Some(at)));
             for here in line {
                 match parent_of(here).filter(|_| cut != Some(here)) {
@@ -272,7 +273,7 @@ impl Below {
     }
 }
 
-/// Gives every span the level that its links say, and marks those that outlive their parents. The
+/// Sets the level of every span from its links, and marks those that outlive their parents. The
 /// levels of roots stay as they are.
 pub(crate) fn settle(spans: &mut [Span]) {
     let Below { roots, children } = Below::of(spans);
@@ -284,10 +285,10 @@ pub(crate) fn settle(spans: &mut [Span]) {
         let task_id = parent.task_id.clone();
         for &child in children.get(at).into_iter().flatten() {
             if let Some(span) = spans.get_mut(child) {
-                // A sub-agent whose agent is not known stands where it would below that one.
+                // A sub-agent without a known parent has the level it would have below one.
                 let is_lost = is_coordinator && span.kind == SpanKind::SubAgent;
                 span.level = level + 1 + usize::from(is_lost);
-                // A task begins anew below another's span.
+                // The depth starts again for a task below another task's span.
                 span.depth = if span.task_id == task_id { depth + 1 } else { 0 };
                 span.outlives_parent =
                     span.completed_at.zip(end).is_some_and(|(own, parents)| own > parents);

@@ -9,7 +9,7 @@ use serde::ser::Serializer;
 use crate::request::{Cost, Identity, NO_MODEL, Pricing, Request, requests};
 use crate::{Prices, Sums, Totals};
 
-/// What rows are made by.
+/// The key by which rows are grouped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Group {
     Model,
@@ -24,14 +24,14 @@ pub enum Group {
     Session,
 }
 
-/// What is known of some requests of one session: the same of all of them.
+/// Facts that some requests of one session have in common.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Facts<'s> {
     pub session_id: &'s str,
     pub program: Option<&'s str>,
     pub project: Option<&'s str>,
     pub model: Option<&'s str>,
-    /// Nothing, for the session's own agent.
+    /// `None` for the session's own agent.
     pub sub_agent: Option<&'s str>,
     /// Days since 1970.
     pub day: Option<i64>,
@@ -127,7 +127,7 @@ impl Stats {
         stats
     }
 
-    /// Counts what was added up elsewhere, of a session that is counted by [`Self::add_session`].
+    /// Adds sums that were computed elsewhere, of a session that [`Self::add_session`] counts.
     pub fn add_totals(&mut self, facts: &Facts<'_>, totals: Totals) {
         self.totals += totals;
         let key = self.group.key(self.group.part(facts), facts.session_id);
@@ -142,7 +142,7 @@ impl Stats {
     }
 }
 
-/// The requests of a session, each in its row.
+/// The requests of a session, each with its row.
 #[derive(Debug)]
 pub struct SessionRequests {
     session_id: String,
@@ -151,7 +151,7 @@ pub struct SessionRequests {
 
 #[derive(Debug)]
 struct Counted {
-    /// The same in every session that holds the request; `None`, if no other can.
+    /// Identifies the request in every session that contains it; `None` if no other session can.
     id: Option<Box<str>>,
     at: Option<Timestamp>,
     row: StatsKey,
@@ -182,7 +182,7 @@ impl SessionRequests {
     }
 }
 
-/// One word for an identity. What stands between the parts is in no id.
+/// An identity as one string. The separator occurs in no id.
 fn shared_id(identity: &Identity<'_>) -> Option<Box<str>> {
     Some(match identity {
         Identity::Service { id, part: 0 } => (*id).into(),
@@ -195,8 +195,8 @@ fn shared_id(identity: &Identity<'_>) -> Option<Box<str>> {
     })
 }
 
-/// Whose a request is that several sessions hold, as forks do: the one's in which it is earliest,
-/// then the one's whose id comes first.
+/// The owner of each request that several sessions contain, as forks do: the session in which it is
+/// earliest, and of several the one with the first id.
 fn owners(sessions: &[SessionRequests]) -> BTreeMap<&str, usize> {
     let mut first: BTreeMap<&str, (i64, &str, usize)> = BTreeMap::new();
     for (at, session) in sessions.iter().enumerate() {
@@ -226,7 +226,7 @@ impl std::fmt::Display for StatsKey {
     }
 }
 
-/// A part of one session, before it has a name of its own.
+/// A part of one session, borrowed, before it becomes a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Part<'s> {
     Whole,
@@ -285,7 +285,7 @@ fn facts<'s>(session: &'s Session, request: &Request<'s>, session_id: &'s str) -
     }
 }
 
-/// What kind of sub-agent an agent is; nothing, if it is nobody's.
+/// The type of a sub-agent; `None` if the agent has no parent.
 pub fn sub_agent(session: &Session, agent: AgentIx) -> Option<&str> {
     let info = session.agent(agent);
     info.parent.agent()?;

@@ -1,4 +1,4 @@
-//! A session as one self-contained picture: lanes, calls, messages crossing.
+//! A session as one self-contained picture: lanes, calls, and messages between lanes.
 
 use antiphon_model::{BodyError, is_dangerous};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
@@ -11,10 +11,10 @@ const TITLE: f64 = 44.0;
 const HEADER: f64 = 54.0;
 const ROW: f64 = 46.0;
 const CHAR: f64 = 6.6;
-/// More rows than this make no picture; the rest is counted at the foot.
+/// The maximum number of rows; the rest is counted at the foot.
 const ROWS_MAX: usize = 400;
 
-/// One colour a lane, told apart in light and dark.
+/// One colour per lane, distinguishable on light and dark backgrounds.
 const COLOURS: [&str; 8] =
     ["#6366f1", "#0ea5e9", "#ec4899", "#22a06b", "#d97706", "#8b5cf6", "#0d9488", "#e11d48"];
 
@@ -85,7 +85,7 @@ impl Page {
         let (x, fill) = (self.x(at), colour(at, lane.is_agent));
         let name = clip(&lane.name, self.step - 34.0);
         let half = (name.width() as f64 * CHAR / 2.0 + 13.0).min(self.step / 2.0 - 4.0);
-        // Everybody is named at the top; the rail begins where the agent does.
+        // Every lane is named at the top; its line begins where the agent does.
         let from = TITLE + HEADER - 6.0 + ROW * lane.from as f64;
         let (left, wide) = (x - half, half * 2.0);
         let (top, baseline) = (TITLE + 12.0, TITLE + 29.0);
@@ -113,7 +113,7 @@ impl Page {
         let y = y + 9.0;
         out.push_str(&match row.mark {
             Mark::Said => format!("<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"5\" fill=\"{fill}\"/>"),
-            Mark::Told => format!(
+            Mark::Received => format!(
                 "<circle class=\"bg\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\" stroke=\"{fill}\" \
                  stroke-width=\"1.8\"/>"
             ),
@@ -132,7 +132,7 @@ impl Page {
         self.label(out, row, x, y - 13.0);
     }
 
-    /// A line to a lane, with a head of its own: a shared marker could not take its colour.
+    /// A line to a lane, with its own arrow head: a shared marker could not have its colour.
     fn arrow(&self, out: &mut String, from: f64, to: f64, y: f64, stroke: &str, class: &str) {
         let side = if to > from { -1.0 } else { 1.0 };
         let (tip, back) = (to + side * 2.0, to + side * 9.0);
@@ -145,14 +145,14 @@ impl Page {
         ));
     }
 
-    /// The words above the mark: to the right where there is more room, else to the left.
+    /// The text above the mark: to the right if there is more room, else to the left.
     fn label(&self, out: &mut String, row: &Row, x: f64, y: f64) {
         let right = self.width - MARGIN / 2.0 - x;
         let left = x - MARGIN / 2.0;
         let (anchor, room, at) =
             if right >= left { ("start", right, x - 4.0) } else { ("end", left, x + 4.0) };
         let class = match row.mark {
-            Mark::Said | Mark::Told => "ink",
+            Mark::Said | Mark::Received => "ink",
             Mark::Made | Mark::Called | Mark::Failed => "soft",
         };
         let words = row.text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -189,7 +189,7 @@ fn clip(text: &str, room: f64) -> String {
     out
 }
 
-/// The one way from recorded text into markup.
+/// The only way from recorded text into markup.
 fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -199,7 +199,7 @@ fn escape(text: &str) -> String {
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
-            // Controls are not allowed in XML, and neither are the last two of the plane.
+            // XML does not allow control characters, nor these two.
             c if is_dangerous(c) || matches!(c, '\u{fffe}' | '\u{ffff}') => out.push('\u{fffd}'),
             c => out.push(c),
         }

@@ -48,7 +48,7 @@ pub struct TimelineRow {
     pub is_error: bool,
 }
 
-/// Which events are wanted; what is not said does not matter, and of several words one is enough.
+/// Which events are wanted. An empty list means all; of several values one is enough.
 #[derive(Debug, Default)]
 pub struct TimelineFilter {
     pub agents: Vec<AgentIx>,
@@ -56,7 +56,7 @@ pub struct TimelineFilter {
     /// Ids of agents, `external` or `system`.
     pub sources: Vec<String>,
     pub kinds: Vec<TimelineKind>,
-    /// Whole names, in any letter case.
+    /// Complete names, in any letter case.
     pub tools: Vec<String>,
 }
 
@@ -74,7 +74,7 @@ impl TimelineFilter {
     }
 }
 
-/// Where a message came from, where the log says so.
+/// The source of a message, if the log names it.
 fn source<'s>(session: &'s Session, entry: Entry<'s>) -> Option<&'s str> {
     match entry.source() {
         Source::Own => None,
@@ -90,7 +90,7 @@ fn tools<'s>(session: &'s Session, entry: Entry<'s>) -> impl Iterator<Item = &'s
     entry.calls().map(|(ix, _)| ix).chain(result_of).map(|ix| session.tool_name(ix))
 }
 
-/// The rows, one at a time: a session may hold a million.
+/// The rows, one at a time, because a session may have a million.
 pub fn timeline<'a>(
     reading: Reading<'a>,
     filter: &'a TimelineFilter,
@@ -116,7 +116,7 @@ pub fn timeline<'a>(
     })
 }
 
-/// The agents that have a row, in the order of their first.
+/// The agents that have a row, in the order of their first row.
 pub fn timeline_lanes(session: &Session, filter: &TimelineFilter) -> Vec<AgentIx> {
     let mut seen = vec![false; session.agents().len()];
     let agents = wanted(session, filter).filter_map(Entry::agent);

@@ -1,4 +1,4 @@
-//! Tokens and money of several requests.
+//! Tokens and cost of several requests.
 
 use std::ops::{AddAssign, Not};
 
@@ -16,17 +16,17 @@ pub struct Totals {
     pub requests: u64,
     /// How many of the requests have neither a price nor a declared cost.
     pub unpriced: u64,
-    /// Of how many the source tells only a part of the tokens.
+    /// How many of the requests have only a part of their tokens reported.
     pub incomplete: u64,
-    /// What those cost that have a price.
+    /// The sum of the priced requests.
     pub priced: Usd,
-    /// How many have no price and count by what was declared.
+    /// How many have no price, so that their declared cost counts.
     pub unpriced_declared: u64,
-    /// What those declare.
+    /// The sum of those declared costs.
     pub filled: Usd,
     /// How many declare a cost, whether they have a price or not.
     pub declaring: u64,
-    /// What they declare.
+    /// The sum of all declared costs.
     pub declared: Usd,
 }
 
@@ -50,19 +50,19 @@ impl Totals {
         }
     }
 
-    /// What the requests cost, by prices or else as declared; `None` where that would be nothing
-    /// because of unpriced ones.
+    /// What the requests cost, by prices or else as declared; `None` if only unpriced requests
+    /// would make it zero.
     pub fn cost(&self) -> Option<Usd> {
         let known = self.known();
         (self.unpriced == 0 || known > Usd::ZERO).then_some(known)
     }
 
-    /// What is known of the cost: nothing, where nothing is known.
+    /// The known part of the cost; zero if nothing is known.
     pub fn known(&self) -> Usd {
         [self.priced, self.filled].into_iter().sum()
     }
 
-    /// What [`cost`](Self::cost) rests on; `None` where there is none.
+    /// What [`cost`](Self::cost) is based on; `None` if there is none.
     pub fn basis(&self) -> Option<CostBasis> {
         self.cost().filter(|_| self.requests > 0)?;
         Some(match (self.unpriced_declared, self.priced > Usd::ZERO) {
@@ -72,7 +72,7 @@ impl Totals {
         })
     }
 
-    /// What the source itself says that the requests cost, where it says so of one at least.
+    /// The cost that the source itself declares; `None` if it does so for no request.
     pub fn declared(&self) -> Option<Usd> {
         (self.declaring > 0).then_some(self.declared)
     }

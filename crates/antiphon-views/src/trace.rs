@@ -52,12 +52,12 @@ pub fn trace(reading: &Reading<'_>, message: EventIx) -> Result<Vec<TraceStep>, 
     Ok(steps)
 }
 
-/// All that `message` led to, in the order of the log; the message itself comes first.
+/// Everything that `message` led to, in the order of the log; the message itself comes first.
 pub fn trace_forward(reading: &Reading<'_>, message: EventIx) -> Result<Vec<TraceStep>, BodyError> {
     let links = reading.session.links(reading.bodies)?;
     let mut reached = BTreeSet::from([message]);
     let mut steps = vec![step(reading, reading.session.entry(message), None)?];
-    // Links come in the order of what they lead to, so one pass finds everything.
+    // Links come in the order of their targets, so one pass finds everything.
     for link in &links {
         let MessageRef::Event(from) = link.from else { continue };
         if reached.contains(&from) && reached.insert(link.to) {
@@ -68,8 +68,8 @@ pub fn trace_forward(reading: &Reading<'_>, message: EventIx) -> Result<Vec<Trac
     Ok(steps)
 }
 
-/// Which of several causes is the one to follow: a particular one before "the entry before" and
-/// "a copy of", and the nearest of those.
+/// Which of several causes to follow: a specific one before "the entry before" and "a copy of", and
+/// the nearest of those.
 fn weight(link: &Link<'_>) -> (u8, Option<EventIx>) {
     let rank = match link.kind {
         LinkKind::Previous => 0,

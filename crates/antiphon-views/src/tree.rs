@@ -1,4 +1,4 @@
-//! Who made whom.
+//! Which agent created which.
 
 use antiphon_model::{AgentIx, Parent, Rule, Session};
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! Money that adds up.
+//! Amounts of money that add up exactly.
 
 use std::fmt;
 use std::iter::Sum;
@@ -26,7 +26,7 @@ impl Usd {
         self.0
     }
 
-    /// The nearest amount to a number of dollars; `None` for what is no amount.
+    /// The nearest amount to a number of dollars; `None` if it is not a valid amount.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -57,7 +57,7 @@ impl Sum for Usd {
     }
 }
 
-/// `12.34`, exactly; a precision rounds half up.
+/// Writes `12.34`, exactly; a precision rounds half up.
 impl fmt::Display for Usd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kept = f.precision().unwrap_or(12).min(12);

@@ -1,4 +1,4 @@
-//! The words of names and sentences, as people write them.
+//! Words of names and sentences, and texts on one line.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -20,7 +20,7 @@ pub fn words(text: &str) -> impl Iterator<Item = String> {
     words.into_iter().filter(|word| !word.is_empty())
 }
 
-/// The words of a text on one line.
+/// A text on one line, with single spaces.
 fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

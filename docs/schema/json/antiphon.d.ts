@@ -559,7 +559,7 @@ export interface Phase {
   tool_call_range: CallRange | null;
 }
 
-/** Where a value stands in the decoded stream of its source. */
+/** Where a value is in the decoded stream of its source. */
 export interface Place {
   /** Its length in bytes. */
   len: number;
@@ -1032,7 +1032,7 @@ export interface SyncReport {
   unread: number;
 }
 
-/** What an event is. `said` and `called` tell more than the role `assistant`. */
+/** The kind of an event. `said` and `called` are more specific than the role `assistant`. */
 export type TimelineKind = "said" | "called" | "heard" | "received" | "system" | "other" | "agent_created" | "agent_ended" | "session_started" | "session_ended" | "run_status" | "context_edited" | "fragment" | "annotation" | "gap" | "recovered" | "unknown";
 
 /** An event of a session. */

@@ -1,4 +1,4 @@
-//! Bursts: how much of one is kept, what it costs on disk, how late the recorder ends, and when
+//! Bursts: how much of one is recorded, what it costs on disk, how late the recorder ends, and when
 //! everything is written.
 
 use std::fs::File;
@@ -12,10 +12,10 @@ use serde_json::Value;
 use super::nanos;
 use crate::Outcome;
 
-/// Set for the process that prints one: what, how many bytes, how many of them a second, and where
-/// to write when it ends.
+/// Set for the process that prints one: what, how many bytes, how many of them per second, and
+/// where to write when it ends.
 pub(super) const BURST: &str = "ANTIPHON_XTASK_BURST";
-/// Measure only the bursts whose names hold this.
+/// Measure only the bursts whose names contain this.
 const ONLY: &str = "ANTIPHON_XTASK_ONLY";
 /// How long the rest of a recording may take to be written.
 const MOST_WAIT: Duration = Duration::from_secs(600);
@@ -31,7 +31,7 @@ const BURSTS: &[(&str, &str, u64, u64)] = &[
 
 pub(super) fn run(antiphon: &Path, own: &Path, store: &Path) -> Result<(), std::io::Error> {
     println!("bursts");
-    // The last takes minutes and more than 10 GB of disk: only where it is asked for.
+    // The last takes minutes and more than 10 GB of disk, so it runs only on request.
     let only = std::env::var(ONLY);
     let wanted = |name: &str| match &only {
         Ok(word) => name.contains(word),
@@ -79,7 +79,7 @@ pub(super) fn play(burst: &str) -> Outcome {
         let all: String = (1..=2_000_000).map(|n| format!("{n}\n")).collect();
         out.write_all(all.as_bytes())?;
     } else {
-        // Lines as programs print them, or the shortest there are; no two blocks of them alike.
+        // Lines as programs print them, or the shortest possible; no two blocks of them are equal.
         let begun = Instant::now();
         let mut printed = 0;
         while printed < bytes {
@@ -103,8 +103,8 @@ pub(super) fn play(burst: &str) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Runs a command and reads what it prints: how long all of it took, how many bytes there were, and
-/// how many nanoseconds after the end of the burst it ended.
+/// Runs a command and reads its output: how long all of it took, how many bytes there were, and how
+/// many nanoseconds after the end of the burst it ended.
 fn watch(command: &mut Command, end: &Path) -> Result<(Duration, u64, u64), std::io::Error> {
     let begun = Instant::now();
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn()?;
@@ -124,14 +124,14 @@ fn watch(command: &mut Command, end: &Path) -> Result<(Duration, u64, u64), std:
     Ok((took, printed, now.saturating_sub(ended)))
 }
 
-/// Whether the one recording in a store has its end.
+/// Whether the only recording in a store has its end.
 fn is_written(store: &Path) -> Result<bool, std::io::Error> {
     let log = log_of(store)?;
     let tail = Command::new("tail").args(["-c", "2000"]).arg(&log).output()?;
     Ok(String::from_utf8_lossy(&tail.stdout).contains("\"session_ended\""))
 }
 
-/// How many bytes of output it holds, and how many it takes.
+/// How many bytes of output it contains, and how many it takes.
 fn kept(store: &Path) -> Result<(u64, u64), std::io::Error> {
     let (mut kept, mut size) = (0, 0);
     for line in BufReader::with_capacity(1 << 20, File::open(log_of(store)?)?).lines() {

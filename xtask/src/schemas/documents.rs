@@ -1,4 +1,4 @@
-//! The documents that commands print with `--json`, and the type that each of them is.
+//! The documents that commands print with `--json`, and the type of each.
 
 use antiphon_documents::ValidatedFile;
 use antiphon_library::{
@@ -17,7 +17,7 @@ use serde_json::{Map, Value};
 
 /// A document.
 pub(super) struct Document {
-    /// The command that prints it, with the option that chooses it.
+    /// The command that prints it, with the option that selects it.
     pub(super) command: &'static str,
     root: fn(SchemaGenerator) -> Schema,
     define: fn(&mut SchemaGenerator) -> Schema,
@@ -70,12 +70,12 @@ impl Document {
         }
     }
 
-    /// `view-cost-ledger` for `view cost --ledger`.
+    /// The name of its file: `view-cost-ledger` for `view cost --ledger`.
     pub(super) fn file_stem(&self) -> String {
         self.command.replace(" --", "-").replace(' ', "-")
     }
 
-    /// The schema of the whole document, with all that it refers to.
+    /// The schema of the whole document, with everything that it refers to.
     pub(super) fn schema(&self) -> Value {
         let mut schema = (self.root)(generator());
         schema.insert("title".to_owned(), format!("antiphon {} --json", self.command).into());
@@ -88,7 +88,7 @@ impl Document {
     }
 }
 
-/// All types under their names, and what each document is in terms of them.
+/// All types under their names, and each document in terms of them.
 pub(super) fn definitions(documents: &[Document]) -> (Map<String, Value>, Vec<(&str, Value)>) {
     let mut generator = generator();
     let roots = documents.iter().map(|it| (it.command, (it.define)(&mut generator).into()));
@@ -96,13 +96,13 @@ pub(super) fn definitions(documents: &[Document]) -> (Map<String, Value>, Vec<(&
     (generator.take_definitions(true), roots)
 }
 
-/// What is written, not what is read.
+/// A generator for what is written, not for what is read.
 fn generator() -> SchemaGenerator {
     let settings = SchemaSettings::draft2020_12().for_serialize();
     settings.with_transform(RecursiveTransform(absent_or_there)).into_generator()
 }
 
-/// A member that may be absent is absent where it would be null: no type here writes both.
+/// Makes an optional member absent instead of null: no type here writes both.
 fn absent_or_there(schema: &mut Schema) {
     let required = schema.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
     let Some(Value::Object(members)) = schema.get_mut("properties") else { return };

@@ -1,7 +1,7 @@
 //! TypeScript types from JSON Schemas.
 //!
-//! Only what the schemas of our types contain is understood. Anything else is an error, so that no
-//! part of a schema is missing from the types in silence.
+//! Only what the schemas of our types contain is supported. Anything else is an error, so that no
+//! part of a schema is silently missing from the types.
 
 use std::fmt::Write as _;
 
@@ -15,7 +15,7 @@ const HEAD: &str = "\
 // Fields may be added in later versions.
 ";
 
-/// What these keywords say has no form in TypeScript: limits of numbers, forms of strings.
+/// Keywords that TypeScript cannot express: limits of numbers, formats of strings.
 const WITHOUT_FORM: &[&str] = &["format", "minimum", "maximum", "title", "uniqueItems"];
 
 /// The types of all documents, and a table of documents by the command that prints each.
@@ -158,7 +158,7 @@ fn union(types: impl Iterator<Item = String>) -> String {
     parts.join(" | ")
 }
 
-/// The description as a comment; what would end the comment is taken apart.
+/// The description as a comment; a comment's end within it is split.
 fn comment(schema: &Value, depth: usize) -> String {
     let Some(text) = schema.get("description").and_then(Value::as_str) else {
         return String::new();

@@ -1,8 +1,8 @@
-//! Agents' names: `antiphon-formats` alone knows them.
+//! Agents' names: only `antiphon-formats` knows them.
 //!
-//! Whoever else has to know something of an agent asks its layout, so that an agent is added in one
-//! place. Which names there are is read from the formats themselves. A comment may name whom it
-//! likes, and so may tests.
+//! Other code that has to know something about an agent asks its layout, so that an agent is added
+//! in one place. The names are read from the formats themselves. Comments and tests may name any
+//! agent.
 
 use std::collections::BTreeSet;
 
@@ -46,21 +46,21 @@ fn is_bound(file: &Source) -> bool {
     is_product && !file.path.starts_with(FORMATS) && !may_name
 }
 
-/// Whether this stands in an example of the help: a command that people type.
+/// Whether this is in an example of the help: a command that people type.
 fn is_example(file: &Source, byte: usize) -> bool {
     let before = file.text.get(..byte).unwrap_or_default();
     let line = before.rsplit('\n').next().unwrap_or_default();
     line.starts_with("  antiphon ")
 }
 
-/// The first word of each agent's name: what it is called wherever it keeps something.
+/// The first word of each agent's name, by which it is known wherever it keeps something.
 fn agents(files: &[Source]) -> BTreeSet<String> {
     let formats = files.iter().filter(|file| file.path.starts_with(FORMATS) && !file.is_test());
     let agents = formats.filter(|file| file.product_code().contains("kept: Some("));
     agents.filter_map(first_word).collect()
 }
 
-/// The first word of the name that a format's file gives it.
+/// The first word of the name in a format's file.
 fn first_word(format: &Source) -> Option<String> {
     const NAME: &str = "name: \"";
     let name = format.product_code().find(NAME)? + NAME.len();
@@ -68,8 +68,8 @@ fn first_word(format: &Source) -> Option<String> {
     Some(word.to_owned())
 }
 
-/// The modules in files of their own that a file declares for tests alone: their paths, without an
-/// ending.
+/// The modules in files of their own that a file declares for tests only: their paths, without an
+/// extension.
 fn test_modules(file: &Source) -> Vec<String> {
     if !file.is_rust() {
         return Vec::new();
@@ -88,7 +88,7 @@ fn test_modules(file: &Source) -> Vec<String> {
     items.filter_map(module).collect()
 }
 
-/// The places where a word stands, however it is written: `.claude`, `CLAUDE_HOME`, `ClaudeCode`.
+/// The places of a word in any spelling: `.claude`, `CLAUDE_HOME`, `ClaudeCode`.
 fn named<'t>(text: &'t str, word: &'t str) -> impl Iterator<Item = usize> + 't {
     let lower = text.to_ascii_lowercase();
     let places: Vec<usize> = lower.match_indices(word).map(|(at, _)| at).collect();

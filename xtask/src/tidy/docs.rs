@@ -1,4 +1,4 @@
-//! The documents that a reader may count on.
+//! The documents that a reader may rely on.
 
 use super::{Finding, Source};
 

@@ -2,7 +2,7 @@
 
 use super::{Finding, Source};
 
-/// The folders below `/` in which people work. Spelt without their slashes, so that this file
+/// The folders below `/` in which people work. Written without their slashes, so that this file
 /// passes its own rule.
 const FOLDERS: &[&str] = &["work", "home", "root"];
 

@@ -1,7 +1,7 @@
-//! Just enough of Rust's grammar to tell code from comments and literals.
+//! Just enough of Rust's grammar to distinguish code from comments and literals.
 //!
 //! A rule that forbids a word must not forbid writing about it. Delimiters count as code, so a
-//! line's shape stays visible; what stands between them does not.
+//! line's shape stays visible; what is between them does not.
 
 use std::ops::Range;
 
@@ -46,7 +46,7 @@ pub(super) fn parts(text: &[u8]) -> Vec<Part> {
     parts
 }
 
-/// Where the items behind `#[cfg(test)]` stand. Takes code whose comments and literals are blank.
+/// The places of items after `#[cfg(test)]`. Takes code whose comments and literals are blank.
 pub(super) fn test_items(code: &str) -> Vec<Range<usize>> {
     let mut items = Vec::new();
     let mut from = 0;
@@ -136,7 +136,7 @@ fn escaped_length(inside: &[u8], delimiter: u8) -> usize {
     inside.len()
 }
 
-/// The length of what stands in a character literal; 0 if the quote begins a lifetime.
+/// The length of the content of a character literal; 0 if the quote begins a lifetime.
 fn character_length(inside: &[u8]) -> usize {
     if inside.first() == Some(&b'\\') {
         return escaped_length(inside, b'\'');

@@ -1,12 +1,12 @@
 //! The pure crates: no I/O, no clock, no order that comes from a hash.
 //!
-//! Their results are the same for the same log on any machine; this rule is what makes that more
-//! than a wish. Their tests may do as they like.
+//! Their results are the same for the same log on any machine, and this rule guarantees it. Their
+//! tests are exempt.
 
 use super::words::find;
 use super::{Finding, Source};
 
-/// Crates that do not exist yet are held to it from their first line.
+/// Crates that do not exist yet are covered from their first line.
 const PURE: &[&str] = &[
     "antiphon-documents",
     "antiphon-formats",

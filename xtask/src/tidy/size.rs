@@ -1,4 +1,4 @@
-//! Files that are too long to hold one idea, and lines that are too long to read beside another.
+//! Files that are too long for one idea, and lines that are too long to read side by side.
 
 use super::{Finding, Source};
 
@@ -15,7 +15,7 @@ pub(super) fn check(file: &Source, findings: &mut Vec<Finding>) {
         let instead = "split it by concern; 800 is the limit, 300 the aim";
         findings.push(file.finding_on_line(LINES_MAX + 1, what, instead));
     }
-    // A literal may be as long as it is: to break it would change it.
+    // A literal may have any length: breaking it would change it.
     for (width, line) in file.widths_without_literals().into_iter().zip(1..) {
         if width > COLUMNS_MAX {
             let what = format!("{width} columns");

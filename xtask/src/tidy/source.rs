@@ -1,4 +1,4 @@
-//! One file, as the rules see it: its path from the root, its text, and, of Rust, its parts.
+//! One file, as the rules see it: its path from the root, its text, and for Rust, its parts.
 
 use super::Finding;
 use super::lexer::{self, Part};
@@ -9,7 +9,7 @@ pub(super) struct Source {
     /// From the root of the repository, with `/` between the parts.
     pub(super) path: String,
     pub(super) text: String,
-    /// By byte of `text`; empty if the file is not Rust.
+    /// For each byte of `text`; empty if the file is not Rust.
     parts: Vec<Part>,
 }
 
@@ -33,7 +33,7 @@ impl Source {
         self.has_extension(&["rs"])
     }
 
-    /// Whether the file stands somewhere below a folder of that name.
+    /// Whether the file is somewhere below a folder of that name.
     pub(super) fn is_below(&self, folder: &str) -> bool {
         self.path.rsplit('/').skip(1).any(|part| part == folder)
     }
@@ -58,17 +58,17 @@ impl Source {
         self.only(Part::Code)
     }
 
-    /// [`Self::code`] without what is compiled for tests alone.
+    /// [`Self::code`] without what is compiled for tests only.
     pub(super) fn product_code(&self) -> String {
         self.without_tests(self.code())
     }
 
-    /// The contents of literals, without those that are compiled for tests alone; places stay.
+    /// The contents of literals, without those that are compiled for tests only; places stay.
     pub(super) fn product_literals(&self) -> String {
         self.without_tests(self.only(Part::Literal))
     }
 
-    /// Blanks what is compiled for tests alone, in a text whose places are those of this file.
+    /// Blanks what is compiled for tests only, in a text with the same places as this file.
     fn without_tests(&self, text: String) -> String {
         if self.is_test() {
             return String::new();
@@ -82,12 +82,12 @@ impl Source {
         String::from_utf8_lossy(&bytes).into_owned()
     }
 
-    /// The comments: all else is blanked, places stay.
+    /// The comments: everything else is blanked, places stay.
     pub(super) fn comments(&self) -> String {
         self.only(Part::Comment)
     }
 
-    /// How many characters of each line stand outside literals.
+    /// How many characters of each line are outside literals.
     pub(super) fn widths_without_literals(&self) -> Vec<usize> {
         let mut widths = vec![0];
         for (character, part) in self.characters() {
@@ -100,7 +100,7 @@ impl Source {
         widths
     }
 
-    /// Reports a breach at a byte of the text.
+    /// Reports a violation at a byte of the text.
     pub(super) fn finding(&self, byte: usize, what: String, instead: &'static str) -> Finding {
         let before = self.text.as_bytes().iter().take(byte);
         let line = 1 + before.filter(|&&byte| byte == b'\n').count();

@@ -152,7 +152,7 @@ fn paths_of_one_machine_are_found() {
     check(home::check, "docs/format.md", &format!("crates/{}/x", "home"), &[]);
 }
 
-/// The places outside the formats that name an agent; two are known, and one format is nobody's.
+/// The places outside the formats that name an agent; two are known, and one format has no agent.
 fn named(others: &[(&str, &str)]) -> Vec<String> {
     let format = |name: &str, layout: &str| {
         let path = format!("crates/antiphon-formats/src/{name}.rs");
@@ -229,7 +229,7 @@ fn documents_that_are_missing_are_named() {
 }
 
 #[test]
-fn code_is_told_from_comments_and_literals() {
+fn code_is_distinguished_from_comments_and_literals() {
     let code = |text: &str| Source::new("a.rs", text).code();
     for (text, expected) in [
         ("a // b", "a     "),

@@ -17,7 +17,7 @@ pub(super) fn read(root: &Path) -> Result<Vec<Source>, Box<dyn error::Error>> {
             continue;
         }
         let bytes = fs::read(&whole).map_err(|error| format!("cannot read `{path}`: {error}"))?;
-        // What is not UTF-8 is no text, and no rule is about it.
+        // What is not UTF-8 is not text, and no rule applies to it.
         if let Ok(text) = String::from_utf8(bytes) {
             files.push(Source::new(path, text));
         }

@@ -1,9 +1,8 @@
 //! Which of our crates may depend on which.
 //!
-//! The crates below the joining ones know the model and not one another; so they build side by
-//! side, and a change in one rebuilds no other. The sources do not know who keeps what they open,
-//! and the catalogue knows neither; the library joins both. Tests may reach across
-//! (dev-dependencies).
+//! The crates below the joining ones know the model and not one another, so they build in parallel,
+//! and a change in one rebuilds no other. The sources do not know who keeps what they open, and the
+//! catalogue knows neither; the library joins both. Tests are exempt (dev-dependencies).
 
 use super::{Finding, Source};
 
@@ -79,7 +78,7 @@ fn dependencies(manifest: &Source) -> Vec<(usize, &str)> {
                 found.push((number, unquoted(key)));
             }
         }
-        // A dependency under another name says what it is.
+        // A renamed dependency names its package.
         if let Some((_, value)) = line.split_once("package") {
             found.extend(value.split('"').nth(1).map(|name| (number, name)));
         }
@@ -97,7 +96,7 @@ enum Table {
 }
 
 impl Table {
-    /// `dependencies`, `build-dependencies`, and both below `target.<which>`.
+    /// Recognises `dependencies`, `build-dependencies`, and both below `target.<which>`.
     fn of(header: &str) -> Self {
         match header.rsplit_once('.').map_or(header, |(_, last)| last) {
             "dependencies" | "build-dependencies" => Self::Dependencies,

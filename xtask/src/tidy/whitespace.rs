@@ -1,4 +1,4 @@
-//! White space that nobody sees and every diff shows.
+//! White space that is invisible but shows up in every diff.
 
 use super::{Finding, Source};
 

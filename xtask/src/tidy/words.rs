@@ -1,4 +1,4 @@
-//! Words that must not stand in Rust files, each with what to write in its place.
+//! Words that are forbidden in Rust files, each with what to write instead.
 
 use super::lexer::is_word;
 use super::{Finding, Source};

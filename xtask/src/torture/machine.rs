@@ -1,4 +1,4 @@
-//! A home with sessions of Claude Code, and a store.
+//! A home folder with sessions of Claude Code, and a store.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -12,13 +12,13 @@ use super::Dice;
 
 type Done<T> = Result<T, Box<dyn Error>>;
 
-/// Most are small, and lie in packs with others.
+/// Most are small, and are in packs with others.
 const SESSIONS: usize = 24;
 
 pub(super) struct Machine {
     binary: PathBuf,
     pub(super) folder: PathBuf,
-    /// What the agent has written: by session, the names of its files and what is in them.
+    /// What the agent has written: for each session, the names of its files and their contents.
     sessions: BTreeMap<String, BTreeMap<String, String>>,
     made: usize,
 }
@@ -46,7 +46,8 @@ impl Machine {
         self.folder.join("store")
     }
 
-    /// A session of some lines, every third with a sub-agent. Of some the last line has no end.
+    /// Adds a session of some lines, every third with a sub-agent. For some the last line has no
+    /// end.
     fn add(&mut self, dice: &mut Dice) -> Done<()> {
         let id = format!("{:08x}-0000-4000-8000-000000000000", 0x1000_0000 + self.made * 7919);
         self.made += 1;
@@ -90,7 +91,7 @@ impl Machine {
         Ok(())
     }
 
-    /// Some sessions go on; what a hook of one of them is given.
+    /// Makes some sessions grow; returns the input for a hook of one of them.
     pub(super) fn grow(&mut self, dice: &mut Dice) -> Done<String> {
         let mut id = String::new();
         for _ in 0..3 {
@@ -110,7 +111,7 @@ impl Machine {
         self.sessions.keys().nth(at).cloned().unwrap_or_default()
     }
 
-    /// Another session in the place of one that was forgotten.
+    /// Adds another session in place of one that was forgotten.
     pub(super) fn replace(&mut self, id: &str, dice: &mut Dice) -> Done<()> {
         for name in self.sessions.remove(id).unwrap_or_default().keys() {
             fs::remove_file(self.project().join(name))?;
@@ -129,11 +130,11 @@ impl Machine {
         Ok(files.into_iter().nth(at).ok_or("nothing is kept")?)
     }
 
-    /// The first file of the store that holds a text, compressed or not.
+    /// The first file of the store that contains a text, compressed or not.
     pub(super) fn holder(&self, text: &str) -> Done<Option<PathBuf>> {
         for file in files(&self.store()) {
             let raw = fs::read(&file)?;
-            // What can be decompressed of it, be it whole or not.
+            // Whatever can be decompressed of it, complete or not.
             let mut all = Vec::new();
             if let Ok(mut decoder) = zstd::stream::read::Decoder::new(&*raw) {
                 let _ = decoder.read_to_end(&mut all);
@@ -156,14 +157,14 @@ impl Machine {
         Ok(self.command(words).stdin(Stdio::null()).output()?)
     }
 
-    /// Starts it, and does not wait for it.
+    /// Starts a command without waiting for it.
     pub(super) fn start(&self, words: &[&str]) -> Done<Child> {
         let mut command = self.command(words);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         Ok(command.spawn()?)
     }
 
-    /// Waits for what was started.
+    /// Waits for a command that was started.
     pub(super) fn wait(&self, mut started: Child) -> Done<()> {
         match started.wait()?.success() {
             true => Ok(()),
@@ -171,7 +172,7 @@ impl Machine {
         }
     }
 
-    /// Starts it, and kills it after a while.
+    /// Starts a command, and kills it after a while.
     pub(super) fn kill(&self, words: &[&str], input: &str, after: Duration) -> Done<()> {
         let mut command = self.command(words);
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -185,7 +186,7 @@ impl Machine {
         Ok(())
     }
 
-    /// What `export --as native` gives of a session, by name; and whether it said that all is well.
+    /// What `export --as native` returns for a session, by name; and whether it reported success.
     fn native(&self, id: &str) -> Done<(BTreeMap<String, String>, bool)> {
         let out = self.folder.join("out");
         fs::create_dir_all(&out)?;
@@ -200,7 +201,7 @@ impl Machine {
         Ok((read, done.status.success()))
     }
 
-    /// The sessions that do not come out as they were written.
+    /// The sessions that are not exported as they were written.
     pub(super) fn missing(&self) -> Done<Vec<String>> {
         let mut missing = Vec::new();
         for (id, files) in &self.sessions {
@@ -212,7 +213,7 @@ impl Machine {
         Ok(missing)
     }
 
-    /// How many sessions come out wrong without a word, and how many with one.
+    /// How many sessions are exported wrongly without a warning, and how many with one.
     pub(super) fn wrong_and_named(&self) -> Done<(u64, u64)> {
         let (mut wrong, mut named) = (0, 0);
         for (id, files) in &self.sessions {

@@ -9,13 +9,25 @@ use std::ops::Range;
 use rusqlite::types::ValueRef;
 use rusqlite::{CachedStatement, Connection, Transaction, params};
 
-use super::super::FileBlocks;
-use super::super::filter::{SEGMENTS, may_hold};
+use super::super::fields::Fields;
+use super::super::filter::{Gram, SEGMENTS, may_hold};
 use super::super::sum::Sum;
+use super::super::{FileBlocks, Record};
+use super::packed::{Unpack, add_bytes, add_number};
 use super::read::fact;
-use super::{CatalogError, Trigrams};
+use super::{CatalogError, Grams};
 use crate::Key;
 use crate::search::Matching;
+
+/// What a session is asked for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Asked<'a> {
+    pub(super) words: &'a [Grams],
+    /// Whether it must hold all of the words, or any.
+    pub(super) matching: Matching,
+    /// It must have events with all of these ([`crate::fields`]).
+    pub(super) fields: &'a [String],
+}
 
 /// A session that may hold what is looked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,8 +52,13 @@ pub(super) struct Held {
 /// The row of a session after the segments: its files, their blocks and how many parts each has.
 const LAYOUT: usize = SEGMENTS;
 
-/// The only row of a small session: its layout, and then its segments.
-const WHOLE: usize = LAYOUT + 1;
+/// The row after that: what the session's events are. It is empty, if that is too much to tell.
+const FIELDS: usize = LAYOUT + 1;
+/// So many rows has a session that is not small.
+const ROWS: usize = FIELDS + 1;
+
+/// The only row of a small session: all those rows.
+const WHOLE: usize = ROWS;
 /// A row that would be longer is several.
 const WHOLE_BYTES_MAX: usize = 4 << 10;
 const SESSION_BITS: u32 = 40;
@@ -54,17 +71,17 @@ fn place(session: i64, segment: usize) -> i64 {
 pub(super) fn insert(
     transaction: &Transaction<'_>,
     session: i64,
-    key: &Key,
-    files: &[FileBlocks],
+    record: &Record,
 ) -> Result<(), CatalogError> {
+    let Record { row, files, fields, .. } = record;
     let mut insert =
         transaction.prepare_cached("INSERT INTO filter (place, bits, sum) VALUES (?1, ?2, ?3)")?;
     let mut insert = |segment: usize, bits: &[u8]| {
         let place = place(session, segment);
-        insert.execute(params![place, bits, sum(place, key.as_str(), bits)])
+        insert.execute(params![place, bits, sum(place, row.key.as_str(), bits)])
     };
     let rows = (0..SEGMENTS).map(|segment| pack(files, segment));
-    let rows: Vec<Vec<u8>> = rows.chain([pack_layout(files)]).collect();
+    let rows: Vec<Vec<u8>> = rows.chain([pack_layout(files), pack_fields(fields)]).collect();
     if rows.iter().map(Vec::len).sum::<usize>() <= WHOLE_BYTES_MAX {
         let mut whole = Vec::new();
         rows.iter().for_each(|row| add_bytes(&mut whole, row));
@@ -82,7 +99,7 @@ pub(super) fn remove(transaction: &Transaction<'_>, session: i64) -> Result<(), 
     if delete.execute([place(session, WHOLE)])? > 0 {
         return Ok(());
     }
-    for segment in 0..=LAYOUT {
+    for segment in 0..ROWS {
         delete.execute([place(session, segment)])?;
     }
     Ok(())
@@ -93,11 +110,12 @@ fn sum(place: i64, key: &str, bits: &[u8]) -> i64 {
     Sum::default().number(Some(place)).text(Some(key)).bytes(bits).get()
 }
 
-/// For each part the length of its segment, and the segment.
+/// For each part the length of its segment, and the segment; nothing, if all are empty.
 fn pack(files: &[FileBlocks], segment: usize) -> Vec<u8> {
+    let parts = || files.iter().flat_map(|file| &file.blocks).flatten();
     let mut packed = Vec::new();
-    for part in files.iter().flat_map(|file| &file.blocks).flatten() {
-        add_bytes(&mut packed, part.segment(segment));
+    if parts().any(|part| !part.segment(segment).is_empty()) {
+        parts().for_each(|part| add_bytes(&mut packed, part.segment(segment)));
     }
     packed
 }
@@ -114,62 +132,49 @@ fn pack_layout(files: &[FileBlocks]) -> Vec<u8> {
     packed
 }
 
-/// Seven bits in each byte, the lowest first; the last byte is the one without the highest bit.
-fn add_number(packed: &mut Vec<u8>, mut number: usize) {
-    while number >= 1 << 7 {
-        packed.push(u8::try_from(number & 0x7f).unwrap_or_default() | 0x80);
-        number >>= 7;
-    }
-    packed.push(u8::try_from(number).unwrap_or_default());
+/// The words of the fields.
+fn pack_fields(fields: &Fields) -> Vec<u8> {
+    let mut packed = Vec::new();
+    let words = fields.words().unwrap_or_default();
+    words.iter().for_each(|word| add_bytes(&mut packed, word.as_bytes()));
+    packed
 }
 
-fn add_bytes(packed: &mut Vec<u8>, bytes: &[u8]) {
-    add_number(packed, bytes.len());
-    packed.extend(bytes);
-}
-
-/// What stands before the end of a packed value.
-struct Unpack<'a>(&'a [u8]);
-
-impl<'a> Unpack<'a> {
-    fn bytes(&mut self) -> Option<&'a [u8]> {
-        let len = self.number()?;
-        let (bytes, rest) = self.0.split_at_checked(len)?;
-        self.0 = rest;
-        Some(bytes)
+/// Whether a session may have events with all of these fields.
+fn has(packed: &[u8], wanted: &[String]) -> Option<bool> {
+    let mut unpack = Unpack(packed);
+    let mut left: Vec<&String> = wanted.iter().collect();
+    while !unpack.0.is_empty() && !left.is_empty() {
+        let word = unpack.bytes()?;
+        left.retain(|wanted| wanted.as_bytes() != word);
     }
-
-    fn number(&mut self) -> Option<usize> {
-        let (mut number, mut shift) = (0_usize, 0);
-        loop {
-            let (byte, rest) = self.0.split_first()?;
-            self.0 = rest;
-            number |= usize::from(byte & 0x7f).checked_shl(shift)?;
-            if byte & 0x80 == 0 {
-                return Some(number);
-            }
-            shift += 7;
-        }
-    }
+    Some(left.is_empty() || packed.is_empty())
 }
 
 /// Of each part, in order, whether it may hold a word.
 type Parts = Vec<bool>;
 
-/// Rules out the parts whose segment lacks one of the trigrams.
-fn rule_out(packed: &[u8], trigrams: &[u64], parts: &mut Option<Parts>) -> Option<()> {
+/// Rules out the parts whose segment with that number lacks one of the n-grams.
+fn rule_out(nth: usize, packed: &[u8], grams: &[Gram], parts: &mut Option<Parts>) -> Option<()> {
+    // Of all parts the same.
+    if packed.is_empty() {
+        if !may_hold(nth, &[], grams) {
+            *parts = Some(Parts::new());
+        }
+        return Some(());
+    }
     let mut unpack = Unpack(packed);
     match parts {
         Some(parts) => {
             for part in parts {
                 let segment = unpack.bytes()?;
-                *part = *part && may_hold(segment, trigrams);
+                *part = *part && may_hold(nth, segment, grams);
             }
         }
         None => {
             let mut first = Parts::new();
             while !unpack.0.is_empty() {
-                first.push(may_hold(unpack.bytes()?, trigrams));
+                first.push(may_hold(nth, unpack.bytes()?, grams));
             }
             *parts = Some(first);
         }
@@ -204,8 +209,7 @@ fn held(layout: &[u8], parts: Option<&Parts>) -> Option<Vec<Held>> {
 
 pub(super) fn candidates(
     connection: &Connection,
-    words: &[Trigrams],
-    matching: Matching,
+    asked: &Asked<'_>,
 ) -> Result<Vec<Candidate>, CatalogError> {
     let select = "SELECT bits, sum FROM filter WHERE place = ?1";
     let mut filters = Filters { select: connection.prepare_cached(select)?, whole: None };
@@ -229,11 +233,11 @@ pub(super) fn candidates(
             let bits = whole.get_ref(1)?.as_blob().map_err(rusqlite::Error::from)?;
             let rows = checked(place(number, WHOLE), key, bits, whole.get(2)?)?;
             filters.whole = Some(Whole::read(rows).ok_or_else(|| damaged(key))?);
-            candidates.extend(filters.candidate(number, key, words, matching)?);
+            candidates.extend(filters.candidate(number, key, asked)?);
             next = wholes.next()?;
             continue;
         }
-        candidates.extend(filters.candidate(number, key, words, matching)?);
+        candidates.extend(filters.candidate(number, key, asked)?);
     }
     match fact(connection, "sessions")?.unwrap_or_default() == count {
         true => Ok(candidates),
@@ -250,13 +254,13 @@ struct Filters<'c> {
 /// What would be the rows of a small session: its bytes, and where in them each row is.
 struct Whole {
     bytes: Vec<u8>,
-    rows: [Range<usize>; SEGMENTS + 1],
+    rows: [Range<usize>; ROWS],
 }
 
 impl Whole {
     fn read(bytes: &[u8]) -> Option<Self> {
         let mut unpack = Unpack(bytes);
-        let mut rows = [const { 0..0 }; SEGMENTS + 1];
+        let mut rows = [const { 0..0 }; ROWS];
         for row in &mut rows {
             let len = unpack.bytes()?.len();
             let end = bytes.len() - unpack.0.len();
@@ -307,14 +311,17 @@ impl Filters<'_> {
         &mut self,
         session: i64,
         key: &str,
-        words: &[Trigrams],
-        matching: Matching,
+        asked: &Asked<'_>,
     ) -> Result<Option<Candidate>, CatalogError> {
+        let Asked { words, matching, fields } = *asked;
+        if !fields.is_empty() && !self.row(session, key, FIELDS, |row| has(row, fields))? {
+            return Ok(None);
+        }
         let mut left = Vec::new();
         for word in words {
             let mut parts: Option<Parts> = None;
-            for (segment, trigrams) in word.segments() {
-                self.row(session, key, segment, |bits| rule_out(bits, trigrams, &mut parts))?;
+            for (nth, grams) in word.segments() {
+                self.row(session, key, nth, |bits| rule_out(nth, bits, grams, &mut parts))?;
                 if !is_left(parts.as_ref()) {
                     break;
                 }
@@ -350,7 +357,7 @@ impl Filters<'_> {
     }
 }
 
-/// Whether any part may hold the word. A word without trigrams rules out nothing.
+/// Whether any part may hold the word. A word without n-grams rules out nothing.
 fn is_left(parts: Option<&Parts>) -> bool {
     parts.is_none_or(|parts| parts.contains(&true))
 }

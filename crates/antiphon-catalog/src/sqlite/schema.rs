@@ -6,71 +6,47 @@ use super::CatalogError;
 
 /// Raised whenever a table changes, or what is put into it. A catalogue of another version is
 /// emptied.
-const VERSION: i64 = 9;
+const VERSION: i64 = 10;
 
 const TABLES: &str = "
 CREATE TABLE fact (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
+-- Small numbers and texts stand together in `told`, and so do all events and all requests: a column
+-- for each takes more room and time than what it says.
 CREATE TABLE session (
     number INTEGER PRIMARY KEY,
     key TEXT NOT NULL UNIQUE,
     origin INTEGER NOT NULL,
-    stamp TEXT NOT NULL,
+    stamp INTEGER NOT NULL,
     session_id TEXT NOT NULL,
-    format TEXT NOT NULL,
-    agent TEXT, title TEXT, prompt TEXT, project TEXT, role TEXT, issue TEXT, run_id TEXT,
-    started_at INTEGER, last_event_at INTEGER,
-    ended INTEGER NOT NULL,
-    outcome TEXT,
-    events INTEGER NOT NULL, agents INTEGER NOT NULL, calls INTEGER NOT NULL,
-    problems INTEGER NOT NULL,
+    events INTEGER NOT NULL,
     first_event INTEGER NOT NULL,
-    sum INTEGER NOT NULL,
-    requests_sum INTEGER NOT NULL,
-    roll_up_sum INTEGER NOT NULL,
+    told BLOB NOT NULL,
     -- Sessions by the lengths and names of their main files, one on each line.
     main TEXT, parts TEXT,
+    sum INTEGER NOT NULL,
     is_part INTEGER NOT NULL
 );
 CREATE INDEX session_by_id ON session (session_id);
 CREATE TABLE event (
-    number INTEGER PRIMARY KEY,
-    id TEXT NOT NULL,
-    position INTEGER NOT NULL,
-    stream INTEGER, offset INTEGER,
-    agent TEXT,
-    at INTEGER,
-    kind TEXT NOT NULL,
-    tool TEXT,
-    is_error INTEGER NOT NULL,
+    first INTEGER PRIMARY KEY,
+    events BLOB NOT NULL,
     sum INTEGER NOT NULL
 );
 CREATE TABLE request (
-    id BLOB NOT NULL,
+    session INTEGER PRIMARY KEY,
+    requests BLOB NOT NULL,
+    sum INTEGER NOT NULL
+);
+CREATE TABLE request_id (
+    id INTEGER NOT NULL,
     session INTEGER NOT NULL,
-    number INTEGER NOT NULL,
-    at INTEGER,
-    model TEXT,
-    sub_agent TEXT,
-    input INTEGER NOT NULL, output INTEGER NOT NULL, reasoning INTEGER NOT NULL,
-    cache_read INTEGER NOT NULL, cache_write INTEGER NOT NULL, cache_write_1h INTEGER NOT NULL,
-    declared TEXT,
-    is_partial INTEGER NOT NULL,
-    PRIMARY KEY (session, number)
+    PRIMARY KEY (id, session)
 ) WITHOUT ROWID;
-CREATE INDEX request_by_id ON request (id);
 CREATE TABLE roll_up (
-    session INTEGER NOT NULL,
-    number INTEGER NOT NULL,
-    day INTEGER, model TEXT, sub_agent TEXT,
-    requests INTEGER NOT NULL,
-    input INTEGER NOT NULL, output INTEGER NOT NULL, reasoning INTEGER NOT NULL,
-    cache_read INTEGER NOT NULL, cache_write INTEGER NOT NULL, cache_write_1h INTEGER NOT NULL,
-    unpriced INTEGER NOT NULL, incomplete INTEGER NOT NULL,
-    priced TEXT NOT NULL,
-    unpriced_declared INTEGER NOT NULL, filled TEXT NOT NULL,
-    declaring INTEGER NOT NULL, declared TEXT NOT NULL,
-    PRIMARY KEY (session, number)
-) WITHOUT ROWID;
+    session INTEGER PRIMARY KEY,
+    parts BLOB NOT NULL,
+    sum INTEGER NOT NULL
+);
 CREATE TABLE filter (
     place INTEGER PRIMARY KEY,
     bits BLOB NOT NULL,

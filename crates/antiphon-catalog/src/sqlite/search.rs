@@ -4,6 +4,7 @@
 //! looked through; only a session that has the rarest word is read and folded, and for one rare
 //! word not even that ([`glimpse`]). What was said can also be ranked by how well it fits.
 
+mod finders;
 mod glimpse;
 mod marks;
 mod ranked;
@@ -17,10 +18,11 @@ use aho_corasick::AhoCorasick;
 use antiphon_model::{Entry, on_every_processor};
 use antiphon_views::Reading;
 
-use super::{Candidate, Held, Sqlite};
-use crate::filter::Trigrams;
+use super::{Asked, Candidate, Held, Sqlite};
+use crate::filter::Grams;
 use crate::search::{Found, Hit, Matching, Query, Search, Sort, entry};
-use crate::{Block, Catalog as _, CatalogError, EventQuery, Key, LineAt, Texts};
+use crate::{Block, CatalogError, Key, LineAt, Texts, fields};
+use finders::Finders;
 use glimpse::Line;
 use marks::Marks;
 
@@ -72,25 +74,15 @@ impl Look<'_> {
     fn candidates(&self, catalog: &Sqlite, matching: Matching) -> Result<Candidates, CatalogError> {
         // What was done to a file is looked for in all that a tool gave back, and filters do not
         // tell of all.
-        let of_file = self.query.file.is_some();
-        let telling = |word: &String| Trigrams::of(if of_file { "" } else { word });
-        let mut trigrams: Vec<Trigrams> = self.words.iter().map(telling).collect();
-        let matching = if of_file { Matching::All } else { matching };
-        if matching == Matching::All {
-            // The names of tools and files stand where their calls do.
-            let names = [&self.query.tool, &self.query.file];
-            trigrams.extend(names.into_iter().flatten().map(|name| Trigrams::of(name)));
-        }
-        let found = catalog.candidates(&trigrams, matching)?;
-        let mut found: Candidates = found.into_iter().map(|it| (it.session.clone(), it)).collect();
-        let Query { tool, role, since, until, is_error, .. } = self.query.clone();
-        let wanted = EventQuery { tool, kind: role, since, until, is_error };
-        if self.words.is_empty() && wanted != EventQuery::default() {
-            let with = catalog.events(&wanted)?;
-            let with: BTreeMap<Key, u64> = with.into_iter().collect();
-            found.retain(|key, _| with.contains_key(key));
-        }
-        Ok(found)
+        let file = self.query.file.as_deref();
+        let telling = |word: &String| Grams::of(if file.is_some() { "" } else { word });
+        let mut grams: Vec<Grams> = self.words.iter().map(telling).collect();
+        // The name of a file stands where its calls do.
+        grams.extend(file.map(Grams::of));
+        let matching = if file.is_some() { Matching::All } else { matching };
+        let fields = fields::wanted(self.query);
+        let found = catalog.candidates(&Asked { words: &grams, matching, fields: &fields })?;
+        Ok(found.into_iter().map(|it| (it.session.clone(), it)).collect())
     }
 
     /// Looks into sessions in their order, until there is enough.
@@ -100,7 +92,7 @@ impl Look<'_> {
         candidates: &Candidates,
         matching: Matching,
     ) -> Result<Vec<Hit>, CatalogError> {
-        let finders: Vec<Option<AhoCorasick>> = self.words.iter().map(|it| finder(it)).collect();
+        let finders = Finders::of(self.query, self.words);
         let mut left: Vec<&Candidate> =
             self.sessions.iter().filter_map(|session| candidates.get(*session)).collect();
         let mut hits = Vec::new();
@@ -140,15 +132,10 @@ impl Look<'_> {
     }
 
     /// What there is in a session, as far as it can be told without the catalogue.
-    fn see(
-        &self,
-        candidate: &Candidate,
-        finders: &[Option<AhoCorasick>],
-        matching: Matching,
-    ) -> Seen {
+    fn see(&self, candidate: &Candidate, finders: &Finders, matching: Matching) -> Seen {
         // Which of them it is that a session has is not known, where any is enough.
         let word = candidate.word.filter(|_| matching == Matching::All);
-        let finder = word.and_then(|word| finders.get(word)?.as_ref());
+        let finder = word.and_then(|word| finders.get(word));
         if let Some(finder) = finder
             && glimpse::is_enough(self.query, self.words)
             && self.texts.stands_alone(&candidate.session)
@@ -163,14 +150,9 @@ impl Look<'_> {
     }
 
     /// The places in a session; none in one that cannot be read.
-    fn hits_in(
-        &self,
-        session: &Key,
-        finders: &[Option<AhoCorasick>],
-        matching: Matching,
-    ) -> Vec<Hit> {
+    fn hits_in(&self, session: &Key, finders: &Finders, matching: Matching) -> Vec<Hit> {
         let Some(text) = self.texts.session(session) else { return Vec::new() };
-        let marks = Marks::of(&*text.bodies, finders);
+        let marks = Marks::of(&*text.bodies, &finders.words);
         let may_be_in = |entry: Entry<'_>| {
             marks
                 .as_ref()
@@ -249,20 +231,14 @@ pub(super) fn holding(
     word: &str,
     texts: &dyn Texts,
 ) -> Result<BTreeSet<Key>, CatalogError> {
-    let found = catalog.candidates(&[Trigrams::of(word)], Matching::All)?;
+    let words = &[Grams::of(word)];
+    let found = catalog.candidates(&Asked { words, matching: Matching::All, fields: &[] })?;
     let found: Candidates = found.into_iter().map(|it| (it.session.clone(), it)).collect();
     // A path is written with its slashes as they are, by every agent that was seen.
     let finder = AhoCorasick::builder().ascii_case_insensitive(true).build([word]).ok();
     let candidates = sessions.iter().filter_map(|session| found.get(*session));
     let holding = candidates.filter(|it| may_hold(texts, it, finder.as_ref()));
     Ok(holding.map(|it| it.session.clone()).collect())
-}
-
-/// What finds a word in bytes; nothing, for one that JSON may write otherwise than it is.
-fn finder(word: &str) -> Option<AhoCorasick> {
-    let is_plain = word.bytes().all(|it| it.is_ascii_graphic() && !b"\"\\/".contains(&it));
-    let finder = AhoCorasick::builder().ascii_case_insensitive(true).build([word]);
-    finder.ok().filter(|_| is_plain)
 }
 
 /// Whether a block that may hold a word holds it.

@@ -40,14 +40,17 @@ fn blocks_that_may_hold_all_words_are_named_by_the_rarest() {
     let many = with_file("many", "m.jsonl", &["needle common", "common", "common things"]);
     catalog.replace(many).unwrap();
     catalog.replace(with_file("few", "f.jsonl", &["common"])).unwrap();
-    let words = [Trigrams::of("common"), Trigrams::of("needle")];
-    let found = catalog.candidates(&words, Matching::All).unwrap();
+    let words = [Grams::of("common"), Grams::of("needle")];
+    let candidates = |words: &[Grams], matching: Matching| {
+        catalog.candidates(&Asked { words, matching, fields: &[] }).unwrap()
+    };
+    let found = candidates(&words, Matching::All);
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].session, key("many"));
     let held = Held { stream: 0, name: "m.jsonl".to_owned(), blocks: vec![0] };
     assert_eq!((found[0].word, &*found[0].files), (Some(1), &[held][..]));
-    assert_eq!(catalog.candidates(&words, Matching::Any).unwrap().len(), 2);
-    assert_eq!(catalog.candidates(&[], Matching::All).unwrap().len(), 2, "nothing is asked for");
+    assert_eq!(candidates(&words, Matching::Any).len(), 2);
+    assert_eq!(candidates(&[], Matching::All).len(), 2, "nothing is asked for");
 }
 
 #[test]
@@ -74,4 +77,63 @@ fn events_are_found_by_their_lines() {
     let seen = (one.agent.as_deref(), one.at, &*one.kind, &one.tool);
     assert_eq!(seen, (Some("main"), at(1), "assistant", &None));
     assert_eq!(catalog.events_at(&key("none"), &[line(0, 0)]).unwrap(), []);
+}
+
+#[test]
+fn whatever_is_changed_or_lost_in_a_table_is_noticed() {
+    let events = vec![said("1", "the parser"), said("2", "fails")];
+    let ask = |catalog: &Sqlite| -> Result<(), CatalogError> {
+        catalog.rows()?;
+        catalog.page(&SessionQuery::default(), SessionSort::Cost, 9)?;
+        catalog.sums(None)?;
+        catalog.sums(Some(&Prices::bundled()))?;
+        catalog.events(&EventQuery::default())?;
+        Ok(())
+    };
+    for spoil in [
+        "UPDATE session SET told = substr(told, 2)",
+        "UPDATE session SET told = x'00' || substr(told, 2)",
+        "UPDATE session SET session_id = 'b'",
+        "UPDATE session SET stamp = stamp + 1",
+        "UPDATE session SET first_event = 7",
+        "UPDATE session SET is_part = 1",
+        "UPDATE event SET events = substr(events, 1, length(events) - 1)",
+        "UPDATE event SET events = x'01', sum = sum + 1",
+        "UPDATE event SET first = 2",
+        "UPDATE request SET requests = x'00'",
+        "UPDATE roll_up SET parts = x'00'",
+        "DELETE FROM session",
+        "DELETE FROM event",
+        "DELETE FROM request",
+        "DELETE FROM roll_up",
+    ] {
+        let mut catalog = Sqlite::in_memory().unwrap();
+        catalog.replace(with_events("a", events.clone())).unwrap();
+        ask(&catalog).unwrap();
+        assert_eq!(catalog.connection.execute(spoil, []).unwrap(), 1);
+        assert!(matches!(ask(&catalog), Err(CatalogError::Damaged(_))), "{spoil}");
+    }
+}
+
+#[test]
+fn a_long_session_is_found_by_its_events_wherever_they_stand() {
+    let mut catalog = Sqlite::in_memory().unwrap();
+    let on = |nth: u32| {
+        let line = LineAt { stream: 0, offset: u64::from(nth) * 100 };
+        EventRow { line: Some(line), ..said(&format!("e{nth}"), &format!("word{nth}")) }
+    };
+    for id in ["before", "a", "after"] {
+        catalog.replace(with_events(id, (0..700).map(on).collect())).unwrap();
+    }
+    for nth in [0_u64, 1, 255, 256, 511, 512, 699] {
+        let line = LineAt { stream: 0, offset: nth * 100 };
+        let found = &catalog.events_at(&key("a"), &[line]).unwrap()[0];
+        assert_eq!((&*found.id, found.position), (&*format!("e{nth}"), nth));
+        let ranked = catalog.ranked(&[format!("word{nth}")], Matching::All, 9).unwrap();
+        assert_eq!(ranked.len(), 3);
+        assert!(ranked.iter().all(|it| it.event_id == format!("e{nth}")));
+    }
+    catalog.remove(key("a")).unwrap();
+    assert_eq!(catalog.ranked(&["word300".to_owned()], Matching::All, 9).unwrap().len(), 2);
+    assert_eq!(catalog.events(&EventQuery::default()).unwrap().len(), 2);
 }

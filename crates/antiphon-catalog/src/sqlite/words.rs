@@ -7,8 +7,9 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Error as SqlError, Transaction, TransactionBehavior};
 
 use super::super::sum::Sum;
+use super::events;
 use super::read::{self, Known, fact};
-use super::write::set_fact;
+use super::write::{remove_fact, set_fact};
 use super::{CatalogError, Key};
 use crate::search::Matching;
 
@@ -57,7 +58,7 @@ pub(super) fn ranked(
         .collect::<Result<_, SqlError>>()?;
     let found = numbers.into_iter().map(|number| {
         let known = read::owner(&by_first, number)?;
-        let event_id = read::event_id(connection, number)?;
+        let event_id = events::id(connection, number)?;
         Ok(Ranked { session: known.row.key.clone(), event_id })
     });
     found.collect()
@@ -65,8 +66,7 @@ pub(super) fn ranked(
 
 /// Takes the seal away: something is written.
 pub(super) fn unseal(transaction: &Transaction<'_>) -> Result<(), CatalogError> {
-    transaction.prepare_cached("DELETE FROM fact WHERE name = ?1")?.execute([SEAL])?;
-    Ok(())
+    remove_fact(transaction, SEAL)
 }
 
 /// Writes down the sum of the index, unless it is there already.

@@ -47,7 +47,7 @@ pub(crate) fn nearest_role(role: &str) -> &'static str {
     }
 }
 
-const SUB_SESSION: Shape = Object(&[
+pub(super) const SUB_SESSION: Shape = Object(&[
     Member::must("sub_session_id", Text),
     Member::must("parent_session_id", Text),
     Member::must("agent", IDENTIFIER),
@@ -67,7 +67,7 @@ const SUB_SESSION: Shape = Object(&[
     Member::may("output", OUTPUT),
 ]);
 
-const MESSAGE: Shape = Object(&[
+pub(super) const MESSAGE: Shape = Object(&[
     Member::must("message_id", Text),
     Member::must("timestamp", Text),
     Member::must("sequence_number", Number),

@@ -6,7 +6,8 @@ use antiphon_model::{AgentIx, BodyError};
 use serde_json::{Map, Value};
 
 use super::cast::{Cast, Sub};
-use super::object::{Object, Origin, fits, missing};
+use super::object::{Object, fits, missing};
+use super::origin::Origin;
 use crate::letter::nearest_role;
 use crate::{AgentIdentifier, Collaboration};
 

@@ -4,15 +4,16 @@
 //! The standard has one list of them, and their ranges may reach into sub-sessions. Ids of calls
 //! are a session's own, so one about a sub-session's calls names the sub-session.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use antiphon_model::{BodyError, CallIx, Timestamp};
-use antiphon_views::{Phase, phases, phases_of_all};
+use antiphon_views::{AutomaticPhases, CallIndex, Phase, phases};
 use serde_json::{Map, Value};
 
 use super::PhaseDetail;
 use super::cast::Cast;
-use super::object::{Object, Origin, missing};
+use super::object::{Object, missing};
+use super::origin::Origin;
 use crate::{PhaseAnnotation, Standard};
 
 /// Fewer calls need no phases; more than the second number want all of them.
@@ -35,22 +36,59 @@ enum Whose {
     Sub(usize),
 }
 
-impl Annotations<'_, '_> {
-    pub(super) fn write(&self, detail: PhaseDetail) -> Result<Option<Value>, BodyError> {
+/// The phases and notes of a document.
+pub(super) enum Phases {
+    None,
+    /// Composed whole.
+    Held(Value),
+    /// All of them are worked out, and there may be many: [`Annotations::derived`].
+    Derived,
+}
+
+/// Which phases are worth telling, by the number of calls.
+#[derive(Clone, Copy)]
+enum Sure {
+    All,
+    High,
+}
+
+impl Sure {
+    fn of(detail: PhaseDetail, calls: usize) -> Option<Self> {
+        match detail {
+            PhaseDetail::Always => Some(Self::All),
+            PhaseDetail::Never => None,
+            PhaseDetail::Advised if calls < ADVISED.0 => None,
+            PhaseDetail::Advised if calls <= ADVISED.1 => Some(Self::High),
+            PhaseDetail::Advised => Some(Self::All),
+        }
+    }
+
+    fn tells(self, phase: &Phase) -> bool {
+        match self {
+            Self::All => true,
+            Self::High => phase.confidence.as_deref() == Some("high"),
+        }
+    }
+}
+
+impl<'c> Annotations<'c, '_> {
+    pub(super) fn compose(&self, detail: PhaseDetail) -> Result<Phases, BodyError> {
         let reading = self.cast.reading;
         if detail == PhaseDetail::Never {
-            return Ok(None);
+            return Ok(Phases::None);
         }
-        let mut recorded = match reading.session.annotations().next() {
-            Some(_) => phases(reading)?,
-            None => Vec::new(),
-        };
+        if reading.session.annotations().next().is_none() {
+            return Ok(Phases::Derived);
+        }
+        let mut recorded = phases(reading)?;
         recorded.retain(|phase| phase.message_id.is_some());
         let has_phases = recorded.iter().any(|phase| phase.phase_type.is_some());
         let mut written = Vec::new();
         let mut ids = BTreeSet::new();
         if !has_phases {
-            for phase in self.derived(detail)? {
+            let index = CallIndex::new(reading.session);
+            for phase in self.derived(&index, detail) {
+                let phase = phase?;
                 ids.extend(phase["annotation_id"].as_str().map(str::to_owned));
                 self.origin.derived(&format!("/phase_annotations/{}", written.len()));
                 written.push(phase);
@@ -59,40 +97,42 @@ impl Annotations<'_, '_> {
         for phase in &recorded {
             written.extend(self.recorded(written.len(), phase, &mut ids));
         }
-        Ok((has_phases || !written.is_empty()).then(|| written.into()))
+        Ok(match has_phases || !written.is_empty() {
+            true => Phases::Held(written.into()),
+            false => Phases::None,
+        })
     }
 
     /// Phases by rule: the session's, and those of its sub-sessions, as many as its calls want.
-    fn derived(&self, detail: PhaseDetail) -> Result<Vec<Value>, BodyError> {
+    pub(super) fn derived(
+        &self,
+        index: &'c CallIndex<'c>,
+        detail: PhaseDetail,
+    ) -> impl Iterator<Item = Result<Value, BodyError>> {
         let cast = self.cast;
-        let (Some(main), true) = (cast.main, detail == PhaseDetail::Always || !cast.is_document)
-        else {
-            return Ok(Vec::new());
-        };
-        let session = cast.reading.session;
-        let mut by_agent: BTreeMap<String, Vec<Phase>> = BTreeMap::new();
-        for phase in phases_of_all(cast.reading)?.into_iter().filter(|it| it.message_id.is_none()) {
-            by_agent.entry(phase.agent_id.clone().unwrap_or_default()).or_default().push(phase);
-        }
-        let mut written = Vec::new();
-        let own = (main, Whose::Any, cast.calls.len());
+        let is_wanted = detail == PhaseDetail::Always || !cast.is_document;
+        let own = cast.main.filter(|_| is_wanted);
+        let own = own.map(|main| (main, Whose::Any, cast.calls.len()));
         let subs = cast.subs.iter().enumerate();
         let subs = subs.filter_map(|(at, sub)| Some((sub.agent?, Whose::Sub(at), sub.calls.len())));
-        let subs = subs.filter(|_| self.standard == Standard::Std008);
-        for (agent, whose, calls) in std::iter::once(own).chain(subs) {
-            let mut phases = by_agent.remove(session.agent_id(agent)).unwrap_or_default();
-            match detail {
-                PhaseDetail::Always => {}
-                PhaseDetail::Never => phases.clear(),
-                PhaseDetail::Advised if calls < ADVISED.0 => phases.clear(),
-                PhaseDetail::Advised if calls <= ADVISED.1 => {
-                    phases.retain(|phase| phase.confidence.as_deref() == Some("high"));
-                }
-                PhaseDetail::Advised => {}
-            }
-            written.extend(phases.iter().filter_map(|phase| self.by_rule(phase, whose)));
-        }
-        Ok(written)
+        let has_subs = self.standard == Standard::Std008 && own.is_some();
+        let all = own.into_iter().chain(subs.filter(move |_| has_subs));
+        let all = all.filter_map(move |(agent, whose, calls)| {
+            let sure = Sure::of(detail, calls)?;
+            Some((AutomaticPhases::of(cast.reading, index, agent), whose, sure))
+        });
+        all.flat_map(move |(phases, whose, sure)| {
+            let (phases, failure) = match phases {
+                Ok(phases) => (Some(phases), None),
+                Err(error) => (None, Some(Err(error))),
+            };
+            let told = phases.into_iter().flatten();
+            let told = told.filter(move |phase| phase.as_ref().map_or(true, |it| sure.tells(it)));
+            let told = told.filter_map(move |phase| {
+                phase.map(|phase| self.by_rule(&phase, whose)).transpose()
+            });
+            failure.into_iter().chain(told)
+        })
     }
 
     fn by_rule(&self, phase: &Phase, whose: Whose) -> Option<Value> {

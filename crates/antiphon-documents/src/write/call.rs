@@ -6,27 +6,48 @@ use serde_json::{Map, Value};
 
 use super::cast::{Cast, spelled};
 use super::contribution::contribution;
-use super::object::{Object, Origin, fits, is_duration, missing};
+use super::object::{Object, fits, is_duration, missing};
+use super::origin::Origin;
 use super::session::NO_TIME;
 use super::{display, tool_kind};
+use crate::letter;
 use crate::{CallInput, CallOutput, ContextContribution, Standard, SubagentInfo, ToolCall};
 
+/// Composes the calls of a document, one at a time.
+#[derive(Clone, Copy)]
 pub(super) struct Calls<'c, 'a> {
     pub(super) cast: &'c Cast<'a>,
-    pub(super) origin: &'c Origin,
     pub(super) standard: Standard,
     /// When the session began.
     pub(super) begun: Option<Timestamp>,
 }
 
 impl Calls<'_, '_> {
-    pub(super) fn write(&self, calls: &[CallIx], pointer: &str) -> Result<Value, BodyError> {
-        let numbered = calls.iter().enumerate();
-        let written = numbered.map(|(at, &ix)| self.call(ix, format!("{pointer}/{at}")));
-        written.collect::<Result<Vec<_>, _>>().map(Value::Array)
+    /// A call, to the letter of the standard, and where its members come from.
+    pub(super) fn compose(&self, ix: CallIx) -> Result<(Value, Origin), BodyError> {
+        let origin = Origin::default();
+        let mut value = Writer { calls: *self, origin: &origin }.call(ix)?;
+        origin.conform(&mut value, letter::call());
+        Ok((value, origin))
     }
+}
 
-    fn call(&self, ix: CallIx, pointer: String) -> Result<Value, BodyError> {
+/// Composes one call.
+struct Writer<'c, 'a> {
+    calls: Calls<'c, 'a>,
+    origin: &'c Origin,
+}
+
+impl<'c, 'a> std::ops::Deref for Writer<'c, 'a> {
+    type Target = Calls<'c, 'a>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.calls
+    }
+}
+
+impl Writer<'_, '_> {
+    fn call(&self, ix: CallIx) -> Result<Value, BodyError> {
         let (cast, reading) = (self.cast, self.cast.reading);
         let session = reading.session;
         let call = session.call(ix);
@@ -38,16 +59,17 @@ impl Calls<'_, '_> {
             _ => Map::new(),
         };
         let mut of_result = result.map(|it| cast.extra(it)).transpose()?.unwrap_or_default();
-        let mut object = Object::new(pointer, self.origin);
+        let text = result.map(|it| reading.text(it)).transpose()?.unwrap_or_default();
+        let mut object = Object::new(String::new(), self.origin);
         object.set("call_id", cast.call_id(ix));
         self.tool(&mut object, ix)?;
         self.times(&mut object, ix, &mut extra);
         let input = self.input(&object, ix, extra.remove("input"))?;
         object.set("input", input);
         let said = of_result.remove("output").or_else(|| extra.remove("output"));
-        let output = self.output(&object, ix, said)?;
+        let output = self.output(&object, ix, said, &text)?;
         object.set("output", output);
-        self.contribution(&mut object, ix, result, &mut extra)?;
+        self.contribution(&mut object, ix, &text, &mut extra)?;
         self.subagent(&mut object, ix, result, &mut extra)?;
         if Some(call.agent) != self.cast.main && self.cast.sub_of(call.agent).is_none() {
             object.set("agent_id", session.agent_id(call.agent));
@@ -182,9 +204,9 @@ impl Calls<'_, '_> {
         call: &Object<'_>,
         ix: CallIx,
         extra: Option<Value>,
+        text: &str,
     ) -> Result<Value, BodyError> {
-        let reading = self.cast.reading;
-        let session = reading.session;
+        let session = self.cast.reading.session;
         let mut output = Object::new(call.below("output"), self.origin);
         let mut extra = match extra {
             Some(Value::Object(extra)) => extra,
@@ -206,7 +228,6 @@ impl Calls<'_, '_> {
             return Ok(output.value());
         };
         output.set("status", if result.is_error() { "failed" } else { "success" });
-        let text = reading.text(result)?;
         let twin = self.cast.detail(result, Detail::Result)?;
         let mut members = match twin {
             Some(Value::Object(members)) => Some(members),
@@ -225,7 +246,7 @@ impl Calls<'_, '_> {
                 members.get_or_insert_default().insert("display".to_owned(), text.into());
             }
         } else {
-            let shown = display::result(session.tool_name(ix), &text, members.as_ref());
+            let shown = display::result(session.tool_name(ix), text, members.as_ref());
             members.get_or_insert_default().insert("display".to_owned(), shown.into());
             self.origin.derived(&format!("{}/result/display", output.pointer));
         }
@@ -238,10 +259,12 @@ impl Calls<'_, '_> {
         &self,
         object: &mut Object<'_>,
         ix: CallIx,
-        result: Option<Entry<'_>>,
+        text: &str,
         extra: &mut Map<String, Value>,
     ) -> Result<(), BodyError> {
         let name = "context_contribution";
+        let session = self.cast.reading.session;
+        let result = session.call(ix).last_result().map(|event| session.entry(event));
         let of_result = result.map(|it| self.cast.detail(it, Detail::ContextContribution));
         let recorded = of_result.transpose()?.flatten().or_else(|| extra.remove(name));
         match recorded {
@@ -256,7 +279,7 @@ impl Calls<'_, '_> {
             Some(other) => self.origin.keep(&object.below(name), other),
             None if self.is_document() => {}
             None => {
-                if let Some(derived) = contribution(self.cast.reading, ix)? {
+                if let Some(derived) = contribution(self.cast.reading, ix, text)? {
                     object.derive(name, derived);
                 }
             }

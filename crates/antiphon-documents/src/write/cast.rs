@@ -1,11 +1,12 @@
 //! Who is who in a document: the agent whose session it is, those with a sub-session of their own,
 //! and the others.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use antiphon_model::{
-    AgentIx, BodyError, CallIx, Detail, Entry, EventIx, Parent, Place, Role, Session, Source,
-    Timestamp,
+    Agent, AgentIx, BodyError, CallIx, Detail, Entry, EventIx, Parent, Place, Role, Session,
+    Source, Timestamp,
 };
 use antiphon_views::{
     Delegations, FileChangesOfAll, Reading, call_ended_at, delegates, file_changes_of_all,
@@ -13,6 +14,7 @@ use antiphon_views::{
 };
 use serde_json::{Map, Value};
 
+use super::free_ids::FreeIds;
 use super::object::Object;
 use crate::letter::nearest_role;
 
@@ -25,16 +27,20 @@ pub(super) struct Cast<'a> {
     sub_of_agent: BTreeMap<AgentIx, usize>,
     sub_of_call: BTreeMap<CallIx, usize>,
     delegations: Delegations,
-    /// By call: how the document names it. Ids repeat, and a document's must not.
-    call_ids: Vec<String>,
-    /// By id of calls: the first session that has one of that id.
-    first_owner: BTreeMap<String, Option<usize>>,
+    /// How the document names calls, where not by their ids: those repeat, and a document's must
+    /// not.
+    renamed: BTreeMap<CallIx, String>,
+    /// The calls in the order of their ids, then of the sessions in which they stand; made when
+    /// somebody asks.
+    by_id: OnceCell<Vec<CallIx>>,
     /// By call: the last time that was recorded before it, for calls that have none.
     clock: Vec<Option<Timestamp>>,
     /// What became of files.
     pub(super) files: FileChangesOfAll,
     /// By agent, the tokens of its requests.
     tokens: BTreeMap<AgentIx, u64>,
+    /// By agent, the first and the last time at which it did anything.
+    times: BTreeMap<AgentIx, (Timestamp, Timestamp)>,
     /// The calls of the session itself: the main agent's, and those of agents that no call made.
     pub(super) calls: Vec<CallIx>,
     /// Messages between agents, as they were recorded.
@@ -86,11 +92,12 @@ impl<'a> Cast<'a> {
             sub_of_agent: BTreeMap::new(),
             sub_of_call: BTreeMap::new(),
             delegations: Delegations::of(session),
-            call_ids: Vec::new(),
-            first_owner: BTreeMap::new(),
+            renamed: BTreeMap::new(),
+            by_id: OnceCell::new(),
             clock: Vec::new(),
             files: file_changes_of_all(reading)?,
             tokens: BTreeMap::new(),
+            times: times(session),
             calls: Vec::new(),
             messages: session
                 .entries()
@@ -234,8 +241,7 @@ impl<'a> Cast<'a> {
         let session = self.reading.session;
         let mut entries = session.entries().peekable();
         let mut latest = None;
-        // By session (none is the main one): the ids that are taken.
-        let mut taken: BTreeSet<(Option<usize>, String)> = BTreeSet::new();
+        let mut ids = FreeIds::default();
         for (ix, call) in session.calls() {
             let until = |entry: &Entry<'_>| entry.ix() <= call.event;
             while let Some(entry) = entries.next_if(until) {
@@ -247,12 +253,10 @@ impl<'a> Cast<'a> {
                 "" => "call",
                 id => id,
             };
-            let numbered = (2_u64..).map(|n| format!("{wanted}#{n}"));
-            let mut ids = std::iter::once(wanted.to_owned()).chain(numbered);
-            let free = ids.find(|id| taken.insert((owner, id.clone()))).unwrap_or_default();
-            let first = self.first_owner.entry(free.clone()).or_insert(owner);
-            *first = owner.min(*first);
-            self.call_ids.push(free);
+            let other = ids.take(owner, wanted.into());
+            let other =
+                other.or_else(|| (wanted != session.call_id(ix)).then(|| wanted.to_owned()));
+            self.renamed.extend(other.map(|id| (ix, id)));
             match owner.and_then(|at| self.subs.get_mut(at)) {
                 Some(sub) => sub.calls.push(ix),
                 None => self.calls.push(ix),
@@ -261,7 +265,8 @@ impl<'a> Cast<'a> {
     }
 
     pub(super) fn call_id(&self, ix: CallIx) -> &str {
-        self.call_ids.get(ix.index()).map_or("", String::as_str)
+        let renamed = self.renamed.get(&ix).map(String::as_str);
+        renamed.unwrap_or_else(|| self.reading.session.call_id(ix))
     }
 
     /// The sub-session in which a call stands; none is the session itself.
@@ -272,7 +277,14 @@ impl<'a> Cast<'a> {
     /// Whether the id of a call alone says which is meant: the session's own come first, and then
     /// those of the sub-sessions in their order.
     pub(super) fn is_found_by_id(&self, call: CallIx) -> bool {
-        self.first_owner.get(self.call_id(call)) == Some(&self.owner_of(call))
+        let by_id = self.by_id.get_or_init(|| {
+            let mut calls: Vec<CallIx> = self.reading.session.calls().map(|(ix, _)| ix).collect();
+            calls.sort_by_key(|&ix| (self.call_id(ix), self.owner_of(ix)));
+            calls
+        });
+        let id = self.call_id(call);
+        let first = by_id.get(by_id.partition_point(|&ix| self.call_id(ix) < id));
+        first.map(|&first| self.owner_of(first)) == Some(self.owner_of(call))
     }
 
     /// The sub-session that a call started.
@@ -358,12 +370,7 @@ impl<'a> Cast<'a> {
 
     /// The first and the last time at which an agent did anything.
     pub(super) fn time_of(&self, agent: AgentIx) -> Option<(Timestamp, Timestamp)> {
-        let session = self.reading.session;
-        let times = || {
-            let events = session.agent(agent).transcript();
-            events.filter_map(|event| session.entry(event).at())
-        };
-        Some((times().min()?, times().max()?))
+        self.times.get(&agent).copied()
     }
 
     /// Who sent a message.
@@ -374,6 +381,17 @@ impl<'a> Cast<'a> {
             Source::External | Source::System => None,
         }
     }
+}
+
+/// By agent, the first and the last time in its transcript.
+fn times(session: &Session) -> BTreeMap<AgentIx, (Timestamp, Timestamp)> {
+    let of_agent = |agent: &Agent| {
+        let times = agent.transcript().filter_map(|event| session.entry(event).at());
+        times.fold(None, |span: Option<(Timestamp, Timestamp)>, at| {
+            Some(span.map_or((at, at), |(first, last)| (first.min(at), last.max(at))))
+        })
+    };
+    session.agents().filter_map(|(ix, agent)| Some((ix, of_agent(agent)?))).collect()
 }
 
 /// The call that made an agent.

@@ -6,10 +6,12 @@ use serde_json::{Map, Value};
 
 use super::display::clip;
 
-/// Worked out for what reads, searches and runs; nothing for a call that failed or said nothing.
+/// Worked out for what reads, searches and runs, from the text of its result; nothing for a call
+/// that failed or said nothing.
 pub(super) fn contribution(
     reading: &Reading<'_>,
     ix: CallIx,
+    text: &str,
 ) -> Result<Option<Map<String, Value>>, BodyError> {
     let session = reading.session;
     let kind = match session.tool_name(ix) {
@@ -23,7 +25,6 @@ pub(super) fn contribution(
     let Some(result) = call.last_result().map(|event| session.entry(event)) else {
         return Ok(None);
     };
-    let text = reading.text(result)?;
     if result.is_error() || text.trim().is_empty() {
         return Ok(None);
     }

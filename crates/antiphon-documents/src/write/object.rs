@@ -1,79 +1,10 @@
 //! An object of a document while it is written: what was recorded, and what was worked out.
 
-use std::cell::RefCell;
-
 use antiphon_model::Timestamp;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-/// Where the members of a document come from.
-#[derive(Debug, Default)]
-pub(super) struct Origin {
-    derived: RefCell<Vec<String>>,
-    original: RefCell<Map<String, Value>>,
-}
-
-impl Origin {
-    pub(super) fn derived(&self, pointer: &str) {
-        self.derived.borrow_mut().push(pointer.to_owned());
-    }
-
-    /// Keeps what does not fit where it belongs.
-    pub(super) fn keep(&self, pointer: &str, value: Value) {
-        self.original.borrow_mut().insert(pointer.to_owned(), value);
-    }
-
-    /// Keeps what has no place in a list, in a list of its own.
-    pub(super) fn keep_one_of(&self, pointer: &str, value: Value) {
-        let mut original = self.original.borrow_mut();
-        match original.get_mut(pointer) {
-            Some(Value::Array(others)) => others.push(value),
-            _ => {
-                original.insert(pointer.to_owned(), Value::Array(vec![value]));
-            }
-        }
-    }
-
-    /// The member `x_antiphon`, if there is anything to say. `before` is what it said in a document
-    /// that was read.
-    pub(super) fn into_value(
-        self,
-        before: Option<Value>,
-        native_id: Option<&str>,
-    ) -> Option<Value> {
-        let mut own = match before {
-            Some(Value::Object(own)) => own,
-            _ => Map::new(),
-        };
-        let mut derived = self.derived.into_inner();
-        // What was worked out once is not recorded because it was written down.
-        if let Some(Value::Array(earlier)) = own.remove("derived") {
-            derived.extend(earlier.iter().filter_map(Value::as_str).map(str::to_owned));
-        }
-        let mut original = self.original.into_inner();
-        if let Some(Value::Object(earlier)) = own.remove("original") {
-            for (pointer, value) in earlier {
-                original.entry(pointer).or_insert(value);
-            }
-        }
-        if !original.is_empty() {
-            own.insert("original".to_owned(), Value::Object(original));
-        }
-        if let Some(id) = native_id {
-            own.insert("session_id".to_owned(), id.into());
-        }
-        // What stands in a derived object is derived; only the object is listed.
-        derived.sort();
-        derived.dedup_by(|later, earlier| {
-            let below = later.strip_prefix(earlier.as_str());
-            below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        });
-        if !derived.is_empty() {
-            own.insert("derived".to_owned(), derived.into());
-        }
-        (!own.is_empty()).then_some(Value::Object(own))
-    }
-}
+use super::origin::Origin;
 
 /// Whether a value is what the standard has in its place.
 pub(super) fn fits<T: DeserializeOwned>(value: &Value) -> bool {

@@ -1,98 +1,125 @@
 //! The document as a whole.
 
 use antiphon_model::{BodyError, Detail, Entry, EntryKind, Role, Status, Timestamp};
-use antiphon_views::Reading;
 use serde_json::{Map, Value};
 
-use super::annotations::Annotations;
+use super::annotations::{Annotations, Phases};
 use super::call::Calls;
 use super::cast::{Cast, spelled};
 use super::display::clip;
-use super::object::{Object, Origin};
-use super::sub_session::Went;
-use super::summary::Whole;
-use super::{PhaseDetail, Written, agents, messages, sub_session, summary};
-use crate::letter::{self, conform};
+use super::messages::Messages;
+use super::notes::Notes;
+use super::object::Object;
+use super::origin::{Origin, Stage};
+use super::pieces::{Pieces, WriteError};
+use super::sub_session::{SubSessions, Went};
+use super::summary::{ReviewResults, Whole};
+use super::text::Text;
+use super::x_antiphon::XAntiphon;
+use super::{Document, agents, summary};
+use crate::letter;
 use crate::name::Name;
 use crate::{AgentInfo, Standard};
 
 /// What stands for a time that nobody recorded. It is listed as derived.
 pub(super) const NO_TIME: &str = "1970-01-01T00:00:00Z";
 
-pub(super) fn write(
-    reading: &Reading<'_>,
-    cast: &Cast<'_>,
-    standard: Standard,
-    phases: PhaseDetail,
-) -> Result<Written, BodyError> {
-    let origin = Origin::default();
-    let session = reading.session;
+/// Writes a document: a frame that is composed whole, and lists that are composed item by item.
+/// What a document says of its sub-sessions and messages stands before them, so that these are
+/// composed twice: once for that, and once for the text.
+pub(super) fn write(document: &Document<'_>, pieces: &mut Pieces<'_>) -> Result<(), WriteError> {
+    let (cast, standard) = (&document.cast, document.standard);
+    let session = cast.reading.session;
     let info = session.info();
+    let origin = Origin::default();
     let mut extra = cast.session_extra()?;
     extra.remove("standard");
     let ended = info.ended_by.filter(|_| info.ended).map(|event| session.entry(event));
     let mut of_end = ended.map(|entry| cast.extra(entry)).transpose()?.unwrap_or_default();
     let mut object = Object::new("", &origin);
-    let (name, is_named) = head(cast, standard, &mut object, &mut extra)?;
+    head(cast, &mut object, &mut extra)?;
+    object.set_or("session_id", document.own_id(), || document.name.stem());
     let went = outcome(cast, &mut object, ended, [&mut extra, &mut of_end]);
     agent(cast, &mut object)?;
-    let begun = Timestamp::parse(object.text("created_at"));
-    let calls = Calls { cast, origin: &origin, standard, begun };
-    let written = calls.write(&cast.calls, "/tool_calls")?;
-    object.set("tool_calls", written);
-    let completed_at = object.text("completed_at");
-    let annotations = Annotations { cast, origin: &origin, standard, completed_at };
-    let annotations = annotations.write(phases)?;
-    object.set_some("phase_annotations", annotations);
-    match standard {
-        Standard::Std001 => {}
-        Standard::Std008 => team(&calls, &mut object, extra.remove("collaboration"))?,
+
+    let text = |name: &str| object.text(name).to_owned();
+    let (created_at, completed_at) = (text("created_at"), text("completed_at"));
+    let calls = Calls { cast, standard, begun: Timestamp::parse(&created_at) };
+    let subs = SubSessions { calls, session_id: text("session_id") };
+    open_list(&mut object, "tool_calls");
+    let annotations = Annotations { cast, origin: &origin, standard, completed_at: &completed_at };
+    let phases = annotations.compose(document.phases)?;
+    match &phases {
+        Phases::None => {}
+        Phases::Held(phases) => object.set("phase_annotations", phases.clone()),
+        Phases::Derived => open_list(&mut object, "phase_annotations"),
+    }
+    let mut notes = Notes::default();
+    let (mut facts, mut messages, mut results) = (Vec::new(), None, ReviewResults::default());
+    if standard == Standard::Std008 {
+        let whole = agents::collaboration(cast, extra.remove("collaboration"), &origin)?;
+        object.set("collaboration", whole);
+        open_list(&mut object, "sub_sessions");
+        open_list(&mut object, "messages");
+        facts = notes.add_subs(&subs, &origin)?;
+        let list = messages.insert(Messages::of(&subs, &facts, &created_at)?);
+        results = notes.add_messages(list)?;
     }
     let declared = ended.map(|entry| cast.detail(entry, Detail::Declared)).transpose()?.flatten();
     let declared = declared.or_else(|| extra.remove("summary").filter(|it| !it.is_null()));
-    let list = |name: &str| object.get(name).as_array().cloned().unwrap_or_default();
-    let whole = Whole {
-        standard,
-        time: span(cast),
-        went,
-        messages: &list("messages"),
-        subs: &list("sub_sessions"),
-    };
+    let whole = Whole { standard, time: span(cast), went, results: &results, subs: &facts };
     let summary = summary::write(cast, declared, &whole, &origin)?;
     object.set("summary", summary);
 
+    origin.set_stage(Stage::Part);
     parts(cast, &origin)?;
+    origin.set_stage(Stage::Conformed);
     let before = extra.remove("x_antiphon");
     for mut extra in [extra, of_end] {
         tidy(&mut extra, &origin);
         object.rest(extra);
     }
-    let mut document = Value::Object(object.members);
-    let mut misfits = Vec::new();
-    conform(&mut document, letter::of(standard), "", &mut misfits);
-    for misfit in misfits {
-        if misfit.is_replaced {
-            origin.derived(&misfit.pointer);
-        }
-        origin.keep(&misfit.pointer, misfit.value);
+    let mut frame = object.value();
+    origin.conform(&mut frame, letter::of(standard));
+    frame["x_antiphon"] = Value::Null;
+    let mut own = origin.take_earlier(before);
+    if let (Some(id), None) = (info.session_id.as_deref(), document.own_id()) {
+        own.insert("session_id".to_owned(), id.into());
     }
-    let native = info.session_id.as_deref().filter(|_| !is_named);
-    if let (Some(own), Some(members)) =
-        (origin.into_value(before, native), document.as_object_mut())
-    {
-        members.insert("x_antiphon".to_owned(), own);
-    }
-    Ok(Written { standard, name, is_named, document })
+    let annotations =
+        Annotations { cast, origin: &Origin::default(), standard, completed_at: &completed_at };
+    let messages = messages.as_ref();
+    let detail = document.phases;
+    let text = Text { subs: &subs, messages, annotations, phases: &phases, detail, notes };
+    text.write(&frame, origin, XAntiphon(own), pieces)
 }
 
-/// What the session is called, when it began, what it was asked. Gives its name, and whether that
-/// is its own.
-fn head(
+/// A list that is composed item by item, when its turn comes.
+fn open_list(object: &mut Object<'_>, name: &str) {
+    object.set(name, Vec::<Value>::new());
+}
+
+/// The name of a document, and the id that it has brought, if it has.
+pub(super) fn name(
     cast: &Cast<'_>,
     standard: Standard,
+) -> Result<(Name, Option<String>), BodyError> {
+    let origin = Origin::default();
+    let mut object = Object::new("", &origin);
+    head(cast, &mut object, &mut cast.session_extra()?)?;
+    let own_id = cast.reading.session.info().session_id.as_deref();
+    let name = own_id.and_then(|id| Name::parse(id, standard)).unwrap_or_else(|| {
+        Name::new(object.text("created_at"), object.text("task_title"), standard)
+    });
+    Ok((name, own_id.filter(|_| cast.is_document).map(str::to_owned)))
+}
+
+/// What the session is called, when it began, what it was asked.
+fn head(
+    cast: &Cast<'_>,
     object: &mut Object<'_>,
     extra: &mut Map<String, Value>,
-) -> Result<(Name, bool), BodyError> {
+) -> Result<(), BodyError> {
     let session = cast.reading.session;
     let info = session.info();
     let prompt = prompt(cast)?;
@@ -106,15 +133,9 @@ fn head(
         let first = span(cast).map(|(first, _)| first.to_short());
         object.derive("created_at", first.unwrap_or_else(|| NO_TIME.to_owned()));
     }
-    let own_id = info.session_id.as_deref();
-    let name = own_id.and_then(|id| Name::parse(id, standard)).unwrap_or_else(|| {
-        Name::new(object.text("created_at"), object.text("task_title"), standard)
-    });
-    let is_named = cast.is_document && own_id.is_some();
-    object.set_or("session_id", own_id.filter(|_| is_named), || name.stem());
     object.set_some("task_description", info.description.as_deref());
     object.set_or("user_prompt", info.prompt.as_deref(), || prompt);
-    Ok((name, is_named))
+    Ok(())
 }
 
 /// How the session went, and when it ended.
@@ -145,24 +166,6 @@ fn outcome(
         object.derive("completed_at", at);
     }
     went
-}
-
-/// What STD-008 adds.
-fn team(
-    calls: &Calls<'_, '_>,
-    object: &mut Object<'_>,
-    collaboration: Option<Value>,
-) -> Result<(), BodyError> {
-    let (cast, origin) = (calls.cast, calls.origin);
-    let whole = agents::collaboration(cast, collaboration, origin)?;
-    object.set("collaboration", whole);
-    let id = object.text("session_id").to_owned();
-    let subs = (0..cast.subs.len()).map(|at| sub_session::write(cast, calls, at, &id, origin));
-    let subs = subs.collect::<Result<Vec<_>, _>>()?;
-    let messages = messages::write(cast, &subs, object.text("created_at"), origin)?;
-    object.set("sub_sessions", subs);
-    object.set("messages", messages);
-    Ok(())
 }
 
 /// What stood in a document where something else should stand.

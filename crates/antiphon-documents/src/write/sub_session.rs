@@ -6,9 +6,11 @@ use serde_json::Value;
 use super::agents::sub_identifier;
 use super::call::Calls;
 use super::cast::{Cast, Sub, spelled};
-use super::object::{Object, Origin};
+use super::object::Object;
+use super::origin::Origin;
 use super::session::NO_TIME;
 use super::{output, task};
+use crate::multi::is_review;
 
 /// How an agent's work went, in the standards' words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,13 +68,47 @@ pub(super) fn went(cast: &Cast<'_>, sub: &Sub) -> (Went, bool) {
     }
 }
 
-pub(super) fn write(
-    cast: &Cast<'_>,
-    calls: &Calls<'_, '_>,
-    at: usize,
-    session_id: &str,
-    origin: &Origin,
-) -> Result<Value, BodyError> {
+/// Composes the sub-sessions of a document, one at a time.
+pub(super) struct SubSessions<'c, 'a> {
+    pub(super) calls: Calls<'c, 'a>,
+    pub(super) session_id: String,
+}
+
+/// What the summary and the messages of a document tell of a sub-session.
+pub(super) struct SubFacts {
+    pub(super) task_id: Option<String>,
+    pub(super) status: String,
+    pub(super) is_review: bool,
+    pub(super) verdict: Option<String>,
+    pub(super) started_at: Option<String>,
+    pub(super) completed_at: Option<String>,
+}
+
+impl SubFacts {
+    pub(super) fn of(sub_session: &Value) -> Self {
+        let own = |value: &Value| value.as_str().map(str::to_owned);
+        Self {
+            task_id: own(&sub_session["task"]["task_id"]),
+            status: own(&sub_session["status"]).unwrap_or_default(),
+            is_review: is_review(sub_session),
+            verdict: own(&sub_session["output"]["verdict"]),
+            started_at: own(&sub_session["started_at"]),
+            completed_at: own(&sub_session["completed_at"]),
+        }
+    }
+}
+
+impl SubSessions<'_, '_> {
+    /// A sub-session whose calls are left open, and where its members come from.
+    pub(super) fn compose(&self, at: usize) -> Result<(Value, Origin), BodyError> {
+        let origin = Origin::default();
+        let value = compose(self, at, &origin)?;
+        Ok((value, origin))
+    }
+}
+
+fn compose(subs: &SubSessions<'_, '_>, at: usize, origin: &Origin) -> Result<Value, BodyError> {
+    let cast = subs.calls.cast;
     let Some(sub) = cast.subs.get(at) else { return Ok(Value::Null) };
     let session = cast.reading.session;
     let facts = sub.agent.map(|agent| session.agent(agent));
@@ -83,14 +119,14 @@ pub(super) fn write(
     for name in ["sub_session_id", "position", "identifier"] {
         extra.remove(name);
     }
-    let mut object = Object::new(format!("/sub_sessions/{at}"), origin);
+    let mut object = Object::new(String::new(), origin);
     match sub.is_id_recorded {
         true => object.set("sub_session_id", sub.id.as_str()),
         false => object.derive("sub_session_id", sub.id.as_str()),
     }
     // Section 6.2 knows calls of the session itself alone. An agent that another one sent goes back
     // to the call that sent the first of them.
-    object.set("parent_session_id", session_id);
+    object.set("parent_session_id", subs.session_id.as_str());
     if let Some(parent) = sub.parent.and_then(|at| cast.subs.get(at)) {
         origin.keep(&object.below("parent_session_id"), parent.id.as_str().into());
         origin.keep(&object.below("triggered_by_call_id"), cast.call_id(sub.call).into());
@@ -110,7 +146,7 @@ pub(super) fn write(
     if !spelled(&mut object, "started_at", begun, &mut extra) {
         let sent = session.call_started_at(sub.call);
         let first = times.map(|(first, _)| first).or(sent).or(cast.time_before(sub.call));
-        let first = first.or(calls.begun);
+        let first = first.or(subs.calls.begun);
         object.derive("started_at", first.map_or(NO_TIME.to_owned(), Timestamp::to_short));
     }
     let (went, is_recorded) = went(cast, sub);
@@ -131,8 +167,7 @@ pub(super) fn write(
         true => object.set("status", went.status()),
         false => object.derive("status", went.status()),
     }
-    let written = calls.write(&sub.calls, &object.below("tool_calls"))?;
-    object.set("tool_calls", written);
+    object.set("tool_calls", Vec::<Value>::new());
     let recorded = ended.map(|entry| cast.detail(entry, Detail::Output)).transpose()?.flatten();
     output::write(cast, sub, went, recorded, &mut object)?;
     for mut extra in [extra, of_end] {

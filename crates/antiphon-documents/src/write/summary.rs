@@ -8,18 +8,38 @@ use serde_json::{Map, Value, json};
 use super::agents::{identifier, sub_identifier};
 use super::call::interval;
 use super::cast::Cast;
-use super::object::{Object, Origin, fits, is_duration, missing};
-use super::sub_session::{Went, millis, went};
+use super::object::{Object, fits, is_duration, missing};
+use super::origin::Origin;
+use super::sub_session::{SubFacts, Went, millis, went};
 use crate::letter;
-use crate::multi::is_review;
 use crate::{MultiAgentSessionSummary, SessionSummary, Standard, TaskCounts};
 
 pub(super) struct Whole<'w> {
     pub(super) standard: Standard,
     pub(super) time: Option<(Timestamp, Timestamp)>,
     pub(super) went: Went,
-    pub(super) messages: &'w [Value],
-    pub(super) subs: &'w [Value],
+    pub(super) results: &'w ReviewResults,
+    pub(super) subs: &'w [SubFacts],
+}
+
+/// What the messages of a document tell of reviews.
+#[derive(Debug, Default)]
+pub(super) struct ReviewResults {
+    count: usize,
+    /// The last one that was told.
+    verdict: Option<String>,
+}
+
+impl ReviewResults {
+    pub(super) fn add(&mut self, message: &Value) {
+        if message["message_type"] != "review_result" {
+            return;
+        }
+        self.count += 1;
+        if let Some(verdict) = message["payload"]["verdict"].as_str() {
+            self.verdict = Some(verdict.to_owned());
+        }
+    }
 }
 
 pub(super) fn write(
@@ -89,23 +109,22 @@ fn team(
 ) -> Result<(), BodyError> {
     let is_by_role = |it: &Value| letter::can_fit(it, letter::agents());
     missing(object, declared, "agents", is_by_role, agents(cast, whole)?);
-    let counts = serde_json::to_value(TaskCounts::of(whole.subs)).unwrap_or_default();
+    let tasks = whole.subs.iter().filter(|sub| !sub.is_review);
+    let tasks = tasks.filter_map(|sub| Some((sub.task_id.as_deref()?, sub.status.as_str())));
+    let counts = serde_json::to_value(TaskCounts::count(tasks)).unwrap_or_default();
     missing(object, declared, "tasks", fits::<TaskCounts>, counts);
-    let reviews: Vec<&Value> = whole.subs.iter().filter(|sub| is_review(sub)).collect();
-    let results: Vec<&Value> =
-        whole.messages.iter().filter(|it| it["message_type"] == "review_result").collect();
     // A review that was stopped, or still goes on, came to nothing yet: section 5.3 has a result
     // for one that came back, and an abort for one that did not.
-    let came_back = cast.subs.iter().zip(whole.subs).filter(|(sub, value)| {
+    let came_back = cast.subs.iter().zip(whole.subs).filter(|(sub, facts)| {
         let word = sub.agent.and_then(|agent| cast.reading.session.agent(agent).status());
-        is_review(value) && went(cast, sub).0 != Went::On && !word.is_some_and(Went::is_abort)
+        facts.is_review && went(cast, sub).0 != Went::On && !word.is_some_and(Went::is_abort)
     });
-    let rounds = results.len().max(came_back.count());
+    let rounds = whole.results.count.max(came_back.count());
     missing(object, declared, "review_iterations", Value::is_u64, rounds);
     // A verdict is somebody's; none is worked out.
-    let told = results.iter().rev().map(|it| &it["payload"]["verdict"]);
-    let given = reviews.iter().rev().map(|it| &it["output"]["verdict"]);
-    let verdict = told.chain(given).find_map(Value::as_str);
+    let mut reviews = whole.subs.iter().rev().filter(|sub| sub.is_review);
+    let told = whole.results.verdict.as_deref();
+    let verdict = told.or_else(|| reviews.find_map(|review| review.verdict.as_deref()));
     let is_final = |word: &str| matches!(word, "approved" | "rejected");
     match verdict.filter(|word| is_final(word)) {
         Some(verdict) => {

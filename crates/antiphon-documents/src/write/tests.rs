@@ -1,3 +1,4 @@
+mod streamed;
 mod team;
 
 use antiphon_model::{Line, MemoryBodies, Place, Session, decode};
@@ -5,11 +6,36 @@ use antiphon_views::Reading;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{PhaseDetail, WriteOptions, Written, write};
+use super::{Document, PhaseDetail, WriteOptions};
 use crate::{Code, DocumentFinding, Rules, Standard, validate};
+
+/// A document, and its text.
+struct Written {
+    standard: Standard,
+    text: String,
+    /// The length of each piece in which the text came.
+    pieces: Vec<usize>,
+}
 
 /// Writes a log of these events as a document.
 fn written(events: &[Value], options: WriteOptions) -> Written {
+    with_document(events, options, |document| {
+        let (mut text, mut pieces) = (String::new(), Vec::new());
+        let mut take = |piece: &str| {
+            text.push_str(piece);
+            pieces.push(piece.len());
+            true
+        };
+        document.write(&mut take).unwrap();
+        Written { standard: document.standard, text, pieces }
+    })
+}
+
+fn with_document<T>(
+    events: &[Value],
+    options: WriteOptions,
+    then: impl FnOnce(&Document<'_>) -> T,
+) -> T {
     let lines: Vec<String> = events.iter().map(Value::to_string).collect();
     let mut session = Session::default();
     let mut offset = 0;
@@ -19,11 +45,12 @@ fn written(events: &[Value], options: WriteOptions) -> Written {
         session.apply(&decode(&Line::new(text, number, place)).unwrap());
     }
     let bodies = MemoryBodies::new(vec![lines.join("\n").into_bytes()]);
-    write(&Reading { session: &session, bodies: &bodies }, options).unwrap()
+    let reading = Reading { session: &session, bodies: &bodies };
+    then(&Document::of(&reading, options).unwrap())
 }
 
 fn value(written: &Written) -> Value {
-    serde_json::from_str(&written.to_json()).unwrap()
+    serde_json::from_str(&written.text).unwrap()
 }
 
 fn call(agent: &str, id: &str, tool: &str, arguments: &Value) -> Value {
@@ -230,12 +257,12 @@ proptest! {
         ],
     ) {
         let written = written(&events, WriteOptions { standard, phases });
-        let report = validate(&written.to_json(), None, Rules::Strict);
+        let report = validate(&written.text, None, Rules::Strict);
         // One agent's session in the form of several says so, as section 8.1 of STD-008 has it;
         // its interface does not know the word.
         let is_single = |it: &DocumentFinding| it.code == Code::UnknownWord && it.path == "/collaboration/mode";
         let errors: Vec<_> =
             report.findings.iter().filter(|it| it.is_error() && !is_single(it)).collect();
-        prop_assert!(errors.is_empty(), "{errors:#?}\n{}", written.to_json());
+        prop_assert!(errors.is_empty(), "{errors:#?}\n{}", written.text);
     }
 }

@@ -1,7 +1,8 @@
-//! Markdown, to a line for everything that somebody said.
+//! Converts a Markdown history to lines, one for each message and notice.
 //!
 //! Every line that the program writes for a person or for itself ends in two spaces, which an
-//! editor may have cut. Where they are there, a heading or a quotation within an answer has none.
+//! editor may have removed. If they are there, a heading or a quotation within an answer is
+//! recognised by having none.
 
 use antiphon_model::json::Members;
 
@@ -11,9 +12,9 @@ pub(super) const START: &str = "# aider chat started at ";
 const USER: &str = "####";
 const NOTICE: &str = ">";
 const TOKENS: &str = "Tokens: ";
-/// It has a line of its own where a cache was both read and written.
+/// The cost is on a line of its own if a cache was both read and written.
 const COST: &str = "Cost: $";
-/// Somebody pressed a key.
+/// Written for an empty prompt.
 const BLANK: &str = "<blank>";
 
 pub(super) fn lines(text: &str) -> Lines {
@@ -27,7 +28,7 @@ pub(super) fn lines(text: &str) -> Lines {
         let whole = line.strip_suffix('\n').map(|line| line.strip_suffix('\r').unwrap_or(line));
         match whole {
             Some(line) => page.line(line),
-            // A line that was cut may have become a mark.
+            // A truncated line may be the beginning of a mark.
             None if page.is_begun(line) => page.said.push(line),
             None => page.line(line),
         }
@@ -36,18 +37,18 @@ pub(super) fn lines(text: &str) -> Lines {
     Lines { text: page.out, problems }
 }
 
-/// A history while it is read.
+/// The state of reading a history.
 #[derive(Default)]
 struct Page<'t> {
     out: String,
-    /// Who is speaking.
+    /// The kind of record that is being read.
     kind: &'static str,
     said: Vec<&'t str>,
-    /// The fence that is open in the answer: within, no line means anything else.
+    /// The code fence that is open in the answer: within it, no line is a mark.
     fence: Option<&'t str>,
-    /// Whether the program's own lines of a run end in two spaces, once one was seen.
+    /// Whether the program's own lines of this run end in two spaces, once one was seen.
     has_ends: Option<bool>,
-    /// Tokens whose cost may follow.
+    /// Token counts whose cost may follow.
     tokens: Option<&'t str>,
 }
 
@@ -61,7 +62,7 @@ impl<'t> Page<'t> {
         }
         if let Some(tokens) = self.tokens.take() {
             let cost = line.starts_with(COST).then_some(line);
-            self.push("tokens", |record| tell_tokens(record, tokens, cost));
+            self.push("tokens", |record| write_tokens(record, tokens, cost));
             if cost.is_some() {
                 return;
             }
@@ -92,7 +93,7 @@ impl<'t> Page<'t> {
         self.said.push(said);
     }
 
-    /// Whether a mark that a line begins with is the program's, and no part of an answer.
+    /// Whether a mark at the beginning of a line is the program's, and not part of an answer.
     fn is_own(&mut self, line: &str) -> bool {
         let is_marked = [USER, NOTICE].iter().any(|it| mark(line, it).is_some());
         let is_ended = line.ends_with("  ");
@@ -101,13 +102,13 @@ impl<'t> Page<'t> {
         match self.fence {
             // An answer that was interrupted leaves its fence open.
             Some(_) => has_ends && is_ended && follows_blank,
-            // What stands right below lines of its kind is one: a notice of several lines has its
-            // mark and its end on different ones.
+            // A line directly below lines of its kind belongs to them: a notice of several lines
+            // has its mark and its final spaces on different ones.
             None => !has_ends || is_ended || self.kind == "user" || self.kind == "notice",
         }
     }
 
-    /// Whether a line that was cut may have become a mark.
+    /// Whether a truncated line may be the beginning of a mark.
     fn is_begun(&self, line: &str) -> bool {
         let cost = self.tokens.map(|_| COST);
         [START, USER].into_iter().chain(cost).any(|mark| mark.starts_with(line))
@@ -117,7 +118,7 @@ impl<'t> Page<'t> {
         let (kind, said) = (std::mem::take(&mut self.kind), std::mem::take(&mut self.said));
         self.fence = None;
         if let Some(tokens) = self.tokens.take() {
-            self.push("tokens", |record| tell_tokens(record, tokens, None));
+            self.push("tokens", |record| write_tokens(record, tokens, None));
         }
         let text = said.join("\n");
         let text = text.trim();
@@ -144,15 +145,15 @@ impl<'t> Page<'t> {
     }
 }
 
-/// What follows a mark that stands at the beginning of a line, alone or before a space.
+/// What follows a mark at the beginning of a line; the mark is alone or followed by a space.
 fn mark<'t>(line: &'t str, mark: &str) -> Option<&'t str> {
     let rest = line.strip_prefix(mark)?;
     let rest = rest.strip_prefix(' ').or_else(|| rest.trim().is_empty().then_some(""))?;
     Some(rest.trim_end())
 }
 
-/// The fence that is open after a line. As many marks as opened it close it again; what has more
-/// marks than another may have it within.
+/// The fence that is open after a line. A fence is closed by as many marks as opened it, so a fence
+/// of more marks may contain one of fewer.
 fn fenced<'t>(open: Option<&'t str>, line: &'t str) -> Option<&'t str> {
     let line = line.trim();
     let (marks, rest) = line.split_at(line.len() - line.trim_start_matches('`').len());
@@ -163,7 +164,7 @@ fn fenced<'t>(open: Option<&'t str>, line: &'t str) -> Option<&'t str> {
     }
 }
 
-/// `Main model: claude-3-5-sonnet with diff edit format`; in older versions
+/// The model in `Main model: claude-3-5-sonnet with diff edit format`, or in older versions
 /// `Models: gpt-4o with diff edit format, weak model gpt-4o-mini`.
 fn model(line: &str) -> Option<&str> {
     let name =
@@ -171,20 +172,21 @@ fn model(line: &str) -> Option<&str> {
     name.split([' ', ',']).next()
 }
 
-/// `Aider v0.86.1`
+/// The version in `Aider v0.86.1`.
 fn version(line: &str) -> Option<&str> {
     line.strip_prefix("Aider v")?.split_whitespace().next()
 }
 
-/// `2026-01-02 03:04:05`
+/// The time in `2026-01-02 03:04:05`, as RFC 3339.
 fn time(clock: &str) -> Option<String> {
     let (day, time) = clock.trim().split_once(' ')?;
     Some(format!("{day}T{time}Z"))
 }
 
+/// Adds the counts of a line like
 /// `4.5k sent, 1.2k cache write, 3.4k cache hit, 202 received. Cost: $0.02 message, $0.10 session.`
-fn tell_tokens(record: &mut Members, told: &str, below: Option<&str>) {
-    let (counts, cost) = told.split_once("Cost:").unwrap_or((told, ""));
+fn write_tokens(record: &mut Members, printed: &str, below: Option<&str>) {
+    let (counts, cost) = printed.split_once("Cost:").unwrap_or((printed, ""));
     let cost = below.and_then(|below| below.strip_prefix("Cost:")).unwrap_or(cost);
     for part in counts.trim().trim_end_matches('.').split(", ") {
         let Some((number, what)) = part.trim().split_once(' ') else { continue };
@@ -198,7 +200,7 @@ fn tell_tokens(record: &mut Members, told: &str, below: Option<&str>) {
     record.number("cost", dollars.filter(|amount| amount.is_finite()));
 }
 
-/// Thousands and millions are abbreviated.
+/// Parses a number in which thousands and millions are abbreviated.
 fn rounded(number: &str) -> Option<u64> {
     let number = number.replace(',', "");
     let factors = [('k', 1000.0), ('M', 1_000_000.0)];

@@ -17,7 +17,7 @@ fn what_an_answer_has_of_marks_is_its_own() {
     assert_eq!(fixture::check("aider", "headings"), totals);
 }
 
-/// What was sent has the cache in it, if it is not less than that.
+/// The tokens sent include those of the cache, unless they are fewer.
 #[test]
 fn lines_may_end_as_on_windows() {
     let input = (52_000 - 10_000 - 40_000) + 1_200_000 + 999;

@@ -1,8 +1,8 @@
-//! ATIF, Harbor's trajectories (version 1.8): one document.
+//! Writes ATIF, Harbor's trajectories (version 1.8): one document.
 //!
-//! The first root is the trajectory, every other agent one that lies within; the result of the call
-//! that made an agent refers to it. Its models allow no member that they do not know and no null:
-//! what has no place stands in `extra`.
+//! The first root agent is the trajectory, every other agent an embedded one; the result of the
+//! call that created an agent refers to it. The format allows neither unknown members nor null, so
+//! whatever has no place in it goes to `extra`.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::steps::{self, Speaker, Step, prompt};
 use crate::write::{Output, Take, WriteError};
 
 const VERSION: &str = "ATIF-v1.8";
-/// What our reader calls the outermost agent.
+/// Our reader's id for the outermost agent.
 const MAIN: &str = "main";
 
 /// Writes the session as a trajectory; nothing, if there is no agent.
@@ -72,11 +72,11 @@ pub(crate) fn write<'t>(
 
 struct Writer<'r, 'a> {
     reading: &'r Reading<'a>,
-    /// By call: the agents that it made.
+    /// For each call: the agents that it created.
     made: BTreeMap<CallIx, Vec<AgentIx>>,
 }
 
-/// What the steps of an agent come to.
+/// Sums over the steps of an agent.
 #[derive(Debug, Default)]
 struct Total {
     usage: Usage,
@@ -84,7 +84,7 @@ struct Total {
 }
 
 impl<'a> Writer<'_, 'a> {
-    /// The trajectory of an agent that lies within the outermost one.
+    /// Writes the embedded trajectory of an agent.
     fn within(&self, out: &mut Output<'_>, agent: AgentIx) -> Result<(), WriteError> {
         out.frame("{")?;
         let mut is_first = true;
@@ -105,21 +105,21 @@ impl<'a> Writer<'_, 'a> {
         depth: usize,
     ) -> Result<(), WriteError> {
         let session = self.reading.session;
-        let told = steps::steps(self.reading, agent);
+        let steps = steps::steps(self.reading, agent);
         let info = session.info();
         let is_root = session.agent(agent).parent.agent().is_none();
         let name = info.program.as_deref().filter(|_| is_root);
         let mut about = Map::new();
         set(&mut about, "name", name.or_else(|| Some(session.agent_name(agent))));
         set(&mut about, "version", info.version.as_deref().or(Some("unknown")));
-        set(&mut about, "model_name", steps::model(session, agent, &told));
+        set(&mut about, "model_name", steps::model(session, agent, &steps));
         out.member("agent", &about, is_first, depth)
     }
 
-    /// What the steps come to, without writing them: sums stand before them.
+    /// Adds up the steps without writing them, because the sums precede them.
     fn total(&self, agent: AgentIx) -> Total {
         let mut total = Total::default();
-        // What a step without calls brought about is told in it.
+        // What follows a step without calls is an observation of that step.
         let mut takes_more = false;
         for step in steps::steps(self.reading, agent) {
             if step.speaker == Speaker::Agent {
@@ -153,7 +153,8 @@ impl<'a> Writer<'_, 'a> {
         out.member("final_metrics", &metrics, is_first, depth)
     }
 
-    /// The steps. One is written when the next one comes: what follows may belong to it.
+    /// Writes the steps. One is written when the next one comes, because what follows may belong to
+    /// it.
     fn steps(
         &self,
         out: &mut Output<'_>,
@@ -161,12 +162,12 @@ impl<'a> Writer<'_, 'a> {
         is_first: &mut bool,
         depth: usize,
     ) -> Result<(), WriteError> {
-        let told = steps::steps(self.reading, agent);
-        let model = steps::model(self.reading.session, agent, &told);
+        let steps = steps::steps(self.reading, agent);
+        let model = steps::model(self.reading.session, agent, &steps);
         out.next(is_first, depth)?;
         out.frame(&(out.key("steps") + "["))?;
         let (mut number, mut is_first_step, mut written) = (0, true, Vec::new());
-        for step in &told {
+        for step in &steps {
             self.step(step, model, &mut written)?;
             let whole = written.len().saturating_sub(1);
             for step in written.drain(..whole) {
@@ -191,7 +192,7 @@ impl<'a> Writer<'_, 'a> {
             Speaker::User => "user",
             Speaker::System => "system",
             Speaker::Shown => {
-                // After a step without calls it is what that step brought about.
+                // After a step without calls this is an observation of that step.
                 let last = written.last_mut();
                 let last = last.filter(|it| {
                     it.get("source") == Some(&"agent".into()) && !it.contains_key("tool_calls")
@@ -256,7 +257,7 @@ impl<'a> Writer<'_, 'a> {
             self.remember(&mut result, *entry, out);
             observe(out, result);
         }
-        // An agent whose call has no result is referred to all the same.
+        // An agent is referred to even if its call has no result.
         for call in step.calls.iter().filter(|call| self.made.contains_key(call)) {
             if !referred.contains(call) {
                 let mut result = Map::new();
@@ -278,7 +279,7 @@ impl<'a> Writer<'_, 'a> {
         }
     }
 
-    /// What a result has no place for: when it came, and whether it is an error.
+    /// Collects what has no place in a result: when it came, and whether it is an error.
     fn remember(
         &self,
         result: &mut Map<String, Value>,
@@ -316,7 +317,7 @@ fn number_and_write(
     out.value(&step, depth)
 }
 
-/// The prompt includes what went through a cache.
+/// Converts token counts. The prompt includes cache reads and writes.
 fn metrics(usage: Usage) -> Map<String, Value> {
     let mut metrics = Map::new();
     metrics.insert("prompt_tokens".to_owned(), prompt(usage).into());
@@ -341,7 +342,7 @@ fn observe(step: &mut Map<String, Value>, result: Map<String, Value>) {
     }
 }
 
-/// An agent's id, which must not be what the outermost one is called.
+/// An agent's id, which must differ from that of the outermost agent.
 fn id(session: &Session, agent: AgentIx) -> String {
     match session.agent_id(agent) {
         MAIN => format!("{MAIN} (within)"),

@@ -1,4 +1,4 @@
-//! What the content of an assistant's message is made of.
+//! The content blocks of an assistant's message.
 
 use std::borrow::Cow;
 
@@ -6,16 +6,16 @@ use antiphon_model::{Body, Message, ToolCall, is_blank};
 
 use crate::line::{Object, Record};
 
-/// What a line had that is not a part of the message itself.
+/// What a line contains in addition to the message itself.
 #[derive(Debug, Default)]
 pub(crate) struct Rest<'a> {
-    /// The calls, which the message has already.
+    /// The calls, which are also in the message.
     pub(crate) calls: Vec<Object<'a>>,
-    /// The service's own tools answer within the message.
+    /// Results of the tools that the API runs itself, which are within the message.
     pub(crate) results: Vec<Object<'a>>,
-    /// What was thought after something else was thought.
+    /// Further thoughts, after the first one.
     pub(crate) thoughts: Vec<Body<'a>>,
-    /// Nothing was found that could be read: what was thought is kept secret, mostly.
+    /// Whether the line contains nothing readable, mostly because its reasoning is encrypted.
     pub(crate) is_mute: bool,
 }
 
@@ -66,7 +66,7 @@ pub(crate) fn add_content<'a>(message: &mut Message<'a>, body: Body<'a>) {
     }
 }
 
-/// A call. Where it was written without its id, it gets one of its line.
+/// Reads a call. If its id was not kept, one is derived from the line.
 fn call<'a>(record: &Record<'a>, block: &Object<'a>, before: usize) -> ToolCall<'a> {
     let input = block.object("input").unwrap_or_default();
     let unnamed = || Cow::Owned(format!("call-{}-{}", record.line.number, before + 1));

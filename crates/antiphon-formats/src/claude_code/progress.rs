@@ -1,12 +1,12 @@
-//! What a sub-agent does, as lines of the agent above it tell it (`agent_progress`).
+//! Messages of a sub-agent that are on lines of its parent (`agent_progress`).
 //!
 //! Such a line contains a line of the sub-agent, under that line's own id. In some versions it also
-//! has everything that the sub-agent said so far, part of which stands nowhere else. Where the
-//! sub-agent's own file is there, these lines are read after it, and add what it has not.
+//! has everything that the sub-agent said so far, some of which is nowhere else. If the sub-agent
+//! has its own file, these lines are read after it, and add what it lacks.
 //!
-//! Such a line is written while the answer is still coming, so its tokens are not final. A request
-//! that stands nowhere else counts as a request without its tokens; sums say that they are partial,
-//! and a problem says how many tokens were told.
+//! Such a line is written while the answer is still coming, so its token counts are not final. A
+//! request that is nowhere else counts as a request without its tokens; sums say that they are
+//! partial, and a problem says how many tokens were reported.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,11 +20,11 @@ use crate::{Duplicate, Sink};
 
 const REPEATED: &str = "copy of a sub-agent's line in the file of its parent";
 
-/// A line that tells of a sub-agent.
+/// A line that contains a line of a sub-agent.
 pub(super) struct ProgressLine<'a> {
     pub(super) agent: Cow<'a, str>,
     call: Option<Cow<'a, str>>,
-    /// The line that tells it.
+    /// The line that contains it.
     record: Record<'a>,
     data: Object<'a>,
 }
@@ -39,13 +39,14 @@ impl<'a> ProgressLine<'a> {
             return None;
         }
         let call = record.object.text("parentToolUseID");
-        // Without a name, an agent is known by the call that made it.
+        // An agent without an id is identified by the call that created it.
         let unnamed = || call.as_ref().map(|call| Cow::Owned(format!("call:{call}")));
         let agent = data.text("agentId").or_else(unnamed)?;
         Some(Self { agent, call, record: record.clone(), data })
     }
 
-    /// The sub-agent's lines that are not known yet, in order, and last the one that is told.
+    /// The sub-agent's lines that were not read before, in order; the line's own content comes
+    /// last.
     fn lines(&self, shared: &Shared<'a>) -> Vec<Record<'a>> {
         let is_new =
             |object: &Object<'a>| object.id("uuid").is_some_and(|uuid| !shared.seen.contains(uuid));
@@ -68,42 +69,43 @@ impl<'a> ProgressLine<'a> {
 }
 
 impl<'a> Transcript<'a> {
-    /// Adds what a line tells of a sub-agent. One that has a file is left for later.
-    pub(super) fn told(
+    /// Adds what a line reports of a sub-agent. If the sub-agent has a file, this is done later.
+    pub(super) fn progress(
         &mut self,
-        told: &ProgressLine<'a>,
+        progress: &ProgressLine<'a>,
         shared: &mut Shared<'a>,
         sink: &mut dyn Sink<'a>,
     ) {
-        if let Some(call) = told.call.clone() {
+        if let Some(call) = progress.call.clone() {
             let launch = Launch { call, by: None, in_background: false };
-            shared.launches.entry(told.agent.clone()).or_insert(launch);
+            shared.launches.entry(progress.agent.clone()).or_insert(launch);
         }
-        if shared.own_files.contains(&*told.agent) {
-            shared.told.push(told.record.line);
+        if shared.own_files.contains(&*progress.agent) {
+            shared.progress_lines.push(progress.record.line);
             return;
         }
-        for line in told.lines(shared) {
+        for line in progress.lines(shared) {
             match line.object.id("uuid") {
                 Some(uuid) if !shared.seen.insert(uuid) => repeated(&line, uuid, sink),
                 _ => {
-                    self.says(&line, &told.agent, shared, sink);
-                    self.leave_tokens(&line, told, shared);
+                    self.says(&line, &progress.agent, shared, sink);
+                    self.leave_tokens(&line, progress, shared);
                 }
             }
         }
     }
 
-    /// Takes the tokens from the message of a line that only tells of it.
+    /// Removes the tokens from a message that only a progress line reports, because they are not
+    /// final.
     fn leave_tokens(
         &mut self,
         line: &Record<'a>,
-        told: &ProgressLine<'a>,
+        progress: &ProgressLine<'a>,
         shared: &mut Shared<'a>,
     ) {
         let id = line.object.object("message").and_then(|message| message.id("id"));
         let Some(id) = id else { return };
-        let Some(message) = self.message_named(&told.agent, id) else { return };
+        let Some(message) = self.message_named(&progress.agent, id) else { return };
         let Some(usage) = message.usage.replace(Usage::default()) else {
             message.usage = None;
             return;
@@ -112,47 +114,53 @@ impl<'a> Transcript<'a> {
         if !usage.is_zero() {
             let left = shared
                 .left
-                .entry(told.agent.clone())
+                .entry(progress.agent.clone())
                 .or_insert_with(|| Left { line: line.line, requests: BTreeMap::new() });
             left.requests.insert(id, usage);
         }
     }
 
-    /// The same, for the sub-agent's own file: what it has is named as repeated.
-    pub(super) fn told_again(
+    /// Like `progress`, for a sub-agent with its own file: what that has is reported as a
+    /// duplicate.
+    pub(super) fn progress_after_file(
         &mut self,
-        told: &ProgressLine<'a>,
+        progress: &ProgressLine<'a>,
         shared: &mut Shared<'a>,
         sink: &mut dyn Sink<'a>,
     ) {
-        for line in told.lines(shared) {
+        for line in progress.lines(shared) {
             if let Some(uuid) = line.object.id("uuid")
                 && !shared.seen.insert(uuid)
             {
                 repeated(&line, uuid, sink);
                 continue;
             }
-            if self.has_all_of(&line, told, sink.wants_only_usage()) {
-                repeated(&line, &format!("created:{}", told.agent), sink);
+            if self.has_all_of(&line, progress, sink.wants_only_usage()) {
+                repeated(&line, &format!("created:{}", progress.agent), sink);
                 continue;
             }
-            // What a request spent is as its own file has it.
+            // The usage of a request is taken from the sub-agent's own file.
             let id = line.object.object("message").and_then(|message| message.id("id"));
-            let own = id.and_then(|id| self.message_named(&told.agent, id)?.usage);
-            self.says(&line, &told.agent, shared, sink);
-            let message = id.and_then(|id| self.message_named(&told.agent, id));
+            let own = id.and_then(|id| self.message_named(&progress.agent, id)?.usage);
+            self.says(&line, &progress.agent, shared, sink);
+            let message = id.and_then(|id| self.message_named(&progress.agent, id));
             match (message, own) {
                 (Some(message), Some(own)) => message.usage = Some(own),
-                _ => self.leave_tokens(&line, told, shared),
+                _ => self.leave_tokens(&line, progress, shared),
             }
         }
     }
 
-    /// Whether the file has every part of a line. Lines have other ids there in some versions.
-    fn has_all_of(&mut self, line: &Record<'a>, told: &ProgressLine<'a>, only_usage: bool) -> bool {
+    /// Whether the file has every part of a line. In some versions lines have other ids there.
+    fn has_all_of(
+        &mut self,
+        line: &Record<'a>,
+        progress: &ProgressLine<'a>,
+        only_usage: bool,
+    ) -> bool {
         let said = line.object.object("message").unwrap_or_default();
         if only_usage && let Some(id) = said.id("id") {
-            return self.message_named(&told.agent, id).is_some();
+            return self.message_named(&progress.agent, id).is_some();
         }
         let text = said.raw("content").filter(|raw| raw.starts_with('"'));
         let blocks = said.elements("content");
@@ -173,7 +181,7 @@ impl<'a> Transcript<'a> {
     }
 }
 
-/// What a file has, to be found again by its ids and words.
+/// The ids and texts that a file contains, by which repeated lines are recognised.
 #[derive(Debug, Default)]
 pub(super) struct Heard<'a> {
     calls: BTreeSet<Cow<'a, str>>,

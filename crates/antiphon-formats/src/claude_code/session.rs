@@ -1,4 +1,4 @@
-//! A session of several files: who launched whom, and the facts of the whole.
+//! A session of several files: which call created which sub-agent, and facts about the session.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,13 +12,13 @@ use super::PROGRAM;
 use super::progress::ProgressLine;
 use super::transcript::Transcript;
 use crate::line::{Object, Record, not_an_object};
-use crate::merge::Voice;
+use crate::merge::EventStream;
 use crate::{Sink, Stream};
 
-/// The main agent has no id of its own.
+/// The id of the main agent, which has none of its own.
 pub(super) const MAIN: &str = "main";
 
-/// What the streams of a session share.
+/// A session while its streams are read.
 #[derive(Debug)]
 pub(super) struct Session<'a> {
     transcripts: Vec<Transcript<'a>>,
@@ -27,23 +27,23 @@ pub(super) struct Session<'a> {
 
 #[derive(Debug, Default)]
 pub(super) struct Shared<'a> {
-    /// Every line's id, over all streams: forks and resumed sessions repeat lines.
+    /// The ids of lines in all streams: forks and resumed sessions repeat lines.
     pub(super) seen: BTreeSet<&'a str>,
     pub(super) launches: BTreeMap<Cow<'a, str>, Launch<'a>>,
-    /// What a call asked for, by its id.
+    /// For each call's id: what it asked for.
     pub(super) delegations: BTreeMap<&'a str, Delegation<'a>>,
-    /// By sub-agent: the requests that only progress lines tell of.
+    /// For each sub-agent: the requests that only progress lines report.
     pub(super) left: BTreeMap<Cow<'a, str>, Left<'a>>,
-    /// By sub-agent: where its maker was told what it came to.
+    /// For each sub-agent: where its result was reported to its parent.
     pub(super) reports: BTreeMap<Cow<'a, str>, Report<'a>>,
     pub(super) facts: Facts<'a>,
     /// The sub-agents that have a file of their own.
     pub(super) own_files: BTreeSet<&'a str>,
-    /// Lines of other agents that tell of those: what the files have is not told again.
-    pub(super) told: Vec<Line<'a>>,
+    /// Progress lines about those sub-agents, to be compared with the files.
+    pub(super) progress_lines: Vec<Line<'a>>,
 }
 
-/// The call that made a sub-agent.
+/// The call that created a sub-agent.
 #[derive(Debug, Clone)]
 pub(super) struct Launch<'a> {
     pub(super) call: Cow<'a, str>,
@@ -51,16 +51,16 @@ pub(super) struct Launch<'a> {
     pub(super) in_background: bool,
 }
 
-/// Requests whose tokens are not final, and not counted.
+/// Requests whose token counts are not final, and not counted.
 #[derive(Debug, Clone)]
 pub(super) struct Left<'a> {
-    /// The first line that tells of one.
+    /// The first line that reports one of them.
     pub(super) line: Line<'a>,
-    /// By message: the tokens that were told last.
+    /// For each message: the tokens that were reported last.
     pub(super) requests: BTreeMap<&'a str, Usage>,
 }
 
-/// What a sub-agent's maker was told of it.
+/// What was reported to a sub-agent's parent.
 #[derive(Debug, Clone)]
 pub(super) struct Report<'a> {
     pub(super) line: Line<'a>,
@@ -68,7 +68,7 @@ pub(super) struct Report<'a> {
     pub(super) tokens: Option<u64>,
 }
 
-/// A call that may make a sub-agent.
+/// A call that may create a sub-agent.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Delegation<'a> {
     pub(super) agent: Cow<'a, str>,
@@ -77,7 +77,7 @@ pub(super) struct Delegation<'a> {
     pub(super) prompt: Option<&'a str>,
 }
 
-/// What the lines say of the session as a whole; the last word counts.
+/// What the lines say about the session as a whole; later values replace earlier ones.
 #[derive(Debug, Default)]
 pub(super) struct Facts<'a> {
     pub(super) session_id: Option<&'a str>,
@@ -110,22 +110,24 @@ impl<'a> Session<'a> {
         self.transcripts.push(transcript);
     }
 
-    /// Reads what other agents' lines tell of sub-agents that have a file: it may have been cut.
-    pub(super) fn read_told(&mut self, sink: &mut dyn Sink<'a>) {
+    /// Reads the progress lines about sub-agents that have a file, because the file may be
+    /// truncated.
+    pub(super) fn read_progress_lines(&mut self, sink: &mut dyn Sink<'a>) {
         let files = self.transcripts.iter().enumerate().skip(1);
         let files: BTreeMap<Cow<'a, str>, usize> =
             files.map(|(at, transcript)| (transcript.agent().clone(), at)).collect();
-        for line in std::mem::take(&mut self.shared.told) {
+        for line in std::mem::take(&mut self.shared.progress_lines) {
             let record = Object::parse(line.text).map(|object| Record { line, object });
-            let Some(told) = record.as_ref().and_then(ProgressLine::of) else { continue };
-            let own = files.get(&told.agent).and_then(|&at| self.transcripts.get_mut(at));
+            let Some(progress) = record.as_ref().and_then(ProgressLine::of) else { continue };
+            let own = files.get(&progress.agent).and_then(|&at| self.transcripts.get_mut(at));
             if let Some(own) = own {
-                own.told_again(&told, &mut self.shared, sink);
+                own.progress_after_file(&progress, &mut self.shared, sink);
             }
         }
     }
 
-    /// The sidecar names the call that made the agent. Its keys changed names.
+    /// Reads a sidecar, which names the call that created the agent. Its keys have changed over
+    /// time.
     fn read_sidecar(&mut self, stream: &Stream<'a>, number: u32, sink: &mut dyn Sink<'a>) {
         let Some(meta) = Object::parse(stream.text) else {
             let len = u32::try_from(stream.text.len()).unwrap_or(u32::MAX);
@@ -141,7 +143,7 @@ impl<'a> Session<'a> {
         self.shared.launches.entry(agent).or_insert(launch);
     }
 
-    /// What the session says of itself, on its first line.
+    /// The session's beginning, with its facts, on its first line.
     pub(super) fn started(&self) -> Option<Event<'a>> {
         let events = || self.transcripts.iter().flat_map(Transcript::events);
         let first = events().next()?;
@@ -156,55 +158,54 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// One voice per agent, each begun by its creation. Of a sub-agent of which no line is there,
-    /// its creation is all that is known.
-    pub(super) fn finish(self, sink: &mut dyn Sink<'a>) -> Vec<Voice<'a>> {
+    /// The events of each agent, preceded by its creation. For a sub-agent without lines, the
+    /// creation is all that is known.
+    pub(super) fn finish(self, sink: &mut dyn Sink<'a>) -> Vec<EventStream<'a>> {
         let shared = self.shared;
-        let mut voices = Vec::new();
-        let told: Vec<_> = self.transcripts.into_iter().flat_map(Transcript::finish).collect();
+        let mut event_streams = Vec::new();
+        let by_agent: Vec<_> = self.transcripts.into_iter().flat_map(Transcript::finish).collect();
         // A sub-agent's file may be read alone.
-        let known: BTreeSet<Cow<'a, str>> = told.iter().map(|(agent, _)| agent.clone()).collect();
+        let known: BTreeSet<_> = by_agent.iter().map(|(agent, _)| agent.clone()).collect();
         let has_main = known.contains(MAIN);
-        for (agent, events) in told {
-            let mut voice = Voice { events, ..Voice::default() };
-            let Some(first) = voice.events.first() else { continue };
+        for (agent, events) in by_agent {
+            let mut event_stream = EventStream { events, ..EventStream::default() };
+            let Some(first) = event_stream.events.first() else { continue };
             let place = first.place;
-            let (line, time) = (first.line, voice.events.iter().find_map(|event| event.at));
+            let (line, time) = (first.line, event_stream.events.iter().find_map(|event| event.at));
             let recorded = shared.launches.get(&agent);
             let guessed = match recorded {
-                None if agent != MAIN => shared.launch_with_prompt(&voice.events),
+                None if agent != MAIN => shared.launch_with_prompt(&event_stream.events),
                 Some(_) | None => None,
             };
             let launch = recorded.or(guessed.as_ref());
-            let event = |id: String, kind| Event {
-                message_id: Some(Cow::Owned(id)),
-                at: time,
-                line,
-                place,
-                kind,
-                extra: None,
-                problems: Vec::new(),
-            };
-            let mut created = created(&agent, launch, &shared, &voice.events);
+            let mut created = created(&agent, launch, &shared, &event_stream.events);
             created.rule = guessed.is_some().then_some(Rule::SamePrompt);
             if launch.is_none() && has_main && agent != MAIN {
                 created.parent_id = Some(Cow::Borrowed(MAIN));
                 created.rule = Some(Rule::SameSession);
             }
-            // Whose it is, its file alone does not tell; that it is somebody's, it does.
+            // Its file alone does not name its parent, but shows that it is a sub-agent.
             created.flavor = (!has_main && agent != MAIN).then_some(Cow::Borrowed("normal"));
-            let created = event(format!("created:{agent}"), EventKind::AgentCreated(created));
-            voice.started_by = launch.map(|launch| launch.call.clone().into_owned());
-            voice.in_background = launch.is_some_and(|launch| launch.in_background);
-            voice.events.insert(0, created);
-            voices.push(voice);
+            let created = Event {
+                message_id: Some(Cow::Owned(format!("created:{agent}"))),
+                at: time,
+                line,
+                place,
+                kind: EventKind::AgentCreated(created),
+                extra: None,
+                problems: Vec::new(),
+            };
+            event_stream.started_by = launch.map(|launch| launch.call.clone().into_owned());
+            event_stream.in_background = launch.is_some_and(|launch| launch.in_background);
+            event_stream.events.insert(0, created);
+            event_streams.push(event_stream);
         }
         for (agent, Left { line, requests }) in &shared.left {
             let mut usage = Usage::default();
             requests.values().for_each(|it| usage += *it);
             let (agent, requests) = (agent.to_string(), requests.len());
-            let told = ProblemKind::ToldSubAgent { agent, requests, tokens: usage.sum() };
-            sink.problem(told.at(line.number, line.place));
+            let unfinished = ProblemKind::ToldSubAgent { agent, requests, tokens: usage.sum() };
+            sink.problem(unfinished.at(line.number, line.place));
         }
         for (agent, report) in &shared.reports {
             let Some(launch) = shared.launches.get(agent).filter(|_| !known.contains(agent)) else {
@@ -224,9 +225,13 @@ impl<'a> Session<'a> {
                 problems: Vec::new(),
             };
             let started_by = Some(launch.call.clone().into_owned());
-            voices.push(Voice { events: vec![created], started_by, ..Voice::default() });
+            event_streams.push(EventStream {
+                events: vec![created],
+                started_by,
+                ..EventStream::default()
+            });
         }
-        voices
+        event_streams
     }
 }
 
@@ -262,7 +267,7 @@ fn created<'a>(
     }
 }
 
-/// What the program started a sub-agent for on its own, without a call: its id says so, as in
+/// The task for which the program itself started a sub-agent, without a call. Its id says so, as in
 /// `acompact-123` and `aprompt_suggestion-123`.
 fn own_task<'a>(agent: &str) -> Option<Cow<'a, str>> {
     let tasks = ["compact", "prompt_suggestion"];
@@ -271,14 +276,17 @@ fn own_task<'a>(agent: &str) -> Option<Cow<'a, str>> {
 }
 
 impl<'a> Shared<'a> {
-    /// The call whose prompt is what the agent was told first. The oldest versions say no more.
+    /// The call whose prompt is the agent's first message: the only evidence in the oldest
+    /// versions.
     fn launch_with_prompt(&self, events: &[Event<'a>]) -> Option<Launch<'a>> {
-        let told = events.iter().find_map(|event| {
+        let prompt = events.iter().find_map(|event| {
             let EventKind::Message(message) = &event.kind else { return None };
             message.content
         })?;
-        let (call, delegation) =
-            self.delegations.iter().find(|(_, delegation)| delegation.prompt == Some(told.json))?;
+        let (call, delegation) = self
+            .delegations
+            .iter()
+            .find(|(_, delegation)| delegation.prompt == Some(prompt.json))?;
         let by = Some(delegation.agent.clone());
         Some(Launch { call: Cow::Borrowed(call), by, in_background: false })
     }
@@ -321,7 +329,7 @@ fn is_sidecar(stream: &Stream<'_>) -> bool {
     stream.name.ends_with(".meta.json")
 }
 
-/// `subagents/agent-aaa.jsonl` is the file of agent `aaa`.
+/// The agent's id from a file's name: `aaa` for `subagents/agent-aaa.jsonl`.
 fn agent_of_file(name: &str) -> &str {
     let file = name.rsplit('/').next().unwrap_or(name);
     let id = file.strip_prefix("agent-").unwrap_or(file);

@@ -110,19 +110,19 @@ fn a_file_beside_may_name_more_than_one_session() {
 }
 
 #[test]
-fn lines_of_the_main_agent_tell_of_sub_agents() {
-    // What was told while an answer still came is named, and not counted.
+fn lines_of_the_main_agent_report_sub_agents() {
+    // Tokens that were reported while an answer was still coming are named, and not counted.
     assert_eq!(check("agent-progress"), [10 + 30, 20 + 40, 0, 0, 0]);
 }
 
 #[test]
-fn a_sub_agent_that_is_told_twice_is_counted_once() {
+fn a_sub_agent_that_is_reported_twice_is_counted_once() {
     assert_eq!(check("agent-progress-and-file"), [10 + 100 + 30, 20 + 10 + 40, 0, 0, 0]);
 }
 
-/// Whoever wants only tokens gets the same requests.
+/// If only tokens are wanted, the requests are the same.
 #[test]
-fn sub_agents_that_are_told_of_are_counted_alike_without_their_words() {
+fn reported_sub_agents_are_counted_alike_without_their_words() {
     for case in ["agent-progress", "agent-progress-and-file", "subagents-folder"] {
         let fixture = fixture::Fixture::load(&fixture::root().join("claude-code").join(case));
         let streams = fixture.streams();

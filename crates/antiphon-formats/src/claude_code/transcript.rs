@@ -1,4 +1,4 @@
-//! One file: lines to events, the blocks of one message brought together.
+//! Converts one file to events, and joins the blocks of one message.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -19,23 +19,23 @@ use crate::{Duplicate, Sink, Stream};
 
 type Agent<'a> = Cow<'a, str>;
 
-/// A file while it is read.
+/// The state of reading a file.
 #[derive(Debug)]
 pub(super) struct Transcript<'a> {
     name: &'a str,
-    /// Whose file it is.
+    /// The agent whose file it is.
     agent: Agent<'a>,
     number: u32,
     events: Vec<(Agent<'a>, Event<'a>)>,
-    /// By agent and `message.id`: the event that its lines make up.
+    /// For each agent and `message.id`: the event that the message's lines make up.
     messages: BTreeMap<(Agent<'a>, &'a str), usize>,
-    /// By a line's id: the event that stands for it in the conversation, and its agent.
+    /// For each line's id: the event that represents it in the conversation, and its agent.
     chain: BTreeMap<&'a str, (Option<usize>, Agent<'a>)>,
-    /// By agent: its latest message.
+    /// For each agent: its latest message.
     latest: BTreeMap<Agent<'a>, usize>,
     /// The record that made the last event, and how many it made.
     made: (Agent<'a>, usize),
-    /// What it has, once somebody asks.
+    /// An index of the content, built when it is first needed.
     heard: Option<Heard<'a>>,
 }
 
@@ -54,7 +54,7 @@ impl<'a> Transcript<'a> {
         }
     }
 
-    /// Whose file it is.
+    /// The agent whose file it is.
     pub(super) fn agent(&self) -> &Agent<'a> {
         &self.agent
     }
@@ -63,7 +63,7 @@ impl<'a> Transcript<'a> {
         self.events.iter().map(|(_, event)| event)
     }
 
-    /// What was read when this was first asked for.
+    /// An index of the events so far, built when it is first asked for.
     pub(super) fn heard(&mut self) -> &Heard<'a> {
         let events = self.events.iter().map(|(_, event)| event);
         self.heard.get_or_insert_with(|| Heard::of(events))
@@ -75,8 +75,8 @@ impl<'a> Transcript<'a> {
         shared: &mut Shared<'a>,
         sink: &mut dyn Sink<'a>,
     ) {
-        // Only an assistant's line has tokens. Within a string the quotes would be escaped. Whose
-        // they are the first lines tell.
+        // Only an assistant's line has tokens, and within a string the quotes would be escaped. The
+        // first lines say which session this is.
         let reads_all = Cell::new(!sink.wants_only_usage() || shared.facts.session_id.is_none());
         let needle = memmem::Finder::new(b"\"assistant\"");
         let is_wanted = |line: &str| reads_all.get() || needle.find(line.as_bytes()).is_some();
@@ -89,20 +89,14 @@ impl<'a> Transcript<'a> {
         }
     }
 
-    /// The events, by agent: the oldest versions wrote sub-agents into the main file.
+    /// The events by agent: the oldest versions wrote sub-agents into the main file.
     pub(super) fn finish(self) -> Vec<(Agent<'a>, Vec<Event<'a>>)> {
-        let mut by_agent: Vec<(Agent<'a>, Vec<Event<'a>>)> = Vec::new();
-        let mut known: BTreeMap<Agent<'a>, usize> = BTreeMap::new();
-        for (agent, event) in self.events {
-            match known.get(&agent).and_then(|&at| by_agent.get_mut(at)) {
-                Some((_, events)) => events.push(event),
-                None => {
-                    known.insert(agent.clone(), by_agent.len());
-                    by_agent.push((agent, vec![event]));
-                }
-            }
-        }
-        by_agent
+        by_agent(self.into_events())
+    }
+
+    /// What else is known of the file is not needed any more, and may be as much.
+    fn into_events(self) -> Vec<(Agent<'a>, Event<'a>)> {
+        self.events
     }
 
     fn line(&mut self, record: &Record<'a>, shared: &mut Shared<'a>, sink: &mut dyn Sink<'a>) {
@@ -123,12 +117,12 @@ impl<'a> Transcript<'a> {
         shared.facts.learn(object);
         let before = self.events.len();
         match ProgressLine::of(record) {
-            Some(told) => self.told(&told, shared, sink),
+            Some(progress) => self.progress(&progress, shared, sink),
             None => self.says(record, &agent, shared, sink),
         }
         if let Some(uuid) = uuid {
-            // What a later line points at: this line's message, or the one before a line that is
-            // no part of the conversation.
+            // The target of later references to this line: its message, or the one before it if the
+            // line is not part of the conversation.
             let is_message = self.is_message_of(before, &agent);
             let parent = object.id("parentUuid").and_then(|parent| self.chain.get(parent)?.0);
             let merged = || self.merged_into(object, &agent);
@@ -186,13 +180,13 @@ impl<'a> Transcript<'a> {
         self.message_at(at)
     }
 
-    /// The event that an assistant line was added to.
+    /// The event that an assistant's line was added to.
     fn merged_into(&self, object: &Object<'a>, agent: &Agent<'a>) -> Option<usize> {
         let id = object.object("message")?.id("id")?;
         self.messages.get(&(agent.clone(), id)).copied()
     }
 
-    /// Whose line it is: it says so, or it continues a side chain, or it is the file's.
+    /// The agent of a line: the one it names, that of the side chain it continues, or the file's.
     fn agent_of(&self, object: &Object<'a>) -> Agent<'a> {
         if let Some(agent) = object.text("agentId").filter(|_| self.agent == MAIN) {
             return agent;
@@ -208,7 +202,7 @@ impl<'a> Transcript<'a> {
         }
     }
 
-    /// Adds a line to its message. Gives the message back if the line had nothing to add.
+    /// Adds a line to its message. Returns the message's index if the line had nothing to add.
     fn assistant(
         &mut self,
         record: &Record<'a>,
@@ -241,7 +235,7 @@ impl<'a> Transcript<'a> {
         let is_synthetic = api.id("model") == Some("<synthetic>");
         let tokens = api.object("usage").filter(|_| !is_synthetic).map(|tokens| usage(&tokens));
         let message = self.message_at(at)?;
-        // Every line repeats the usage; where they differ the last is the final one.
+        // Every line repeats the usage; if they differ, the last one is final.
         message.usage = tokens.or(message.usage);
         if only_usage {
             return None;
@@ -251,7 +245,7 @@ impl<'a> Transcript<'a> {
             self.made_later(at, &rest, time(&record.object));
         }
         for block in &rest.calls {
-            note_errand(block, agent, shared);
+            note_delegation(block, agent, shared);
         }
         for block in &rest.results {
             self.tool_result(record, agent, block, None, shared);
@@ -264,8 +258,8 @@ impl<'a> Transcript<'a> {
         known.filter(|_| rest.is_mute)
     }
 
-    /// A call is made on its own line, which may come long after the message's first: what an agent
-    /// thinks stands on a line before.
+    /// Sets when a call was made. Its line may come long after the message's first line, which has
+    /// the reasoning.
     fn made_later(&mut self, at: usize, rest: &block::Rest<'a>, time: Option<Timestamp>) {
         let Some((_, event)) = self.events.get_mut(at) else { return };
         let began = event.at;
@@ -280,7 +274,7 @@ impl<'a> Transcript<'a> {
         let api = record.object.object("message").unwrap_or_default();
         let text = api.raw("content").filter(|raw| raw.starts_with('"'));
         let mut said: Vec<Body<'a>> = text.into_iter().map(|raw| record.body(raw)).collect();
-        let mut twin = record.object.raw("toolUseResult");
+        let mut structured = record.object.raw("toolUseResult");
         let blocks = api.elements("content");
         let has_blocks = !blocks.is_empty();
         for (raw, fields) in blocks {
@@ -290,8 +284,9 @@ impl<'a> Transcript<'a> {
             };
             match fields.id("type").unwrap_or_default() {
                 "tool_result" => {
-                    let twin = twin.take().map(|raw| (raw, record.object.object("toolUseResult")));
-                    self.tool_result(record, agent, &fields, twin, shared);
+                    let structured =
+                        structured.take().map(|raw| (raw, record.object.object("toolUseResult")));
+                    self.tool_result(record, agent, &fields, structured, shared);
                 }
                 "text" => said.extend(fields.raw("text").map(|text| record.body(text))),
                 _ => said.push(record.body(raw)),
@@ -318,7 +313,7 @@ impl<'a> Transcript<'a> {
         record: &Record<'a>,
         agent: &Agent<'a>,
         block: &Object<'a>,
-        twin: Option<(&'a str, Option<Object<'a>>)>,
+        structured: Option<(&'a str, Option<Object<'a>>)>,
         shared: &mut Shared<'a>,
     ) {
         let call = block.text("tool_use_id").or_else(|| record.object.text("sourceToolUseID"));
@@ -326,18 +321,19 @@ impl<'a> Transcript<'a> {
         let mut message = blank(agent, Role::Tool);
         message.content = block.raw("content").map(|content| record.body(content));
         message.is_error = block.flag("is_error").then_some(true);
-        message.result = twin.as_ref().map(|(raw, _)| record.body(raw));
-        if let Some(twin) = twin.and_then(|(_, twin)| twin) {
-            let took = twin.number("totalDurationMs").or_else(|| twin.number("durationMs"));
+        message.result = structured.as_ref().map(|(raw, _)| record.body(raw));
+        if let Some(structured) = structured.and_then(|(_, structured)| structured) {
+            let took =
+                structured.number("totalDurationMs").or_else(|| structured.number("durationMs"));
             message.duration_ms = took;
-            if let Some((made, call)) = twin.text("agentId").zip(call.clone()) {
-                let in_background = twin.id("status") == Some("async_launched");
+            if let Some((made, call)) = structured.text("agentId").zip(call.clone()) {
+                let in_background = structured.id("status") == Some("async_launched");
                 let by = Some(agent.clone());
                 let launch = Launch { call, by, in_background };
                 let known = shared.launches.entry(made.clone()).or_insert(launch);
                 known.in_background |= in_background;
                 let (line, at) = (record.line, time(&record.object));
-                let report = Report { line, at, tokens: twin.number("totalTokens") };
+                let report = Report { line, at, tokens: structured.number("totalTokens") };
                 shared.reports.entry(made).or_insert(report);
             }
         }
@@ -345,7 +341,7 @@ impl<'a> Transcript<'a> {
         self.push(record, agent, EventKind::Message(message));
     }
 
-    /// The call of a result that names none: the only one of the line that it follows.
+    /// The call of a result that names none: the only call on the line that it follows.
     fn only_call_before(&self, object: &Object<'a>) -> Option<Cow<'a, str>> {
         let (stands, _) = self.chain.get(object.id("parentUuid")?)?;
         let (_, event) = self.events.get((*stands)?)?;
@@ -361,30 +357,26 @@ impl<'a> Transcript<'a> {
         if subtype != "compact_boundary" {
             return self.unknown(record, agent, subtype);
         }
-        // The summary is the next line of the conversation; what stays is named in newer versions.
+        // The next line of the conversation is the summary; newer versions name what stays.
         let kept = record
             .object
             .object("compactMetadata")
             .and_then(|meta| meta.object("preservedMessages")?.raw("uuids"));
         let edit = ContextEdited {
-            agent: agent.clone(),
-            action: ContextAction::Compact,
             kept: kept.map(|kept| record.body(kept)),
-            dropped: None,
-            kept_first: None,
-            summary_ref: None,
+            ..ContextEdited::new(agent.clone(), ContextAction::Compact)
         };
         self.push(record, agent, EventKind::ContextEdited(edit));
     }
 
-    /// A prompt that was typed while the agent worked arrives as an attachment.
+    /// A prompt that was typed while the agent worked, which arrives as an attachment.
     fn attachment(&mut self, record: &Record<'a>, agent: &Agent<'a>) {
         let attachment = record.object.object("attachment").unwrap_or_default();
         let kind = attachment.id("type").unwrap_or("attachment");
         let Some(prompt) = attachment.raw("prompt").filter(|_| kind == "queued_command") else {
             return self.unknown(record, agent, kind);
         };
-        // What the harness has to say waits in the same queue.
+        // Messages of the harness wait in the same queue.
         let content = record.body(prompt);
         let is_prompt = attachment.id("commandMode").is_none_or(|mode| mode == "prompt");
         let source = if is_prompt { source(record, agent, Some(&content)) } else { "system" };
@@ -400,7 +392,7 @@ impl<'a> Transcript<'a> {
         self.push(record, agent, EventKind::Unknown(unknown));
     }
 
-    /// The message that a prompt follows, where that is not the latest: the rest was abandoned.
+    /// The message that a prompt follows, if that is not the latest: then the rest was abandoned.
     fn left_behind(&self, object: &Object<'a>, agent: &Agent<'a>) -> Option<Cow<'a, str>> {
         let latest = *self.latest.get(agent)?;
         let (parent, _) = self.chain.get(object.id("parentUuid")?)?;
@@ -415,7 +407,7 @@ impl<'a> Transcript<'a> {
         }
     }
 
-    /// Adds an event that a line makes: its id is the line's, then `#2`, `#3`.
+    /// Adds an event of a line: its id is the line's, then `#2`, `#3`.
     fn push(&mut self, record: &Record<'a>, agent: &Agent<'a>, kind: EventKind<'a>) {
         let line = record.line.number;
         let own = match record.object.id("uuid") {
@@ -445,8 +437,8 @@ fn is_message(event: &Event<'_>) -> bool {
     matches!(event.kind, EventKind::Message(_))
 }
 
-/// Keeps what a call asks for, if it may make a sub-agent.
-fn note_errand<'a>(call: &Object<'a>, agent: &Agent<'a>, shared: &mut Shared<'a>) {
+/// Remembers what a call asks for, if it may create a sub-agent.
+fn note_delegation<'a>(call: &Object<'a>, agent: &Agent<'a>, shared: &mut Shared<'a>) {
     let input = call.object("input").unwrap_or_default();
     if let Some(id) = call.id("id")
         && input.raw("prompt").is_some()
@@ -461,7 +453,7 @@ fn note_errand<'a>(call: &Object<'a>, agent: &Agent<'a>, shared: &mut Shared<'a>
     }
 }
 
-/// Who speaks to the agent: a person, or the harness in a person's place.
+/// Who speaks to the agent: a person, or the harness on a person's behalf.
 fn source(record: &Record<'_>, agent: &str, said: Option<&Body<'_>>) -> &'static str {
     let object = &record.object;
     if let Some(kind) = object.object("origin").and_then(|origin| origin.id("kind")) {
@@ -473,7 +465,7 @@ fn source(record: &Record<'_>, agent: &str, said: Option<&Body<'_>>) -> &'static
     if is_meta || is_harness || agent != MAIN { "system" } else { "external" }
 }
 
-/// How texts begin that the harness wrote into the person's turn.
+/// Prefixes of texts that the harness writes as if they were the person's.
 const HARNESS: [&str; 10] = [
     "<command-name>",
     "<command-message>",
@@ -491,9 +483,31 @@ fn blank<'a>(agent: &Agent<'a>, role: Role) -> Message<'a> {
     Message::new(agent.clone(), role)
 }
 
-/// The id that the service gave a message. Some services give requests none, and a fork of a
-/// session repeats its messages.
+/// The id that the API gave to a message. Some APIs give requests none, and a fork of a session
+/// repeats its messages.
 fn service_id<'a>(api: &Object<'a>) -> Option<&'a str> {
     const LEN_MIN: usize = 20;
     api.id("id").filter(|id| id.starts_with("msg_") && id.len() >= LEN_MIN)
+}
+
+/// Events by their agents, who come in the order of their first events. Events are large and may be
+/// many: they are taken from the end, so that the room which they leave can be given back.
+fn by_agent<'a>(mut events: Vec<(Agent<'a>, Event<'a>)>) -> Vec<(Agent<'a>, Vec<Event<'a>>)> {
+    const STEP: usize = 4096;
+    let mut by_agent: BTreeMap<Agent<'a>, (usize, Vec<Event<'a>>)> = BTreeMap::new();
+    while let Some((agent, event)) = events.pop() {
+        let (first, own) = by_agent.entry(agent).or_default();
+        *first = events.len();
+        own.push(event);
+        if events.len().is_multiple_of(STEP) {
+            events.shrink_to_fit();
+        }
+    }
+    let mut by_agent: Vec<_> = by_agent.into_iter().collect();
+    by_agent.sort_by_key(|(_, (first, _))| *first);
+    let in_order = by_agent.into_iter().map(|(agent, (_, mut events))| {
+        events.reverse();
+        (agent, events)
+    });
+    in_order.collect()
 }

@@ -1,10 +1,10 @@
-//! Tokens as the API reports them.
+//! Token counts as the API reports them.
 
 use antiphon_model::Usage;
 
 use crate::line::Object;
 
-/// Reads a `usage` object. `input_tokens` is without cache already.
+/// Reads a `usage` object, whose `input_tokens` excludes the cache.
 pub(crate) fn usage(usage: &Object<'_>) -> Usage {
     let number = |name| usage.number(name).unwrap_or_default();
     let hour =

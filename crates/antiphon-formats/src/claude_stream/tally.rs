@@ -1,19 +1,19 @@
-//! Tokens of a stream, each counted once.
+//! Counts each token of a stream once.
 //!
-//! A message's lines tell its input for good, but its output only so far. A `result` tells, per
-//! model, all that the session used up to there (`modelUsage`), sub-agents and unseen requests
-//! included: the last one is the truth. So every message keeps what its last line told, and what is
-//! missing to the result's number is added to the main agent's last message of that model. Where
-//! the messages tell more than the result (which should not be), the result counts alone. A model
-//! of which no message is there gets an empty one, at the result.
+//! The input on a message's lines is final, but the output is only what was generated so far. A
+//! `result` reports, per model, all that the session has used (`modelUsage`), including sub-agents
+//! and requests that are not in the stream; the last one is right. So every message keeps the
+//! counts of its last line, and the difference to the result is added to the main agent's last
+//! message of that model. If the messages add up to more than the result (which should not happen),
+//! only the result counts. A model without a message gets an empty one, at the result.
 //!
-//! Numbers that went down were reset (`/clear`): what was there before is added. A result without
-//! numbers (a crash) tells nothing. Versions that had no `modelUsage` told each turn's tokens of
-//! the main agent (`usage`): those stand in place of what the turn's messages told.
+//! Totals that decrease were reset (`/clear`), and the totals before that are added. A result
+//! without totals (after a crash) has no effect. Versions without `modelUsage` reported the main
+//! agent's tokens of each turn (`usage`); these replace the counts of the turn's messages.
 //!
-//! What it cost is declared in the same way, per model (`costUSD`) and in all (`total_cost_usd`),
-//! and goes to the same messages: the last of a model has all that is declared for it, and the
-//! others say that they cost nothing beyond.
+//! Costs are declared in the same way, per model (`costUSD`) and in total (`total_cost_usd`), and
+//! go to the same messages: the last message of a model has the model's total cost, and the others
+//! declare a cost of zero.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,17 +26,17 @@ use crate::script::{Script, blank};
 
 #[derive(Debug, Default)]
 pub(super) struct Tally<'a> {
-    /// The events of messages that spent, and whether they are the main agent's.
+    /// The events of messages with usage, and whether they are the main agent's.
     spoken: Vec<(usize, bool)>,
-    /// Where the turn begins in `spoken`.
+    /// The index in `spoken` at which the turn begins.
     turn: usize,
     turns: Vec<(Vec<usize>, Usage)>,
     models: BTreeMap<Cow<'a, str>, Model>,
-    /// What the session cost in all, in dollars.
+    /// The total cost of the session, in dollars.
     total: Dollars,
 }
 
-/// What was declared: before it was reset, and since.
+/// A declared cost: the sum before resets, and the current value.
 #[derive(Debug, Default, Clone, Copy)]
 struct Dollars {
     before: f64,
@@ -49,7 +49,7 @@ impl Dollars {
     }
 }
 
-/// What a model used: before it was reset, and since.
+/// The usage of a model: the sum before resets, and the current value.
 #[derive(Debug, Default, Clone, Copy)]
 struct Model {
     before: Usage,
@@ -58,7 +58,7 @@ struct Model {
 }
 
 impl<'a> Tally<'a> {
-    /// A message began.
+    /// Notes the beginning of a message.
     pub(super) fn spoke(&mut self, event: usize, is_main: bool) {
         self.spoken.push((event, is_main));
     }
@@ -72,7 +72,7 @@ impl<'a> Tally<'a> {
         if !spent.is_zero() {
             self.turns.push((main, spent));
         }
-        // A model's variants are told apart there, and on the messages they are not.
+        // A result distinguishes variants of a model, and messages do not.
         let mut now: BTreeMap<Cow<'a, str>, (Usage, f64)> = BTreeMap::new();
         for (name, counts) in result.object("modelUsage").unwrap_or_default().members() {
             let Some(counts) = Object::parse(counts) else { continue };
@@ -101,7 +101,7 @@ impl<'a> Tally<'a> {
         }
     }
 
-    /// Puts the final numbers on the messages.
+    /// Sets the final counts of the messages.
     pub(super) fn settle(mut self, script: &mut Script<'a>, end: Option<&Record<'a>>) {
         if self.models.values().all(|model| model.since.is_zero()) {
             for (turn, spent) in std::mem::take(&mut self.turns) {
@@ -130,7 +130,7 @@ impl<'a> Tally<'a> {
         self.settle_total(script, end);
     }
 
-    /// Declares what the session cost beyond what its models did.
+    /// Declares what the session cost beyond the costs of its models.
     fn settle_total(self, script: &mut Script<'a>, end: Option<&Record<'a>>) {
         let events = || self.spoken.iter().map(|(event, _)| *event);
         let mut declared = 0.0;
@@ -139,11 +139,11 @@ impl<'a> Tally<'a> {
             declared += message.and_then(|message| message.cost_usd).unwrap_or_default();
         }
         let rest = self.total.sum() - declared;
-        // What is less than that comes of adding.
+        // A smaller difference is a rounding error.
         if rest < 1e-9 {
             return;
         }
-        // The session's cost is the main agent's to declare.
+        // The cost of the session goes to the main agent.
         let last = self.spoken.iter().max_by_key(|(event, is_main)| (*is_main, *event));
         let last = last.map(|(event, _)| *event).or_else(|| {
             let message = blank(super::MAIN, Role::Assistant);
@@ -155,7 +155,7 @@ impl<'a> Tally<'a> {
     }
 }
 
-/// Adds a declared cost to one of some messages, and says of the others that they have none beyond.
+/// Adds a declared cost to one of some messages, and declares zero for the others.
 fn declare(script: &mut Script<'_>, events: impl Iterator<Item = usize>, last: usize, cost: f64) {
     if cost <= 0.0 {
         return;
@@ -172,19 +172,19 @@ fn declare(script: &mut Script<'_>, events: impl Iterator<Item = usize>, last: u
     }
 }
 
-/// Brings the messages of a model to what it used in all, and gives the one that has the rest.
+/// Adjusts the messages of a model to its total usage, and returns the one that has the difference.
 fn settle_model<'a>(
     script: &mut Script<'a>,
     (name, all): (Cow<'a, str>, Usage),
     messages: &[(bool, usize)],
     end: Option<&Record<'a>>,
 ) -> Option<usize> {
-    let mut told = Usage::default();
+    let mut sum = Usage::default();
     for &(_, event) in messages {
         let usage = script.message_at(event).and_then(|message| message.usage);
-        told += usage.unwrap_or_default();
+        sum += usage.unwrap_or_default();
     }
-    let missing = minus(all, told).unwrap_or_else(|| {
+    let missing = minus(all, sum).unwrap_or_else(|| {
         for &(_, event) in messages {
             if let Some(message) = script.message_at(event) {
                 message.usage = None;
@@ -232,15 +232,15 @@ fn read(counts: &Object<'_>) -> Usage {
     }
 }
 
-/// What is missing, unless one of the numbers is too large. Only the messages tell which part of
-/// what was cached is kept for an hour, and results did not always tell of reasoning.
-fn minus(all: Usage, told: Usage) -> Option<Usage> {
+/// The difference between the total and the sum, unless one of the counts would be negative. Only
+/// messages say how much was cached for an hour, and results did not always include reasoning.
+fn minus(all: Usage, sum: Usage) -> Option<Usage> {
     Some(Usage {
-        input: all.input.checked_sub(told.input)?,
-        output: all.output.checked_sub(told.output)?,
-        reasoning: all.reasoning.saturating_sub(told.reasoning),
-        cache_read: all.cache_read.checked_sub(told.cache_read)?,
-        cache_write: all.cache_write.checked_sub(told.cache_write)?,
+        input: all.input.checked_sub(sum.input)?,
+        output: all.output.checked_sub(sum.output)?,
+        reasoning: all.reasoning.saturating_sub(sum.reasoning),
+        cache_read: all.cache_read.checked_sub(sum.cache_read)?,
+        cache_write: all.cache_write.checked_sub(sum.cache_write)?,
         cache_write_1h: 0,
     })
 }

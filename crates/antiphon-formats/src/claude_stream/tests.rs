@@ -35,7 +35,7 @@ fn a_run_without_a_result() {
 }
 
 #[test]
-fn a_result_may_tell_its_turn_only() {
+fn a_result_may_report_its_turn_only() {
     assert_eq!(check("old-usage"), [70, 19, 0, 0, 0]);
 }
 
@@ -54,7 +54,7 @@ fn a_message_may_replace_another() {
     assert_eq!(check("superseded"), [20, 8, 0, 0, 0]);
 }
 
-/// What messages declare to have cost, in the order of the log.
+/// The costs that messages declare, in the order of the log.
 fn declared(lines: &[&str]) -> Vec<Option<f64>> {
     let text = lines.join("\n");
     let streams = [crate::Stream { name: "s.jsonl", text: &text }];
@@ -89,7 +89,7 @@ fn what_a_result_declares_is_on_the_last_message_of_the_model_and_counts_once() 
     assert_eq!(costs, [Some(0.2), Some(0.0)], "the whole is the main agent's");
     let nothing_said = declared(&[&in_all]);
     assert_eq!(nothing_said, [Some(0.2)]);
-    // Totals go on from one result to the next, until they are set anew.
+    // Totals continue from one result to the next, until they are reset.
     let less = in_all.replace("0.2", "0.1").replace(r#""r""#, r#""r2""#);
     let sum: f64 = declared(&[&one, &in_all, &two, &less]).into_iter().flatten().sum();
     assert!((sum - 0.3).abs() < 1e-9, "{sum}");

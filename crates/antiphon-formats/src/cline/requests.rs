@@ -1,14 +1,14 @@
-//! What each request spent, and which answer it got.
+//! What each request used, and which answer it got.
 //!
-//! A request says how long the conversation was before it, in Cline; in the others the answer is
-//! the first thing said after it, by the clock. Where neither is known they are taken in order.
+//! In Cline, a request says how long the conversation was before it; in the other programs, its
+//! answer is the first message after it by time. If neither is known, they are matched in order.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use antiphon_model::{Message, Role, Timestamp, Usage};
 
-use super::tell::MAIN;
+use super::conversation::MAIN;
 use crate::line::{Object, Record};
 use crate::script::blank;
 
@@ -26,7 +26,7 @@ impl Request {
         !self.usage.is_zero() || self.cost.is_some()
     }
 
-    /// A message of which only this is known.
+    /// A message without content, for a request without an answer.
     pub(super) fn message<'a>(&self) -> Message<'a> {
         let mut message = blank(MAIN, Role::Assistant);
         message.usage = Some(self.usage);
@@ -38,15 +38,15 @@ impl Request {
 
 #[derive(Debug, Default)]
 pub(super) struct Requests {
-    /// By its place on the screen.
+    /// For each index on the screen: the request.
     shown: BTreeMap<usize, Request>,
-    /// By an answer's place in the conversation: its request's on the screen.
+    /// For each answer's index in the conversation: its request's index on the screen.
     answers: BTreeMap<usize, usize>,
-    /// The same the other way round.
+    /// For each request's index on the screen: its answer's index in the conversation.
     answered: BTreeMap<usize, usize>,
 }
 
-/// What is shown of a request; and tokens that others than the answers spent.
+/// Messages of the screen with the tokens of requests, and of work beside the answers.
 const SPENT: [&str; 4] =
     ["api_req_started", "api_req_finished", "deleted_api_reqs", "subagent_usage"];
 
@@ -79,7 +79,7 @@ impl Requests {
                 }
                 None => in_order.next().map(|(at, _)| *at),
             };
-            // Of several tries the last one was answered.
+            // Of several attempts the last one was answered.
             let answer = answer.filter(|at| said.get(*at).is_some_and(is_answer));
             if let Some(failed) = answer.and_then(|at| requests.answers.insert(at, place)) {
                 requests.answered.remove(&failed);
@@ -94,36 +94,36 @@ impl Requests {
         self.shown.get(self.answers.get(&answer)?)
     }
 
-    /// What the screen shows there, if it is a request, and its answer.
+    /// The request at an index of the screen, if it is one, and its answer.
     pub(super) fn shown(&self, place: usize) -> Option<(&Request, Option<usize>)> {
         Some((self.shown.get(&place)?, self.answered.get(&place).copied()))
     }
 }
 
-/// The numbers are in a text that holds JSON.
+/// Reads a request. Its numbers are in a string that contains JSON.
 fn request(shown: &Object<'_>) -> Option<Request> {
     let text = shown.text("text")?;
-    let told = Object::parse(&text)?;
+    let counts = Object::parse(&text)?;
     let model = shown.object("modelInfo").unwrap_or_default();
-    let named = told.text("modelId").map(std::borrow::Cow::into_owned);
+    let named = counts.text("modelId").map(std::borrow::Cow::into_owned);
     Some(Request {
         at: shown.time("ts"),
-        usage: usage(&told, model.id("providerId").unwrap_or_default()),
-        cost: told.cost("cost"),
+        usage: usage(&counts, model.id("providerId").unwrap_or_default()),
+        cost: counts.cost("cost"),
         model: named.or_else(|| model.text("modelId").map(std::borrow::Cow::into_owned)),
     })
 }
 
-/// Services whose input, as Cline tells it, includes what came from a cache.
+/// Providers whose input, as Cline reports it, includes cached input.
 const INCLUSIVE: [&str; 9] =
     ["openai", "litellm", "doubao", "fireworks", "hicap", "lmstudio", "qwen", "xai", "zai"];
 
-/// Roo Code and Kilo Code, which name the protocol, tell all of the input since November 2025; a
-/// sum that is less than its parts is none.
-fn usage(told: &Object<'_>, provider: &str) -> Usage {
-    let count = |name| told.number(name).unwrap_or_default();
+/// Converts token counts. Roo Code and Kilo Code, which name the protocol, have reported all input
+/// since November 2025; a sum that is less than its parts is not taken as a sum.
+fn usage(counts: &Object<'_>, provider: &str) -> Usage {
+    let count = |name| counts.number(name).unwrap_or_default();
     let (read, write) = (count("cacheReads"), count("cacheWrites"));
-    let is_sum = told.has("apiProtocol") || INCLUSIVE.contains(&provider);
+    let is_sum = counts.has("apiProtocol") || INCLUSIVE.contains(&provider);
     let input = count("tokensIn");
     let apart = input.checked_sub(read.saturating_add(write)).filter(|_| is_sum);
     Usage {

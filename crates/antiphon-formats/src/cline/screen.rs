@@ -1,15 +1,15 @@
-//! A task of which only what the screen showed is there.
+//! A task of which only the screen's messages are available.
 
 use std::borrow::Cow;
 
 use antiphon_model::{Event, EventKind, Message, Role, is_blank};
 
+use super::conversation::{Conversation, MAIN};
 use super::requests::Requests;
-use super::tell::{MAIN, Tell};
 use crate::line::Record;
 use crate::script::{Script, blank};
 
-/// Whether a list that was cut within its first element is of things that the screen shows.
+/// Whether a list that was cut within its first element is a list of the screen's messages.
 pub(super) fn is_cut(raw: &str) -> bool {
     raw.starts_with("{\"ts\":")
         && ["say", "ask"]
@@ -17,9 +17,9 @@ pub(super) fn is_cut(raw: &str) -> bool {
             .any(|kind| raw.contains(&format!("\"type\":\"{kind}\",\"{kind}\":")))
 }
 
-impl<'a> Tell<'a> {
-    /// Tells the task by its screen: who said what, and what each request spent. Everything else
-    /// that was shown is kept.
+impl<'a> Conversation<'a> {
+    /// Reads the screen's messages as the conversation, with the usage of each request. Everything
+    /// else that was shown is kept.
     pub(super) fn screen_alone(
         &mut self,
         shown: &[Record<'a>],
@@ -49,7 +49,7 @@ impl<'a> Tell<'a> {
     }
 }
 
-/// What somebody said. The first text is the task, in older versions.
+/// A message that a person or the agent wrote. In older versions the first text is the task.
 fn words<'a>(record: &Record<'a>, kind: &str, is_first: bool) -> Option<Message<'a>> {
     let text = record.object.raw("text").filter(|raw| !is_blank(raw));
     let body = text.map(|raw| record.body(raw))?;

@@ -1,12 +1,12 @@
-//! What is told by marks in the text: who speaks, calls and what they gave back.
+//! Marks within texts, which say who speaks, which tool is called and what it returned.
 
 use antiphon_model::json;
 
-/// What stands in the first message of every task.
+/// Texts of which every task's first message contains one.
 pub(super) const MARKS: [&str; 5] =
     ["<task>", "<user_message>", "<environment_details>", "<feedback>", "[TASK RESUMPTION]"];
 
-/// What a person's words stand in.
+/// The tags around a person's words.
 const HUMAN: [&str; 5] = ["task", "user_message", "feedback", "answer", "user_feedback"];
 
 const TOOLS: [&str; 34] = [
@@ -46,7 +46,7 @@ const TOOLS: [&str; 34] = [
     "write_to_file",
 ];
 
-/// The tool that a text calls: the first whose tag stands in it.
+/// The tool that a text calls: the first one whose tag it contains.
 pub(super) fn called(text: &str) -> Option<&'static str> {
     text.match_indices('<').find_map(|(at, _)| {
         let tag = text.get(at + 1..)?;
@@ -56,8 +56,8 @@ pub(super) fn called(text: &str) -> Option<&'static str> {
     })
 }
 
-/// The tool whose result a text begins as: `[read_file for 'x'] Result:`. What a tool was asked for
-/// may go over several lines, where the tool is a known one.
+/// The tool whose result a text begins with: `[read_file for 'x'] Result:`. If the tool is known,
+/// its arguments may go over several lines.
 pub(super) fn result_of(text: &str) -> Option<&str> {
     let rest = text.strip_prefix('[')?;
     let tool = rest.split([' ', ']']).next()?;
@@ -68,13 +68,13 @@ pub(super) fn result_of(text: &str) -> Option<&str> {
     head.contains("] Result:").then_some(tool)
 }
 
-/// Whether a person said it, and not the program in its place.
+/// Whether a person said it, and not the program on the person's behalf.
 pub(super) fn is_human(text: &str) -> bool {
     let tag = text.trim_start().strip_prefix('<').and_then(|rest| rest.split_once('>'));
     tag.is_some_and(|(tag, _)| HUMAN.contains(&tag))
 }
 
-/// What a person said, without what the program put around it.
+/// What a person said, without what the program wrapped around it.
 pub(super) fn words(text: &str) -> &str {
     let inner = |tag: &&str| {
         let (_, rest) = text.split_once(&format!("<{tag}>"))?;
@@ -83,7 +83,7 @@ pub(super) fn words(text: &str) -> &str {
     HUMAN.iter().find_map(inner).unwrap_or(text).trim()
 }
 
-/// The text of a raw block of text.
+/// The text of a raw text block.
 pub(super) fn of(raw: &str) -> String {
     json::text(raw).unwrap_or_default().into_owned()
 }

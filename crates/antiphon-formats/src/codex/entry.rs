@@ -1,4 +1,4 @@
-//! A line, with its wrapping taken off.
+//! A line of a rollout, without its envelope.
 
 use antiphon_model::{Body, Problem};
 
@@ -12,7 +12,7 @@ pub(super) struct Entry<'a> {
     /// `session_meta`, `response_item`, `event_msg` …
     pub(super) kind: &'a str,
     pub(super) payload: Object<'a>,
-    /// The payload as it stands.
+    /// The raw payload.
     pub(super) raw: &'a str,
     /// The payload's own type.
     pub(super) what: &'a str,
@@ -51,7 +51,7 @@ impl<'a> Entry<'a> {
         self.kind == "event_msg" && self.what == what
     }
 
-    /// The name under which a line is kept that says nothing to us.
+    /// The name under which a line that is not recognised is kept.
     pub(super) fn label(&self) -> &'a str {
         if self.what.is_empty() { self.kind } else { self.what }
     }
@@ -62,7 +62,7 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// Whether an unwrapped line is an item of the conversation.
+/// Whether a line without an envelope is an item of the conversation.
 fn is_item(object: &Object<'_>) -> bool {
     object.raw("role").is_some() || object.raw("call_id").is_some() || object.has("summary")
 }

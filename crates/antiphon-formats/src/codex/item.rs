@@ -1,4 +1,4 @@
-//! Items of the conversation, as they went over the wire.
+//! Items of the conversation (`response_item`).
 
 use std::borrow::Cow;
 
@@ -58,21 +58,21 @@ impl<'a> Rollout<'a, '_> {
         }
     }
 
-    /// The person's words are those that the screen was told. Where it was told none, they are what
-    /// does not look like the program's own.
+    /// Who wrote a user message. The person's words are those that an event message repeats as
+    /// such; without any, they are the texts that do not look like the program's own.
     fn source_of(&self, entry: &Entry<'a>) -> Cow<'a, str> {
         let text = first_text(entry.payload.raw("content").unwrap_or_default());
         let is_injected = text.is_some_and(|text| is_injected(&text));
-        let is_told = self.twins.is_prompt(entry.line());
-        if is_told || (!is_injected && !self.twins.tells_prompts) {
+        let is_prompt = self.pairs.is_prompt(entry.line());
+        if is_prompt || (!is_injected && !self.pairs.marks_prompts) {
             self.asker.clone()
         } else {
             Cow::Borrowed("system")
         }
     }
 
-    /// A summary of what was thought goes with what is said or done next. Most have none: what was
-    /// thought is encrypted.
+    /// Keeps the summary of reasoning for the next message. Mostly there is none, because reasoning
+    /// is encrypted.
     fn reasoning(&mut self, entry: &Entry<'a>) {
         let texts = ["summary", "content"].into_iter().filter_map(|name| entry.payload.raw(name));
         let Some(text) = texts.into_iter().find(|text| !is_blank(text)) else {
@@ -84,7 +84,7 @@ impl<'a> Rollout<'a, '_> {
 
     fn call(&mut self, entry: &Entry<'a>, arguments: Option<&'a str>) {
         let payload = &entry.payload;
-        let served = self.twins.served_at(entry.line());
+        let served = self.pairs.served_at(entry.line());
         let id = payload.text("call_id").or_else(|| payload.text("id"));
         let id = id.or_else(|| served.map(|(id, _)| Cow::Borrowed(id)));
         let id = id.unwrap_or_else(|| Cow::Owned(format!("{}:{}", self.name, entry.line())));
@@ -114,14 +114,14 @@ impl<'a> Rollout<'a, '_> {
         let mut message = self.blank(Role::Tool);
         message.content = output.map(|output| entry.body(output));
         let before = self.outputs.entry(call.clone()).or_default();
-        let end = self.twins.end_of(&call, *before);
+        let end = self.pairs.end_of(&call, *before);
         *before += 1;
         finish(&mut message, end.as_ref(), outcome_in_output(output.unwrap_or_default()));
         message.tool_call_id = Some(call);
         self.push(entry, EventKind::Message(message));
     }
 
-    /// What another agent sent.
+    /// A message from another agent.
     fn letter(&mut self, entry: &Entry<'a>) {
         self.flush_thought();
         let author = entry.payload.text("author").unwrap_or_default();
@@ -135,24 +135,17 @@ impl<'a> Rollout<'a, '_> {
     }
 
     /// The context was replaced: by a summary in older versions, by a list of items in newer ones.
-    /// Those are what the agent has from here on, in words that were said before.
+    /// The items are the agent's context from here on, and repeat what was said before.
     pub(super) fn compacted(&mut self, entry: &Entry<'a>) {
         self.flush_thought();
-        let edit = ContextEdited {
-            agent: self.agent.clone(),
-            action: ContextAction::Compact,
-            kept: None,
-            dropped: None,
-            kept_first: None,
-            summary_ref: None,
-        };
+        let edit = ContextEdited::new(self.agent.clone(), ContextAction::Compact);
         self.push(entry, EventKind::ContextEdited(edit));
         self.context.compact();
         let items = elements(entry.payload.raw("replacement_history").unwrap_or_default());
         let items = items.into_iter().filter_map(Object::parse);
         let mut put: Vec<(Role, &'a str)> = items
             .filter_map(|item| {
-                // What the system said stays as it is.
+                // The system's messages stay as they are.
                 let role = Role::from_word(item.id("role")?);
                 let stays = matches!(role, Role::System | Role::Other);
                 Some((role, item.raw("content").filter(|_| !stays)?))
@@ -175,18 +168,18 @@ impl<'a> Rollout<'a, '_> {
 
 /// Adds how a call ended to its result.
 pub(super) fn finish<'a>(message: &mut Message<'a>, end: Option<&End<'a>>, said: Outcome) {
-    let told = end.map(|end| end.outcome).unwrap_or_default();
-    let outcome = told.or(said);
+    let reported = end.map(|end| end.outcome).unwrap_or_default();
+    let outcome = reported.or(said);
     message.is_error = outcome.is_error;
     message.duration_ms = outcome.duration_ms;
     message.result = end.map(|end| end.body);
 }
 
-/// The first of these members that a telling has.
+/// The first of these members that the end of a call has.
 pub(super) fn part_of<'a>(end: &End<'a>, names: &[&str]) -> Option<Body<'a>> {
     let payload = Object::parse(end.body.json)?;
     let part = names.iter().find_map(|name| payload.raw(name).filter(|part| !is_blank(part)))?;
-    // What another server answered is wrapped.
+    // A result of an MCP server is wrapped.
     let inner = Object::parse(part);
     let answer = inner.and_then(|inner| inner.object("Ok")?.raw("content").or(inner.raw("Err")));
     let part = answer.unwrap_or(part);
@@ -204,7 +197,7 @@ fn first_text(content: &str) -> Option<Cow<'_, str>> {
     elements(content).into_iter().find_map(|part| Object::parse(part)?.text("text"))
 }
 
-/// Whether the program wrote a text into the person's turn.
+/// Whether a text was written by the program as if it were the person's.
 fn is_injected(text: &str) -> bool {
     INJECTED.iter().any(|beginning| text.starts_with(beginning))
 }

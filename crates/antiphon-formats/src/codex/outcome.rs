@@ -1,15 +1,15 @@
-//! How a call ended: from the telling of its end, or from the words at the head of its output.
+//! How a call ended: from the event message at its end, or from the first lines of its output.
 
 use antiphon_model::{Body, json};
 
 use super::entry::Entry;
 use crate::line::Object;
 
-/// The end of a call, as the screen was told.
+/// The end of a call, as an event message reports it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct End<'a> {
     pub(super) line: u64,
-    /// The whole payload: a result's structured twin.
+    /// The whole payload, which is the result in structured form.
     pub(super) body: Body<'a>,
     pub(super) outcome: Outcome,
 }
@@ -29,7 +29,7 @@ impl Outcome {
     }
 }
 
-/// The kinds of tellings that end a call.
+/// Whether event messages of this type end a call.
 pub(super) fn ends_a_call(what: &str) -> bool {
     matches!(
         what,
@@ -48,7 +48,7 @@ pub(super) fn ends_a_call(what: &str) -> bool {
     )
 }
 
-/// The end that a line tells; `payload` is the part of it that has the facts.
+/// The end that a line reports; `payload` is the part of it that has the facts.
 pub(super) fn end<'a>(entry: &Entry<'a>, payload: &Object<'a>) -> End<'a> {
     let result = payload.object("result").unwrap_or_default();
     let exit_code = payload.raw("exit_code").map(|code| code != "0");
@@ -68,7 +68,7 @@ fn milliseconds(duration: &Object<'_>) -> u64 {
     seconds.saturating_mul(1000).saturating_add(nanos / 1_000_000)
 }
 
-/// What an output says of itself: a flag, JSON with the exit code, or a heading in words.
+/// How a call ended according to its output: a flag, JSON with the exit code, or a heading.
 pub(super) fn outcome_in_output(output: &str) -> Outcome {
     match output.as_bytes().first() {
         Some(b'{') => {
@@ -99,7 +99,7 @@ fn in_text(text: &str) -> Outcome {
     }
 }
 
-/// The lines before `Output:`, as the shell tools write them.
+/// Reads the lines before `Output:`, as the shell tools write them.
 fn in_heading(text: &str) -> Outcome {
     let mut outcome = Outcome::default();
     for line in text.lines().take(6).take_while(|line| *line != "Output:") {
@@ -116,7 +116,7 @@ fn in_heading(text: &str) -> Outcome {
     outcome
 }
 
-/// Seconds, in decimals, as milliseconds; without floating point.
+/// Converts decimal seconds to milliseconds, without floating point.
 fn thousandfold(seconds: &str) -> Option<u64> {
     let (whole, part) = seconds.split_once('.').unwrap_or((seconds, ""));
     let digits = part.chars().chain("000".chars()).take(3).collect::<String>();

@@ -1,14 +1,16 @@
-//! The beginning of a forked thread is its parent's: the same lines, stamped anew.
+//! The lines at the beginning of a forked thread that are copies of its parent's, with new times.
 //!
-//! They are cut, so that nothing is counted twice. Where the thread's own lines begin is told, in
-//! this order, by
+//! They are skipped, so that nothing is counted twice. Where the thread's own lines begin is
+//! determined, in this order, by
 //! 1. `subagent_history_start_ordinal` (or `history_base.end_ordinal_exclusive`) of its first line;
-//! 2. the first turn that the parent has not, where the parent is at hand and has the first ones;
+//! 2. the first turn that the parent does not have, if the parent is available and has the first
+//!    ones;
 //! 3. a second `session_meta` with another id, which begins the copy: it ends with the first turn
-//!    that was started after the thread was made. Where turns do not say when they were started,
-//!    the copy is what was written in one go: up to the last turn begun within a second of it.
+//!    that was started after the thread was created. If turns do not say when they were started,
+//!    the copy is what was written at once: up to the last turn begun within a second of it.
 //!
-//! Totals of tokens go on from the copy's, so a copied `token_count` still moves the zero.
+//! The totals of tokens continue those of the copy, so a copied `token_count` sets the starting
+//! point.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -23,7 +25,7 @@ const BURST_MS: i64 = 1000;
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Replay {
     None,
-    /// Every line but the first `session_meta` (at line `meta`) that has a lower ordinal.
+    /// Every line with a lower ordinal, except the first `session_meta` (at line `meta`).
     Below {
         ordinal: u64,
         meta: u64,

@@ -1,4 +1,4 @@
-//! One file: lines to events. Items become messages; what the screen was told completes them.
+//! Converts one file to events. Items become messages; event messages complete them.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -6,24 +6,24 @@ use std::collections::{BTreeMap, BTreeSet};
 use antiphon_model::{Body, Event, EventKind, Message, Place, Role, Usage};
 
 use super::entry::{Entry, entries};
+use super::pairs::Pairs;
 use super::replay::Replay;
 use super::thread::Thread;
 use super::tokens::{Count, Tokens};
-use super::twins::Twins;
 use crate::{Duplicate, Sink, Stream};
 
 pub(super) type Text<'a> = Cow<'a, str>;
 
-/// What a file must know of the others.
+/// What a file must know about the others.
 #[derive(Debug, Default)]
 pub(super) struct Cast<'a> {
-    /// By thread: the agent that works in it, where the thread is at hand.
+    /// For each thread whose file is available: its agent.
     pub(super) by_thread: BTreeMap<Text<'a>, Text<'a>>,
-    /// By path, as messages between agents have it: the agent.
+    /// For each path that messages between agents use: the agent.
     pub(super) by_path: BTreeMap<Text<'a>, Text<'a>>,
 }
 
-/// A file while it is read.
+/// The state of reading a file.
 #[derive(Debug)]
 pub(super) struct Rollout<'a, 's> {
     pub(super) name: &'a str,
@@ -32,19 +32,19 @@ pub(super) struct Rollout<'a, 's> {
     pub(super) asker: Text<'a>,
     pub(super) cast: &'s Cast<'a>,
     pub(super) thread: &'s Thread<'a>,
-    pub(super) twins: Twins<'a>,
-    /// By call: how many outputs it had. Models repeat their ids.
+    pub(super) pairs: Pairs<'a>,
+    /// For each call's id: how many outputs it had. Models repeat ids.
     pub(super) outputs: BTreeMap<Text<'a>, usize>,
     /// Ids of events, over all files.
     pub(super) used: &'s mut BTreeSet<Text<'a>>,
     pub(super) events: Vec<Event<'a>>,
-    /// By line: the event that stands for it.
+    /// For each line: the event that represents it.
     pub(super) by_line: BTreeMap<u64, usize>,
     /// The line that made the last event, and how many it made.
     made: (u64, usize),
     pub(super) repeats: Vec<Repeat>,
     pub(super) model: Option<Text<'a>>,
-    /// What was thought before the next thing is said or done.
+    /// Reasoning that belongs to the next message.
     pub(super) thought: Option<Thought<'a>>,
     pub(super) prompt: Option<Text<'a>>,
     pub(super) context: Context,
@@ -52,13 +52,13 @@ pub(super) struct Rollout<'a, 's> {
     /// The latest answer of the turn whose tokens are not known yet.
     answer: Option<usize>,
     last_answer: Option<usize>,
-    /// Tokens that no answer was there for.
+    /// Tokens that were reported before any answer.
     pending: Usage,
     last_count: Option<usize>,
-    last_telling: Option<(&'a str, u64)>,
+    last_event_msg: Option<(&'a str, u64)>,
 }
 
-/// What is in the agent's context: enough to say what a rollback leaves.
+/// The size of the agent's context, as far as a rollback needs it.
 #[derive(Debug, Default)]
 pub(super) struct Context {
     entries: u64,
@@ -73,7 +73,7 @@ pub(super) struct Thought<'a> {
     pub(super) body: Body<'a>,
 }
 
-/// A line that tells what the event of another line tells.
+/// A line that repeats the event of another line.
 #[derive(Debug)]
 pub(super) struct Repeat {
     line: u64,
@@ -98,7 +98,7 @@ impl<'a, 's> Rollout<'a, 's> {
             asker,
             cast,
             thread,
-            twins: Twins::default(),
+            pairs: Pairs::default(),
             outputs: BTreeMap::new(),
             used,
             events: Vec::new(),
@@ -114,7 +114,7 @@ impl<'a, 's> Rollout<'a, 's> {
             last_answer: None,
             pending: Usage::default(),
             last_count: None,
-            last_telling: None,
+            last_event_msg: None,
         }
     }
 
@@ -125,7 +125,7 @@ impl<'a, 's> Rollout<'a, 's> {
         replay: &Replay,
         sink: &mut dyn Sink<'a>,
     ) {
-        self.twins = Twins::scan(stream, number, replay);
+        self.pairs = Pairs::scan(stream, number, replay);
         for entry in entries(stream, number) {
             match entry {
                 Ok(entry) if replay.has(&entry) => self.replayed(&entry, sink),
@@ -142,11 +142,12 @@ impl<'a, 's> Rollout<'a, 's> {
             let message_id = of.map_or_else(|| self.creation(), str::to_owned);
             sink.duplicate(Duplicate { message_id, line, place, reason });
         }
-        // A thought that nothing came of stands where it was thought.
+        // A thought without a following message keeps its place.
         self.events.sort_by_key(|event| event.line);
     }
 
-    /// A copy of the parent's line. Its totals are where the thread's own begin.
+    /// Skips a copy of a line of the parent. Its token totals are the starting point of the
+    /// thread's own.
     fn replayed(&mut self, entry: &Entry<'a>, sink: &mut dyn Sink<'a>) {
         if entry.is_event("token_count") {
             self.tokens.skip(entry.payload.object("info").as_ref());
@@ -171,14 +172,14 @@ impl<'a, 's> Rollout<'a, 's> {
                 self.unknown(entry);
             }
             "response_item" => self.item(entry),
-            "event_msg" => self.telling(entry),
+            "event_msg" => self.event_msg(entry),
             "compacted" => self.compacted(entry),
             _ => self.unknown(entry),
         }
     }
 
-    /// The first is the session's beginning, made when all is known; it is written again, mostly
-    /// word for word, when a session is resumed.
+    /// Reads a `session_meta`. The first is the session's beginning, which is written at the end;
+    /// it is repeated, mostly verbatim, when a session is resumed.
     fn meta(&mut self, entry: &Entry<'a>) {
         let Some(meta) = &self.thread.meta else { return };
         if meta.line == entry.line() {
@@ -214,8 +215,8 @@ impl<'a, 's> Rollout<'a, 's> {
         }
     }
 
-    /// Tokens that came too late for any answer go to the last one. A file that has none at all
-    /// has an answer that was not written: the count itself stands for it.
+    /// Gives tokens that came too late for any answer to the last one. In a file without answers,
+    /// the answer was not written, and an empty message at the count replaces it.
     fn settle(&mut self) {
         if self.pending.is_zero() {
             return;
@@ -241,13 +242,13 @@ impl<'a, 's> Rollout<'a, 's> {
         }
     }
 
-    /// A new turn: what it uses is no longer the earlier answers'.
+    /// Begins a turn, whose tokens do not belong to earlier answers.
     pub(super) fn begin_turn(&mut self) {
         self.flush_thought();
         self.answer = None;
     }
 
-    /// Adds something that the model said or did.
+    /// Adds a message of the model.
     pub(super) fn answered(&mut self, entry: &Entry<'a>, mut message: Message<'a>) {
         message.model = self.model.clone();
         let thought = self.thought.take();
@@ -262,22 +263,22 @@ impl<'a, 's> Rollout<'a, 's> {
         (self.answer, self.last_answer) = (Some(at), Some(at));
     }
 
-    /// What was thought, and nothing came of it.
+    /// Adds reasoning that no message followed.
     pub(super) fn flush_thought(&mut self) {
         let Some(Thought { entry, body }) = self.thought.take() else { return };
         let message = Message { reasoning: Some(body), ..self.blank(Role::Assistant) };
         self.answered(&entry, message);
     }
 
-    /// Notes that a line repeats what the event of another line tells.
+    /// Notes that a line repeats the event of another line.
     pub(super) fn repeat(&mut self, entry: &Entry<'a>, of_line: u64, reason: &'static str) {
         let (line, place) = (entry.line(), entry.record.line.place);
         self.repeats.push(Repeat { line, place, of: None, of_line, reason });
     }
 
-    /// Whether a telling that repeats no item repeats the telling before it.
-    pub(super) fn is_told_again(&mut self, entry: &Entry<'a>) -> Option<u64> {
-        let before = self.last_telling.replace((entry.raw, entry.line()));
+    /// The line of the previous event message, if this one repeats it and no item.
+    pub(super) fn repeated_event_msg(&mut self, entry: &Entry<'a>) -> Option<u64> {
+        let before = self.last_event_msg.replace((entry.raw, entry.line()));
         let (raw, line) = before?;
         (raw == entry.raw && line + 1 == entry.line()).then_some(line)
     }
@@ -292,7 +293,7 @@ impl<'a, 's> Rollout<'a, 's> {
         Message::new(self.agent.clone(), role)
     }
 
-    /// Adds an event that a line makes: its id is the item's, or else the line's; then `#2`, `#3`.
+    /// Adds an event of a line: its id is the item's, or else the line's; then `#2`, `#3`.
     pub(super) fn push(&mut self, entry: &Entry<'a>, kind: EventKind<'a>) {
         if let EventKind::Message(message) = &kind {
             self.context.add(message);
@@ -339,15 +340,15 @@ impl<'a, 's> Rollout<'a, 's> {
 
 impl Context {
     fn add(&mut self, message: &Message<'_>) {
-        let is_told = message.role == Role::User && message.source.as_deref() != Some("system");
-        if is_told {
+        let is_prompt = message.role == Role::User && message.source.as_deref() != Some("system");
+        if is_prompt {
             self.turns.push(self.entries);
         }
         self.entries += 1;
         self.system += u64::from(message.role == Role::System);
     }
 
-    /// What the system said stays.
+    /// Empties the context after a compaction, except for the system's messages.
     pub(super) fn compact(&mut self) {
         self.entries = self.system;
         self.turns.clear();

@@ -1,14 +1,15 @@
-//! What the service did itself (searches, images): which telling of an end goes with which item.
+//! Calls that the service itself carries out (searches, images): which event message goes with
+//! which item.
 //!
-//! An item may lack its id, or have another than the telling of its end, and the two may word the
-//! action otherwise. They are joined by the action, else by what was looked for, else by standing
-//! next to each other.
+//! An item may lack its id, or have another than the event message at its end, and the two may
+//! describe the action differently. They are matched by the action, else by what was searched for,
+//! else by being next to each other.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use super::entry::Entry;
 
-/// A search, as an item or as the telling of its end has it.
+/// A search, from an item or from the event message at its end.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Search<'a> {
     pub(super) line: u64,
@@ -18,9 +19,9 @@ pub(super) struct Search<'a> {
     is_image: bool,
 }
 
-/// How many lines may lie from an item to the telling of its end, where nothing else joins them.
+/// How many lines apart an item and the event message at its end may be, if nothing else matches.
 const NEAR: u64 = 2;
-/// How many tellings are looked at for that: a line may hold any number of them.
+/// How many event messages are tried for that, because any number of them may be near.
 const NEAR_MOST: usize = 16;
 
 impl<'a> Search<'a> {
@@ -34,12 +35,12 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Whether an item is a call that the service carries out, and has no item for its output.
+/// Whether an item is a call that the service carries out, which has no item for its output.
 pub(super) fn is_served(what: &str) -> bool {
     matches!(what, "web_search_call" | "image_generation_call")
 }
 
-/// The id under which the service knows a call of its own.
+/// The service's id for a call of its own.
 pub(super) fn served_id<'a>(entry: &Entry<'a>) -> Option<&'a str> {
     entry.call_id().or_else(|| entry.payload.id("id"))
 }
@@ -72,7 +73,7 @@ pub(super) fn join<'a>(items: Vec<Search<'a>>, ends: Vec<Search<'a>>) -> Vec<(u6
         let first = ends.partition_point(|end| end.line.saturating_add(NEAR) < item.line);
         let near = ends.iter().enumerate().skip(first).take(NEAR_MOST);
         let near = near.take_while(|(_, end)| end.line <= item.line.saturating_add(NEAR));
-        // Both of them say what they looked for, and it is not the same.
+        // Both say what they searched for, and it differs.
         let is_other = |end: &Search<'a>| end.query.is_some() && item.query.is_some();
         let mut near = near.filter(|(at, end)| !is_other(end) && taken.get(*at) == Some(&false));
         if let Some((at, end)) = near.next() {

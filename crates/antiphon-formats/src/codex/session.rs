@@ -1,4 +1,4 @@
-//! A session of several rollouts: who made whom, and the facts of the whole.
+//! A session of several rollouts: which thread created which, and facts about the session.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,10 +10,10 @@ use super::entry::{Entry, entries};
 use super::replay::Replay;
 use super::rollout::{Cast, Rollout, Text};
 use super::thread::{Launch, Meta, Thread};
-use crate::merge::{Voice, merge};
+use crate::merge::{EventStream, merge};
 use crate::{Sink, Stream, script};
 
-/// The agent of the file that was asked for.
+/// The agent of the main file.
 const MAIN: &str = "main";
 
 pub(super) fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
@@ -39,7 +39,7 @@ pub(super) fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
         .collect();
     let launches = launches(&threads, &replays);
     let mut used = BTreeSet::new();
-    let mut voices = Vec::new();
+    let mut event_streams = Vec::new();
     for ((number, stream), (thread, replay)) in numbered().zip(threads.iter().zip(&replays)) {
         let at = number as usize;
         let Some(agent) = agents.get(at).cloned() else { continue };
@@ -51,36 +51,37 @@ pub(super) fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
         rollout.read(stream, number, replay, sink);
         let prompt = rollout.prompt.take();
         let model = rollout.events.iter().find_map(model_of);
-        let mut voice = Voice { events: std::mem::take(&mut rollout.events), ..Voice::default() };
+        let mut event_stream =
+            EventStream { events: std::mem::take(&mut rollout.events), ..EventStream::default() };
         let launch = thread.meta.as_ref().and_then(|meta| launches.get(meta.id?));
-        // A fork by the person is nobody's child.
+        // A fork by the person has no parent agent.
         let is_child = at > 0 && thread.meta.as_ref().is_some_and(|meta| meta.parent.is_some());
         let mut created = created(agent, thread.meta.as_ref(), model);
         if is_child {
             created.parent_id = maker;
             created.tool_call_id = launch.and_then(|launch| launch.call.clone());
             created.task = launch.and_then(|launch| launch.task);
-            voice.started_by = created.tool_call_id.as_deref().map(str::to_owned);
+            event_stream.started_by = created.tool_call_id.as_deref().map(str::to_owned);
         }
-        // A thread is made, and its maker goes on.
-        voice.in_background = true;
+        // A thread is created, and its parent goes on.
+        event_stream.in_background = true;
         let Some(first) = first_entry(stream, number, thread) else { continue };
         if at == 0 {
             let started = EventKind::SessionStarted(started(thread, prompt));
             sink.event(opening(&first, "session".to_owned(), started));
         }
         let id = format!("created:{}", created.agent);
-        voice.events.insert(0, opening(&first, id, EventKind::AgentCreated(created)));
-        voices.push(voice);
+        event_stream.events.insert(0, opening(&first, id, EventKind::AgentCreated(created)));
+        event_streams.push(event_stream);
     }
-    merge(voices, sink);
+    merge(event_streams, sink);
 }
 
 fn by_id<'a>((at, thread): (usize, &Thread<'a>)) -> Option<(&'a str, usize)> {
     Some((thread.meta.as_ref()?.id?, at))
 }
 
-/// The agents of the streams: the first is the main one, the others are named by their threads.
+/// The agents of the streams: the first is the main one, the others are named after their threads.
 fn agents<'a>(streams: &[Stream<'a>], threads: &[Thread<'a>]) -> Vec<Text<'a>> {
     let mut taken = BTreeSet::from([MAIN]);
     let name = |(at, (stream, thread)): (usize, (&Stream<'a>, &Thread<'a>))| {
@@ -113,7 +114,8 @@ fn cast<'a>(threads: &[Thread<'a>], agents: &[Text<'a>]) -> Cast<'a> {
     cast
 }
 
-/// By thread: the call that made it. A copied line tells of what another thread made.
+/// For each thread: the call that created it. Copied lines are skipped: another thread made those
+/// calls.
 fn launches<'t, 'a>(
     threads: &'t [Thread<'a>],
     replays: &[Replay],
@@ -130,7 +132,7 @@ fn launches<'t, 'a>(
     launches
 }
 
-/// Who speaks in the person's place: in a sub-agent's thread that is its maker.
+/// Who speaks in the person's place: in a sub-agent's thread, its parent.
 fn asker<'a>(meta: Option<&Meta<'a>>, maker: Option<Text<'a>>) -> Text<'a> {
     match meta {
         Some(meta) if meta.parent.is_some() || meta.is_subagent => {
@@ -181,7 +183,7 @@ fn first_entry<'a>(stream: &Stream<'a>, number: u32, thread: &Thread<'a>) -> Opt
     entries.find(|entry| line.is_none_or(|line| line == entry.line()))
 }
 
-/// What is said of a thread where it begins.
+/// An event at the beginning of a thread.
 fn opening<'a>(entry: &Entry<'a>, id: String, kind: EventKind<'a>) -> Event<'a> {
     Event {
         message_id: Some(Cow::Owned(id)),

@@ -16,7 +16,7 @@ fn a_line_of_every_kind() {
 }
 
 #[test]
-fn what_is_written_twice_is_told_once() {
+fn what_is_written_twice_is_read_once() {
     assert_eq!(check("twofold"), [20, 5, 0, 10, 0]);
 }
 

@@ -1,4 +1,4 @@
-//! What a rollout says of itself: whose thread it is, who made it, its turns, whom it made.
+//! What a rollout says about itself: its thread, its parent, its turns, and the threads it created.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -12,13 +12,13 @@ use crate::line::Object;
 /// The outline of a rollout.
 #[derive(Debug, Default)]
 pub(super) struct Thread<'a> {
-    /// The first `session_meta`: the thread's own. Forks have copies of others' behind it.
+    /// The first `session_meta`, which is the thread's own. In forks, copies of others follow.
     pub(super) meta: Option<Meta<'a>>,
-    /// The later ones, by line.
+    /// Later `session_meta` lines, each with its line number and id.
     pub(super) other_metas: Vec<(u64, Option<&'a str>)>,
     pub(super) turns: Vec<Turn<'a>>,
     pub(super) launches: Vec<Launch<'a>>,
-    /// The name it was given last.
+    /// The last name that it was given.
     pub(super) title: Option<Cow<'a, str>>,
 }
 
@@ -28,7 +28,7 @@ pub(super) struct Meta<'a> {
     pub(super) id: Option<&'a str>,
     pub(super) parent: Option<&'a str>,
     pub(super) forked_from: Option<&'a str>,
-    /// Another agent works in it, not a person.
+    /// Whether another agent works in it, not a person.
     pub(super) is_subagent: bool,
     pub(super) nickname: Option<Cow<'a, str>>,
     pub(super) role: Option<Cow<'a, str>>,
@@ -37,28 +37,28 @@ pub(super) struct Meta<'a> {
     pub(super) branch: Option<Cow<'a, str>>,
     pub(super) version: Option<Cow<'a, str>>,
     pub(super) made_at: Option<Timestamp>,
-    /// Where its own lines begin, in newer versions.
+    /// The ordinal of its own first line, in newer versions.
     pub(super) own_from_ordinal: Option<u64>,
 }
 
 impl Meta<'_> {
-    /// Whether it may begin with what another thread wrote.
+    /// Whether it may begin with lines of another thread.
     pub(super) fn is_derived(&self) -> bool {
         self.parent.is_some() || self.forked_from.is_some() || self.is_subagent
     }
 }
 
-/// Where a turn begins.
+/// The beginning of a turn.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Turn<'a> {
     pub(super) line: u64,
     pub(super) id: Option<&'a str>,
-    /// In seconds; a copy keeps it, whereas the line's own time is that of the copying.
+    /// In seconds since 1970. A copy keeps it, whereas the line's own time is that of the copying.
     pub(super) started_at: Option<i64>,
     pub(super) at: Option<Timestamp>,
 }
 
-/// A thread that this one made.
+/// A thread that this one created.
 #[derive(Debug, Clone)]
 pub(super) struct Launch<'a> {
     pub(super) line: u64,
@@ -136,7 +136,7 @@ impl<'a> Thread<'a> {
 
     fn add_turn(&mut self, entry: &Entry<'a>) {
         let id = entry.payload.id("turn_id");
-        // A turn is begun by `task_started`, and described by `turn_context` once or more.
+        // A turn begins with `task_started`, and is described by one or more `turn_context`.
         let is_known = self.turns.last().is_some_and(|turn| turn.id == id && id.is_some());
         if is_known || (entry.kind == "turn_context" && id.is_none() && !self.turns.is_empty()) {
             return;
@@ -150,14 +150,14 @@ impl<'a> Thread<'a> {
     }
 }
 
-/// The thread that made this one, as its `session_meta` says.
+/// The thread that created this one, according to its `session_meta`.
 pub(super) fn parent_of<'a>(meta: &Object<'a>) -> Option<&'a str> {
     let source = meta.object("source");
     let spawn = || source?.object("subagent")?.object("thread_spawn")?.id("parent_thread_id");
     meta.id("parent_thread_id").or_else(spawn)
 }
 
-/// The thread that a telling says was made.
+/// The thread that an event message says was created.
 fn launch<'a>(entry: &Entry<'a>) -> Option<Launch<'a>> {
     let payload = &entry.payload;
     let blank = |thread: Cow<'a, str>| Launch {

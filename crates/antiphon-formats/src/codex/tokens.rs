@@ -1,8 +1,8 @@
-//! Tokens: running totals, counted by differences.
+//! Token counts: running totals, counted by differences.
 //!
-//! A total that did not move adds nothing, whatever `last_token_usage` says. A total that went down
-//! was set anew (a context that overflowed, a thread that was reset): what it holds beyond zero was
-//! used since, and `last_token_usage` bounds it. A fork's totals go on from its parent's.
+//! A total that did not change adds nothing, whatever `last_token_usage` says. A total that
+//! decreased was reset (a context that overflowed, a thread that was reset): its value was used
+//! since then, at most as much as `last_token_usage` says. A fork's totals continue its parent's.
 
 use antiphon_model::Usage;
 
@@ -11,24 +11,24 @@ use crate::line::Object;
 /// One running total.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Total {
-    /// With what came from a cache or went to one.
+    /// Includes cache reads and writes.
     input: u64,
     cached: u64,
     cache_write: u64,
-    /// With reasoning.
+    /// Includes reasoning.
     output: u64,
     reasoning: u64,
-    /// Only to tell a total that was set anew from one that did not move.
+    /// Only needed to distinguish a total that was reset from one that did not change.
     all: u64,
 }
 
-/// What a `token_count` adds.
+/// The result of counting a `token_count`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Count {
     Spent(Usage),
-    /// The totals are those of the count before.
+    /// The totals equal those of the previous count.
     Unchanged,
-    /// It tells of limits only, or in a shape that we do not know.
+    /// It only reports limits, or has an unknown shape.
     Nothing,
 }
 
@@ -39,14 +39,14 @@ pub(crate) struct Tokens {
 }
 
 impl Tokens {
-    /// Takes the totals as they are: what they hold was counted elsewhere.
+    /// Takes the totals as the starting point, because their tokens were counted elsewhere.
     pub(crate) fn skip(&mut self, info: Option<&Object<'_>>) {
         if let Some(total) = info.and_then(|info| info.object("total_token_usage")) {
             self.previous = Some(Total::read(&total));
         }
     }
 
-    /// Adds a `token_count`. `goes_on`: the thread continues another's totals.
+    /// Counts a `token_count`. `goes_on`: the thread continues the totals of another one.
     pub(crate) fn count(&mut self, info: Option<&Object<'_>>, goes_on: bool) -> Count {
         let Some(info) = info else { return Count::Nothing };
         let Some(total) = info.object("total_token_usage") else { return Count::Nothing };
@@ -67,7 +67,7 @@ impl Tokens {
 }
 
 impl Tokens {
-    /// Adds a bare total.
+    /// Counts a total without `info` around it.
     pub(crate) fn total(&mut self, counts: &Object<'_>) -> Count {
         let total = Total::read(counts);
         let spent = match self.previous.replace(total) {
@@ -92,7 +92,7 @@ impl Total {
         }
     }
 
-    /// What was added since; nothing if one of the numbers went down.
+    /// The difference to an earlier total; `None` if one of the numbers decreased.
     fn since(self, previous: Self) -> Option<Self> {
         Some(Self {
             input: self.input.checked_sub(previous.input)?,
@@ -109,7 +109,7 @@ impl Total {
     }
 }
 
-/// Input is told with what came from a cache and went to one; output with reasoning.
+/// Converts token counts. The input includes cache reads and writes, the output reasoning.
 fn usage_of(input: u64, cached: u64, cache_write: u64, output: u64, reasoning: u64) -> Usage {
     Usage {
         input: input.saturating_sub(cached).saturating_sub(cache_write),

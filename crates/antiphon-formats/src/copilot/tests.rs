@@ -41,10 +41,10 @@ fn without_a_total_at_the_end_only_a_part_of_the_tokens_is_known() {
     let text = lines.join("\n");
     let streams = [crate::Stream { name: "s.jsonl", text: &text }];
     let found = fixture::read(&super::FORMAT, &streams);
-    let told = |event: &antiphon_model::Event<'_>| {
+    let usage_of = |event: &antiphon_model::Event<'_>| {
         let antiphon_model::EventKind::Message(message) = &event.kind else { return None };
         message.usage.map(|usage| (usage.input, usage.output, message.usage_partial))
     };
-    let told: Vec<_> = found.events.iter().filter_map(told).collect();
-    assert_eq!(told, [(90, 7, false), (0, 8, true)]);
+    let usage: Vec<_> = found.events.iter().filter_map(usage_of).collect();
+    assert_eq!(usage, [(90, 7, false), (0, 8, true)]);
 }

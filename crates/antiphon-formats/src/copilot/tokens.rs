@@ -1,4 +1,4 @@
-//! What was spent: each message's output as it is said, the rest as totals at the end.
+//! Token counts: each message's output with the message, the rest as totals at the end.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -15,14 +15,14 @@ pub(super) struct Tokens<'a> {
     unnamed: Vec<usize>,
 }
 
-/// What one model spent.
+/// The tokens of one model.
 #[derive(Debug, Default)]
 struct Spent {
     /// Its last message.
     last: Option<usize>,
     /// The output of its messages since the last total.
     said: u64,
-    /// Those messages: of them only the output is known until a total comes.
+    /// Those messages: only their output is known until a total comes.
     open: Vec<usize>,
     /// The last total.
     total: Usage,
@@ -50,7 +50,8 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// The totals when the program ends. They go on from the last ones, or begin anew.
+    /// Reads the totals when the program exits. They continue the last ones, or start again from
+    /// zero.
     pub(super) fn end(&mut self, script: &mut Script<'a>, record: &Record<'a>, data: &Object<'a>) {
         let metrics = data.object("modelMetrics").unwrap_or_default();
         let mut totals: Vec<(Cow<'a, str>, Usage)> = Vec::new();
@@ -64,7 +65,7 @@ impl<'a> Tokens<'a> {
             let model = data.text("currentModel").unwrap_or_default();
             totals.push((model, of_details(&details)));
         }
-        // Messages that do not name their model are of the only one there is.
+        // Messages without a model belong to the only model there is.
         if let [(model, _)] = totals.as_slice()
             && let Some(unnamed) = self.by_model.remove("")
         {
@@ -106,7 +107,7 @@ impl<'a> Tokens<'a> {
     }
 }
 
-/// What was spent since the last total; all of it, if the count began anew.
+/// The tokens since the last total; all of them, if the count started again from zero.
 fn rest(total: Usage, last: Usage) -> Usage {
     let less = |a: u64, b: u64| a.checked_sub(b);
     let since = || {
@@ -122,7 +123,7 @@ fn rest(total: Usage, last: Usage) -> Usage {
     since().unwrap_or(total)
 }
 
-/// Input includes what came from and went to a cache.
+/// Converts the totals of a model, whose input includes cache reads and writes.
 fn of_model(usage: &Object<'_>) -> Usage {
     let count = |name| usage.number(name).unwrap_or_default();
     let (read, write) = (count("cacheReadTokens"), count("cacheWriteTokens"));
@@ -136,7 +137,7 @@ fn of_model(usage: &Object<'_>) -> Usage {
     }
 }
 
-/// Each kind apart.
+/// Converts totals that are separate for each kind.
 fn of_details(details: &Object<'_>) -> Usage {
     let count = |name| {
         let kind = details.object(name);

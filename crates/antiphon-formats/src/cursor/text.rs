@@ -1,8 +1,8 @@
-//! The older transcripts: `user:` and `assistant:` on lines of their own, and what they said below.
+//! The older transcripts: `user:` and `assistant:` on lines of their own, with the message below.
 //!
-//! Within an answer, a line in brackets begins what was thought, a call or its result, and the
-//! indented lines below it belong to it. A call has no id: a result is that of the oldest call of
-//! its name that has none yet.
+//! Within an answer, a line in brackets begins a thought, a call or its result, and the indented
+//! lines below belong to it. A call has no id: a result belongs to the oldest call of its name that
+//! has none yet.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -16,7 +16,7 @@ const THOUGHT: &str = "[Thinking]";
 const CALL: &str = "[Tool call]";
 const RESULT: &str = "[Tool result]";
 
-/// Whether text begins with somebody.
+/// Whether text begins with `user:` or `assistant:`.
 pub(super) fn is_ours(head: &[&str]) -> bool {
     let first = head.iter().find(|line| !line.trim_start_matches('\u{feff}').trim().is_empty());
     first.is_some_and(|line| speaker(line).is_some_and(|role| role != "system"))
@@ -27,7 +27,7 @@ fn speaker(line: &str) -> Option<&'static str> {
     PEOPLE.iter().find(|(marker, _)| *marker == line).map(|(_, role)| *role)
 }
 
-/// A line for everything that somebody said. Text that is lines already stays as it is.
+/// A line for each message. Text that consists of lines already stays as it is.
 pub(super) fn lines(text: &str) -> Lines {
     let head: Vec<&str> = text.lines().take(50).collect();
     let problems = Vec::new();
@@ -38,7 +38,7 @@ pub(super) fn lines(text: &str) -> Lines {
     let mut calls = Calls::default();
     let mut said: Option<(&str, Vec<&str>)> = None;
     for line in text.split_inclusive('\n') {
-        // A line that was cut may go on.
+        // A truncated line may go on differently.
         let speaker = speaker(line).filter(|_| line.ends_with('\n'));
         match (speaker, &mut said) {
             (Some(role), _) => {
@@ -99,7 +99,7 @@ fn push<'t>(out: &mut String, calls: &mut Calls<'t>, (role, lines): (&str, &[&'t
 #[derive(Default)]
 struct Blocks<'t> {
     done: Vec<String>,
-    /// What the block is, unless it is text; and what it is called.
+    /// The block's type, unless it is text, and its name.
     kind: &'static str,
     name: &'t str,
     lines: Vec<&'t str>,

@@ -23,7 +23,7 @@ fn settings_belong_to_their_session() {
     assert!(!(FORMAT.layout.belongs)("d1", "d2.jsonl", ""));
 }
 
-/// No more was thought than was put out.
+/// Reasoning tokens are at most the output tokens.
 #[test]
 fn a_session_may_be_resumed() {
     assert_eq!(fixture::check("droid", "resumed"), [40, 9, 9, 300, 7]);

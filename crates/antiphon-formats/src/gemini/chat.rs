@@ -1,20 +1,20 @@
-//! One file: which lines tell of which message.
+//! One file: which lines belong to which message.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::line::{Object, Record, elements};
 
-/// What stands at one place of a chat.
+/// One part of a chat.
 #[derive(Debug)]
 pub(super) enum Part<'a> {
     /// A message, in all its versions. The last one counts.
     Message(Vec<Record<'a>>),
-    /// The chat went back: so many of the first parts are left.
+    /// The chat was rewound: this many of the first parts are left.
     Back { record: Record<'a>, kept: usize },
     /// The messages before were replaced by those that follow.
     Replaced(Record<'a>),
-    /// What the chat says of itself, or something unknown.
+    /// Facts about the chat, or something unknown.
     Other(Record<'a>, &'a str),
 }
 
@@ -29,14 +29,14 @@ impl<'a> Part<'a> {
     }
 }
 
-/// A file while it is read.
+/// The state of reading a file.
 #[derive(Debug, Default)]
 pub(super) struct Chat<'a> {
     pub(super) parts: Vec<Part<'a>>,
     pub(super) session_id: Option<&'a str>,
     pub(super) title: Option<Cow<'a, str>>,
     pub(super) cwd: Option<Cow<'a, str>>,
-    /// By id: the part that a message is, while the chat has it.
+    /// For each id: the part that is the message, while the chat has it.
     by_id: BTreeMap<&'a str, usize>,
     /// The parts that are in the context, in order.
     live: Vec<usize>,
@@ -90,7 +90,7 @@ impl<'a> Chat<'a> {
         self.parts.push(Part::Message(vec![record]));
     }
 
-    /// Takes a message and all after it back; all, if there is no such message.
+    /// Withdraws a message and all after it; all messages, if there is no such message.
     fn back(&mut self, record: Record<'a>, to: Option<usize>) {
         let to = to.unwrap_or_default();
         self.by_id.retain(|_, at| *at < to);
@@ -98,7 +98,7 @@ impl<'a> Chat<'a> {
         self.parts.push(Part::Back { record, kept: to });
     }
 
-    /// Puts other messages in the place of all. Those that are known stay what they are.
+    /// Replaces all messages by others. Those that are known keep their identity.
     fn replace(&mut self, record: Record<'a>, messages: &'a str) {
         let listed: Vec<Object<'a>> =
             elements(messages).into_iter().filter_map(Object::parse).collect();
@@ -108,7 +108,7 @@ impl<'a> Chat<'a> {
         let stays = stays.count();
         let line = record.line;
         if stays == self.live.len() {
-            // Nothing went.
+            // Nothing was removed.
             self.parts.push(Part::Other(record, "$set"));
         } else if stays == listed.len() {
             let to = self.live.get(stays).copied();

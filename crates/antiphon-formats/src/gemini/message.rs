@@ -1,4 +1,4 @@
-//! One message: what was said and called, and what came back.
+//! One message: its text, its calls and their results.
 
 use std::borrow::Cow;
 
@@ -13,13 +13,13 @@ type Agent<'a> = Cow<'a, str>;
 /// A call that a message makes.
 pub(super) struct Made<'a> {
     pub(super) call: Cow<'a, str>,
-    /// The chat of the agent that it made.
+    /// The id of the chat of the agent that it created.
     pub(super) agent: Option<Cow<'a, str>>,
-    /// What the agent is called.
+    /// The agent's name.
     pub(super) name: Option<Cow<'a, str>>,
 }
 
-/// What an agent says, with its calls and their results. Gives the calls.
+/// Adds an agent's message, with its calls and their results. Returns the calls.
 pub(super) fn answer<'a>(
     script: &mut Script<'a>,
     (record, own): (&Record<'a>, Option<&'a str>),
@@ -50,7 +50,7 @@ pub(super) fn answer<'a>(
     made
 }
 
-/// Text, one part, or a list of parts.
+/// Adds text, one part, or a list of parts.
 pub(super) fn say<'a>(record: &Record<'a>, message: &mut Message<'a>, content: Option<&'a str>) {
     let Some(content) = content.filter(|raw| !is_blank(raw)) else { return };
     if !content.starts_with('[') {
@@ -61,12 +61,12 @@ pub(super) fn say<'a>(record: &Record<'a>, message: &mut Message<'a>, content: O
     }
 }
 
-/// A part's text, if it is one.
+/// A part's text, if it has one.
 fn text_of(part: &str) -> &str {
     Object::parse(part).and_then(|part| part.raw("text")).unwrap_or(part)
 }
 
-/// What was thought, where it is one thought.
+/// The text of the reasoning, if it consists of one thought.
 fn only_thought(raw: &str) -> Option<&str> {
     match elements(raw).as_slice() {
         [thought] => Object::parse(thought)?.raw("description"),
@@ -74,7 +74,8 @@ fn only_thought(raw: &str) -> Option<&str> {
     }
 }
 
-fn called<'a>(record: &Record<'a>, call: &Object<'a>) -> Option<ToolCall<'a>> {
+/// Reads a call in the form of the Gemini API.
+pub(crate) fn called<'a>(record: &Record<'a>, call: &Object<'a>) -> Option<ToolCall<'a>> {
     Some(ToolCall {
         id: call.text("id")?,
         name: call.text("name").unwrap_or_default(),
@@ -84,7 +85,7 @@ fn called<'a>(record: &Record<'a>, call: &Object<'a>) -> Option<ToolCall<'a>> {
     })
 }
 
-/// A call that has a result, or has ended without one.
+/// The result of a call that has ended.
 fn returned<'a>(
     script: &mut Script<'a>,
     record: &Record<'a>,
@@ -118,7 +119,7 @@ fn returned<'a>(
     }
 }
 
-/// What a call gave back: the words, where they are wrapped as the service wants them.
+/// The output of a call; only its text, if that is wrapped as the API wants it.
 pub(crate) fn output<'a>(record: &Record<'a>, part: &'a str) -> Body<'a> {
     let response = Object::parse(part)
         .and_then(|part| part.object("functionResponse"))
@@ -129,8 +130,8 @@ pub(crate) fn output<'a>(record: &Record<'a>, part: &'a str) -> Body<'a> {
     record.body(words.or(response).unwrap_or_else(|| text_of(part)))
 }
 
-/// Input includes what came from a cache; thoughts are not in the output; what a tool of the
-/// service put into the prompt is counted apart.
+/// Converts token counts. Input includes cached input; thoughts are not in the output; what a tool
+/// of the service added to the prompt is counted separately.
 pub(super) fn usage(tokens: &Object<'_>) -> Usage {
     let count = |name| tokens.number(name).unwrap_or_default();
     let (cached, thoughts) = (count("cached"), count("thoughts"));

@@ -1,4 +1,4 @@
-//! A chat and those of its sub-agents.
+//! A chat and the chats of its sub-agents.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,8 +8,8 @@ use antiphon_model::{ContextAction, ContextEdited, Event, EventKind, Role, json}
 use super::PROGRAM;
 use super::chat::{Chat, Part};
 use super::message::{Made, answer, say, usage};
-use crate::line::{Record, records};
-use crate::merge::{Voice, merge};
+use crate::line::{Record, each_record};
+use crate::merge::{EventStream, merge};
 use crate::script::{Script, blank, created, started};
 use crate::{Duplicate, Sink, Stream};
 
@@ -17,21 +17,16 @@ const MAIN: &str = "main";
 
 pub(super) fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
     let mut ids = BTreeSet::new();
-    let mut told: Vec<FileEvents<'a>> = Vec::new();
+    let mut files: Vec<FileEvents<'a>> = Vec::new();
     for (number, stream) in (0..).zip(streams) {
         let mut chat = Chat::default();
-        for record in records(stream, number) {
-            match record {
-                Ok(record) => chat.line(record),
-                Err(problem) => sink.problem(problem),
-            }
-        }
-        told.push(FileEvents::of(stream.name, chat, &mut ids, number == 0, sink));
+        each_record(stream, number, sink, |record, _| chat.line(record));
+        files.push(FileEvents::of(stream.name, chat, &mut ids, number == 0, sink));
     }
-    finish(told, sink);
+    finish(files, sink);
 }
 
-/// What a file came to.
+/// The events of one file.
 struct FileEvents<'a> {
     agent: Cow<'a, str>,
     events: Vec<Event<'a>>,
@@ -51,15 +46,15 @@ impl<'a> FileEvents<'a> {
         let id = chat.session_id.unwrap_or_else(|| file.strip_suffix(".jsonl").unwrap_or(file));
         let agent = Cow::Borrowed(if is_main { MAIN } else { id });
         let script = Script::new(name);
-        let mut teller =
-            Teller { agent, is_main, script, ids, made: Vec::new(), at: Vec::new(), live: 0 };
+        let mut builder =
+            EventBuilder { agent, is_main, script, ids, made: Vec::new(), at: Vec::new(), live: 0 };
         if is_main {
-            teller.begin(&chat);
+            builder.begin(&chat);
         }
         for part in chat.parts {
-            teller.part(part, sink);
+            builder.part(part, sink);
         }
-        let Teller { agent, script, made, .. } = teller;
+        let EventBuilder { agent, script, made, .. } = builder;
         let model = script.events.iter().find_map(|event| {
             let EventKind::Message(message) = &event.kind else { return None };
             message.model.clone()
@@ -68,19 +63,19 @@ impl<'a> FileEvents<'a> {
     }
 }
 
-struct Teller<'a, 'i> {
+struct EventBuilder<'a, 'i> {
     agent: Cow<'a, str>,
     is_main: bool,
     script: Script<'a>,
-    /// Of all files.
+    /// The ids of messages in all files.
     ids: &'i mut BTreeSet<&'a str>,
     made: Vec<Made<'a>>,
-    /// By part: how many entries the context had before it.
+    /// For each part: how many entries the context had before it.
     at: Vec<u64>,
     live: u64,
 }
 
-impl<'a> Teller<'a, '_> {
+impl<'a> EventBuilder<'a, '_> {
     fn begin(&mut self, chat: &Chat<'a>) {
         let Some(first) = chat.parts.first().and_then(Part::record) else { return };
         let mut session = started(PROGRAM);
@@ -116,7 +111,7 @@ impl<'a> Teller<'a, '_> {
                 self.live = 0;
                 self.edit(&record, ContextAction::Compact, None);
             }
-            // The session's beginning tells it.
+            // The session's beginning contains it.
             Part::Other(_, "chat") if self.is_main && self.script.events.len() == 1 => {}
             Part::Other(record, kind) => {
                 self.script.unknown(&record, None, (Some(self.agent.clone()), kind));
@@ -125,9 +120,7 @@ impl<'a> Teller<'a, '_> {
     }
 
     fn edit(&mut self, record: &Record<'a>, action: ContextAction, kept_first: Option<u64>) {
-        let agent = self.agent.clone();
-        let (kept, dropped, summary_ref) = (None, None, None);
-        let edit = ContextEdited { agent, action, kept, dropped, kept_first, summary_ref };
+        let edit = ContextEdited { kept_first, ..ContextEdited::new(self.agent.clone(), action) };
         self.script.push(record, None, EventKind::ContextEdited(edit));
     }
 
@@ -166,7 +159,7 @@ impl<'a> Teller<'a, '_> {
     }
 }
 
-/// The words of a person's message.
+/// The text of a person's message.
 fn prompt<'a>(record: &Record<'a>) -> Option<Cow<'a, str>> {
     let mut message = blank(Cow::Borrowed(MAIN), Role::User);
     say(record, &mut message, record.object.raw("content"));
@@ -174,13 +167,13 @@ fn prompt<'a>(record: &Record<'a>) -> Option<Cow<'a, str>> {
     message.content.filter(|_| is_user).and_then(|body| json::text(body.json))
 }
 
-/// The file that has the call which made an agent, the call, and what the agent is called.
+/// The index of the file with the call that created an agent, the call, and the agent's name.
 type Maker<'a> = (usize, Cow<'a, str>, Option<Cow<'a, str>>);
 
-/// Brings the chats into one order, each agent under the call that made it.
-fn finish<'a>(told: Vec<FileEvents<'a>>, sink: &mut dyn Sink<'a>) {
+/// Merges the chats into one order, each agent after the call that created it.
+fn finish<'a>(files: Vec<FileEvents<'a>>, sink: &mut dyn Sink<'a>) {
     let mut makers: BTreeMap<Cow<'a, str>, Maker<'a>> = BTreeMap::new();
-    for (at, chat) in told.iter().enumerate() {
+    for (at, chat) in files.iter().enumerate() {
         for made in &chat.made {
             if let Some(agent) = &made.agent {
                 let maker = (at, made.call.clone(), made.name.clone());
@@ -188,9 +181,9 @@ fn finish<'a>(told: Vec<FileEvents<'a>>, sink: &mut dyn Sink<'a>) {
             }
         }
     }
-    let names: Vec<Cow<'a, str>> = told.iter().map(|chat| chat.agent.clone()).collect();
-    let mut voices = Vec::new();
-    for (at, chat) in told.into_iter().enumerate() {
+    let names: Vec<Cow<'a, str>> = files.iter().map(|chat| chat.agent.clone()).collect();
+    let mut event_streams = Vec::new();
+    for (at, chat) in files.into_iter().enumerate() {
         let maker = makers.get(&chat.agent).filter(|(by, ..)| at > 0 && *by != at);
         let mut agent = created(chat.agent.clone());
         agent.language_model = chat.model;
@@ -204,10 +197,10 @@ fn finish<'a>(told: Vec<FileEvents<'a>>, sink: &mut dyn Sink<'a>) {
                 agent.name = Some(Cow::Borrowed("Gemini CLI"));
                 agent.adapter_id = Some(Cow::Borrowed(PROGRAM));
             }
-            // It lies in the chat's folder.
+            // It is in the chat's folder.
             None => agent.parent_id = names.first().cloned(),
         }
-        voices.extend(Voice::of(agent, chat.events, maker.map(|(by, ..)| *by)));
+        event_streams.extend(EventStream::of(agent, chat.events, maker.map(|(by, ..)| *by)));
     }
-    merge(voices, sink);
+    merge(event_streams, sink);
 }

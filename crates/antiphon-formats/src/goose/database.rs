@@ -1,4 +1,4 @@
-//! Goose's tables `sessions` and `messages`: a document of their rows.
+//! Goose's tables `sessions` and `messages`, as a document of their rows.
 
 use std::ops::ControlFlow;
 
@@ -14,7 +14,7 @@ pub(super) const DATABASE: DatabaseLayout = DatabaseLayout {
     document,
 };
 
-/// The column of a message that holds JSON.
+/// The column of a message that contains JSON.
 const CONTENT: &str = "content_json";
 
 fn rows(tables: &dyn Tables) -> Result<Vec<SessionRow>, QueryError> {
@@ -37,7 +37,7 @@ fn rows(tables: &dyn Tables) -> Result<Vec<SessionRow>, QueryError> {
     Ok(rows)
 }
 
-/// A session; nothing, if it is too long.
+/// A session as a document; `None` if it is too long.
 fn document(tables: &dyn Tables, id: &str, bytes_max: u64) -> Result<Option<String>, QueryError> {
     let mut session = None;
     tables.query("SELECT * FROM sessions WHERE id = ?1", &[id], &mut |row| {
@@ -46,13 +46,13 @@ fn document(tables: &dyn Tables, id: &str, bytes_max: u64) -> Result<Option<Stri
     })?;
     let session = session.unwrap_or_else(|| format!("{{\"id\":{}}}", word(id)));
     let mut listed = Listed::new("session", &session, "messages", bytes_max);
-    // In the order in which they were written: a conversation that is made shorter is written anew.
+    // In the order of writing: a conversation that is shortened is written again.
     let sql = "SELECT * FROM messages WHERE session_id = ?1 ORDER BY rowid";
     tables.query(sql, &[id], &mut |row| listed.push(&object(row)))?;
     Ok(listed.finish())
 }
 
-/// A row, each column under its name.
+/// A row as an object with a member for each column.
 fn object(row: &Record<'_>) -> String {
     let mut members = Members::default();
     for (name, cell) in row.names.iter().zip(row.cells) {

@@ -1,11 +1,11 @@
-//! A JSON text that stops anywhere, closed where it stops.
+//! Closes a JSON text that stops anywhere.
 
 /// What is open at a place in a JSON text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Open {
-    /// An object, where a key comes next.
+    /// An object, before a key.
     Key,
-    /// An object, behind a key.
+    /// An object, after a key.
     Value,
     List,
 }
@@ -13,17 +13,16 @@ enum Open {
 /// Where a string ends.
 enum End {
     Whole(usize),
-    /// The text stops within the string; what it has by then goes up to here.
+    /// The text stops within the string, whose content so far ends here.
     Stopped(usize),
 }
 
-/// Closes a JSON text: its last string ends where the text does, and a key, a number or a word that
-/// is not whole is left out. Nothing, where the text is more than one value. Linear, and without
-/// recursion.
+/// Closes a JSON text: its last string ends where the text does, and an incomplete key, number or
+/// word is left out. `None` if the text is more than one value. Linear, and without recursion.
 pub(super) fn close(text: &str) -> Option<String> {
     let bytes = text.as_bytes();
     let mut open: Vec<Open> = Vec::new();
-    // Up to here everything is whole, but for what is open.
+    // Up to here everything is complete, except for what is open.
     let mut whole = 0;
     let mut in_word = false;
     let mut at = 0;
@@ -69,7 +68,7 @@ fn is_of_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.')
 }
 
-/// Where the string ends whose inner text begins at `start`.
+/// The end of the string whose content begins at `start`.
 fn end_of_string(bytes: &[u8], start: usize) -> End {
     let mut at = start;
     while let Some(next) = bytes.get(at..).and_then(|rest| memchr::memchr2(b'"', b'\\', rest)) {

@@ -5,7 +5,7 @@ fn name(head: &str) -> Option<&'static str> {
     detect(head).map(|format| format.name)
 }
 
-/// A stream whose first line is as long as you like is known by what that line begins with.
+/// A stream whose first line is very long is recognised by the beginning of that line.
 #[test]
 fn a_first_line_may_be_longer_than_what_is_at_hand() {
     let picture = "iVBORw0KGgo".repeat(10_000);
@@ -39,7 +39,7 @@ fn a_first_line_may_be_longer_than_what_is_at_hand() {
     }
 }
 
-/// Wherever the beginning of a stream is cut behind its first line, the format is the same.
+/// Wherever the beginning of a stream is cut after its first line, the format is the same.
 #[test]
 fn a_stream_is_known_wherever_its_beginning_stops() {
     let streams = all().into_iter().filter(|fixture| fixture.kind() == Kind::Stream);
@@ -57,7 +57,7 @@ fn a_stream_is_known_wherever_its_beginning_stops() {
 }
 
 #[test]
-fn a_format_may_be_told_by_a_late_line() {
+fn a_format_may_be_recognised_by_a_late_line() {
     let notes = "{\"type\":\"note\",\"text\":\"nothing\"}\n".repeat(200);
     let line =
         r#"{"type":"user","uuid":"u","sessionId":"s","message":{"role":"user","content":"hi"}}"#;

@@ -1,15 +1,15 @@
-//! Long texts that stand apart and are referred to by their hash.
+//! Long texts that are stored separately and referred to by their hash.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use antiphon_model::{Place, Problem, Severity, json};
 
-/// How much may be put in the place of references, over the whole log: one text can be referred to
-/// from anywhere, and as often as somebody likes.
+/// How many bytes references may expand to, over the whole log: a text can be referred to from
+/// anywhere, any number of times.
 const MOST_BYTES: usize = 512 << 20;
 
-/// What is left of it.
+/// How much may still be expanded.
 #[derive(Debug)]
 pub(super) struct Budget {
     bytes: usize,
@@ -23,7 +23,7 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// Whether there is as much left; it is gone then.
+    /// Takes this many bytes from the budget, or returns `false` if it has fewer left.
     pub(super) fn spend(&mut self, bytes: usize) -> bool {
         match self.bytes.checked_sub(bytes) {
             Some(left) => self.bytes = left,
@@ -32,7 +32,7 @@ impl Budget {
         !self.is_spent
     }
 
-    /// Says so, if it did not suffice.
+    /// A problem, if the budget was not enough.
     pub(super) fn problem(&self) -> Option<Problem> {
         let message = "too many references to attachments; some were not resolved".to_owned();
         let (severity, code) = (Severity::Warning, "too-long");
@@ -84,7 +84,7 @@ impl<'t> Attachments<'t> {
     }
 }
 
-/// Where the next string begins that is a reference, and how.
+/// Where the next string begins that is a reference, and with which prefix.
 fn next(text: &str) -> Option<(usize, &'static str)> {
     let mut from = 0;
     loop {

@@ -1,4 +1,4 @@
-//! A sample of an evaluation, as lines: itself, and each of its events.
+//! Converts a sample of an evaluation to lines: one for itself, and one for each of its events.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -11,13 +11,13 @@ use crate::spans::Kind;
 use crate::spans::dialect::messages;
 use crate::spans::line::SpanLine;
 
-/// How deep events lie in the events of tools.
+/// How deep the events of tools may be nested.
 const DEPTH: usize = 12;
-/// What a reference to a message that was told costs of the budget.
+/// What a reference to an earlier message takes from the budget.
 const REFERENCE_BYTES: usize = 16;
 
-/// What the sample's line does not repeat.
-const TOLD: &[&str] = &[
+/// Members that the sample's line does not repeat.
+const NOT_REPEATED: &[&str] = &[
     "id",
     "epoch",
     "messages",
@@ -30,7 +30,7 @@ const TOLD: &[&str] = &[
     "uuid",
 ];
 
-/// The lines of a sample. `name` is the member that it stands in, if it does.
+/// The lines of a sample. `name` is the name of its file in the zip, if it has one.
 pub(super) fn lines(name: &str, raw: &str, budget: &mut Budget) -> String {
     let object = Object::parse(raw).unwrap_or_default();
     let own = object
@@ -63,11 +63,11 @@ struct Sample<'t, 'b> {
     id: &'b str,
     attachments: Attachments<'t>,
     pool: Vec<&'t str>,
-    /// By message: the numbers that it has on the lines.
+    /// For each message: its numbers on the lines.
     numbers: BTreeMap<&'t str, Vec<usize>>,
-    /// By span: the one around it.
+    /// For each span: its parent.
     spans: BTreeMap<&'t str, Option<&'t str>>,
-    /// By a tool's span: the event that is its call.
+    /// For each tool's span: the event that is its call.
     tools: BTreeMap<&'t str, String>,
     ends: BTreeMap<&'t str, Timestamp>,
     /// Spans in which models are asked.
@@ -79,7 +79,7 @@ struct Sample<'t, 'b> {
 }
 
 impl<'t> Sample<'t, '_> {
-    /// Which spans there are, and which of them are calls.
+    /// Finds out which spans there are, and which of them are calls.
     fn look_ahead(&mut self, events: &[&'t str]) {
         let mut calls: BTreeMap<(Option<&'t str>, &'t str), VecDeque<String>> = BTreeMap::new();
         let parsed =
@@ -107,7 +107,7 @@ impl<'t> Sample<'t, '_> {
                 self.tools.insert(id, call);
             }
         }
-        // Whoever asks from within asks.
+        // A span around one that asks a model asks it as well.
         for mut at in self.asking.clone() {
             while let Some(parent) = self.spans.get(at).copied().flatten() {
                 if !self.asking.insert(parent) {
@@ -118,7 +118,7 @@ impl<'t> Sample<'t, '_> {
         }
     }
 
-    /// The line of the sample itself: an agent.
+    /// Writes the line of the sample itself, which is an agent.
     fn begin(&mut self, object: &Object<'t>, events: &[&'t str]) {
         let mut line = SpanLine::new(self.id, Some(self.id), None);
         line.kind(Kind::Agent, "sample");
@@ -134,7 +134,7 @@ impl<'t> Sample<'t, '_> {
             total
         });
         line.usage(Some(total));
-        // Without a request to tell of, what the sample says at its end is told.
+        // Without a request, the messages that the sample has at its end are used.
         let is_request = |raw: &str| raw.contains("\"model\"") && is_event(raw, "model");
         if !events.iter().any(|raw| is_request(raw)) {
             let said = elements(object.raw("messages").unwrap_or("[]"));
@@ -142,7 +142,7 @@ impl<'t> Sample<'t, '_> {
             line.messages("input", &input);
         }
         let mut rest = Members::default();
-        for (key, value) in object.members().filter(|(key, _)| !TOLD.contains(key)) {
+        for (key, value) in object.members().filter(|(key, _)| !NOT_REPEATED.contains(key)) {
             if !["null", "[]", "{}"].contains(&value) {
                 rest.raw(key, &json::compact(value));
             }
@@ -160,7 +160,7 @@ impl<'t> Sample<'t, '_> {
             let parent = within.map(|span| self.standing(span)).unwrap_or(around.to_owned());
             match event.id("event").unwrap_or_default() {
                 "span_begin" => self.span(&event, raw, around),
-                // Told with its beginning.
+                // It was handled with the beginning of its span.
                 "span_end" if event.id("id").is_some_and(|id| self.spans.contains_key(id)) => {}
                 "model" => self.model(&event, &id, &parent),
                 "tool" => {
@@ -179,7 +179,7 @@ impl<'t> Sample<'t, '_> {
         }
     }
 
-    /// What stands for a span: itself, or the event of its call.
+    /// The id that represents a span: its own, or that of the event of its call.
     fn standing(&self, span: &str) -> String {
         self.tools.get(span).cloned().unwrap_or_else(|| span.to_owned())
     }
@@ -214,7 +214,7 @@ impl<'t> Sample<'t, '_> {
         let mut line = self.line(id, parent, (Kind::Chat, "model"), event);
         let output = event.object("output").unwrap_or_default();
         line.text("model", output.text("model").or_else(|| event.text("model")).as_deref());
-        // An answer from the cache of answers cost nothing.
+        // An answer from a cache of answers cost nothing.
         let is_cached = event.id("cache") == Some("read");
         let usage = output.object("usage").map(|usage| tokens(&usage));
         line.usage(usage.filter(|_| !is_cached));
@@ -257,7 +257,7 @@ impl<'t> Sample<'t, '_> {
         self.out.push_str(&line.finish());
     }
 
-    /// Messages, each written once: requests repeat them.
+    /// The numbers of messages, each of which is written once: requests repeat them.
     fn said(&mut self, raw: &[&'t str]) -> Vec<String> {
         let mut out = Vec::new();
         for message in raw {
@@ -285,7 +285,7 @@ impl<'t> Sample<'t, '_> {
     }
 }
 
-/// Its own id, or its number within what it lies in.
+/// The event's own id, or one from its position within its parent.
 fn event_id(event: &Object<'_>, around: &str, at: usize) -> String {
     event.text("uuid").map_or_else(|| format!("{around}:{}", at + 1), |id| id.into_owned())
 }
@@ -294,7 +294,7 @@ fn is_event(raw: &str, name: &str) -> bool {
     Object::parse(raw).is_some_and(|event| event.id("event") == Some(name))
 }
 
-/// Input is without what came from a cache, unless the total says otherwise.
+/// Converts token counts. Input excludes cached input, unless the total says otherwise.
 fn tokens(usage: &Object<'_>) -> Usage {
     let count = |name: &str| usage.number(name).unwrap_or_default();
     let (input, output) = (count("input_tokens"), count("output_tokens"));

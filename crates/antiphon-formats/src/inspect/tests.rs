@@ -24,7 +24,7 @@ fn numbers_that_json_does_not_know() {
     assert_eq!(check("nan"), [4, 2, 0, 0, 0]);
 }
 
-/// A sample that was cut has what came before.
+/// A truncated sample has everything before the cut.
 #[test]
 fn a_log_may_stop_anywhere() {
     for case in ["full/input.jsonl", "minimal/input.json"] {

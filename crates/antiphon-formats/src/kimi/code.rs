@@ -1,4 +1,4 @@
-//! One file of Kimi Code: one agent.
+//! One file of Kimi Code, which is one agent.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
@@ -14,23 +14,23 @@ use crate::Sink;
 use crate::line::{Object, Record};
 use crate::script::{Script, blank};
 
-/// A file while it is read.
+/// The state of reading a file.
 pub(super) struct Wire<'a> {
     pub(super) agent: Cow<'a, str>,
     pub(super) model: Option<Cow<'a, str>>,
     pub(super) profile: Option<Cow<'a, str>>,
     script: Script<'a>,
-    /// By a step's id: its message, and the line with which it began.
+    /// For each step's id: its message, and the line with which it began.
     steps: BTreeMap<&'a str, (usize, Line<'a>)>,
-    /// What was typed and has not entered the context yet.
+    /// Prompts that were typed and have not entered the context yet.
     typed: BTreeMap<&'a str, VecDeque<Record<'a>>>,
-    /// By its id: what a call is called.
+    /// For each call's id: the tool's name.
     calls: BTreeMap<Cow<'a, str>, Cow<'a, str>>,
     launches: Vec<Launch<'a>>,
-    /// The last message that has ended, and its tokens, until they are told again.
+    /// The last message that has ended, and its token counts, until they are repeated.
     ended: Option<(usize, &'a str)>,
     system: Option<&'a str>,
-    /// How many entries the context has, and had before each thing that a person said.
+    /// How many entries the context has, and how many it had before each prompt.
     live: u64,
     prompts: Vec<u64>,
 }
@@ -83,9 +83,9 @@ impl<'a> Wire<'a> {
         }
     }
 
-    /// The events and the calls that made agents.
+    /// The events, and the calls that created agents.
     pub(super) fn finish(mut self) -> (Vec<Event<'a>>, Vec<Launch<'a>>) {
-        // A step that came to nothing, and what was typed in vain.
+        // Steps without content, and prompts that never entered the context.
         for &(at, line) in self.steps.values() {
             let agent = Some(self.agent.clone());
             if let Some(event) = self.script.events.get_mut(at)
@@ -105,7 +105,7 @@ impl<'a> Wire<'a> {
         (self.script.events, self.launches)
     }
 
-    /// What enters the context, apart from answers.
+    /// A message that enters the context, apart from answers.
     fn appended(&mut self, record: &Record<'a>, sink: &mut dyn Sink<'a>) {
         let said = record.object.object("message").unwrap_or_default();
         let content = said.raw("content").unwrap_or_default();
@@ -136,7 +136,7 @@ impl<'a> Wire<'a> {
         let at = self.push(record, said.id("id"), message);
         let typed = self.typed.get_mut(content).filter(|_| role == Role::User);
         if let Some(earlier) = typed.and_then(VecDeque::pop_front) {
-            self.script.twin(&earlier, at, "repeated where it enters the context", sink);
+            self.script.duplicate(&earlier, at, "repeated where it enters the context", sink);
         }
     }
 
@@ -179,7 +179,7 @@ impl<'a> Wire<'a> {
         at
     }
 
-    /// The message that a part belongs to. The first part tells when it was said.
+    /// The message that a part belongs to. The first part determines its time.
     fn step_of(&mut self, record: &Record<'a>, event: &Object<'a>) -> usize {
         let step = event.id("stepUuid").unwrap_or_default();
         let at = match self.steps.get(step) {
@@ -210,14 +210,14 @@ impl<'a> Wire<'a> {
             message.model = model;
         }
         self.ended = tokens.map(|tokens| (at, tokens));
-        self.script.twin(record, at, "end of an earlier message", sink);
+        self.script.duplicate(record, at, "end of an earlier message", sink);
     }
 
-    /// Tokens are told at the end of a step, and again here. Others were spent beside the steps.
+    /// Reads token counts. They repeat those at the end of a step, or were used beside the steps.
     fn spent(&mut self, record: &Record<'a>, sink: &mut dyn Sink<'a>) {
         let tokens = record.object.raw("usage").unwrap_or_default();
-        if let Some((at, _)) = self.ended.take_if(|(_, told)| *told == tokens) {
-            return self.script.twin(record, at, "token counts already in the message", sink);
+        if let Some((at, _)) = self.ended.take_if(|(_, counted)| *counted == tokens) {
+            return self.script.duplicate(record, at, "token counts already in the message", sink);
         }
         let Some(tokens) = record.object.object("usage") else {
             return self.keep(record, "usage.record");
@@ -250,7 +250,7 @@ impl<'a> Wire<'a> {
         self.push(record, None, message);
     }
 
-    /// What the agent is told before all else is written again with every change.
+    /// Reads the system prompt and the configuration, which are written again with every change.
     fn configured(&mut self, record: &Record<'a>, kind: &'a str) {
         let prompt = record.object.raw("systemPrompt").filter(|raw| !is_blank(raw));
         let Some(prompt) = prompt.filter(|prompt| self.system != Some(prompt)) else {
@@ -276,7 +276,7 @@ impl<'a> Wire<'a> {
         }
     }
 
-    /// So many of the last things that a person said are taken back, with all that followed.
+    /// The last prompts, this many, are withdrawn with all that followed.
     fn undone(&mut self, record: &Record<'a>) {
         let count = record.object.number("count").and_then(|count| usize::try_from(count).ok());
         let left = count.and_then(|count| self.prompts.len().checked_sub(count));
@@ -290,9 +290,7 @@ impl<'a> Wire<'a> {
     }
 
     fn edit(&mut self, record: &Record<'a>, action: ContextAction, kept_first: Option<u64>) {
-        let agent = self.agent.clone();
-        let (kept, dropped, summary_ref) = (None, None, None);
-        let edit = ContextEdited { agent, action, kept, dropped, kept_first, summary_ref };
+        let edit = ContextEdited { kept_first, ..ContextEdited::new(self.agent.clone(), action) };
         self.script.push(record, None, EventKind::ContextEdited(edit));
     }
 
@@ -306,13 +304,13 @@ impl<'a> Wire<'a> {
     }
 }
 
-/// Whether a message says nothing, and spent nothing.
+/// Whether a message has no content and no token counts.
 fn is_nothing(message: &Message<'_>) -> bool {
     let is_mute = message.content.is_none() && message.reasoning.is_none();
     is_mute && message.tool_calls.is_empty() && message.usage.is_none()
 }
 
-/// A person speaks to the main agent, unless something else is named.
+/// The source of a message: a person speaks to the main agent, unless the line says otherwise.
 fn source(agent: &str, said: &Object<'_>) -> &'static str {
     let origin = said.object("origin").and_then(|origin| origin.id("kind"));
     let is_human = agent == MAIN && origin.is_none_or(|kind| kind == "user");

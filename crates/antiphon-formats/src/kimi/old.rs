@@ -1,4 +1,4 @@
-//! A file of the older Kimi CLI: what its screen was told, of all agents.
+//! A file of the older Kimi CLI: the events of its user interface, of all agents.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,23 +13,23 @@ use crate::script::{Script, blank, created};
 
 type Agent<'a> = Cow<'a, str>;
 
-/// How deep the telling of a sub-agent's sub-agent is followed.
+/// How deep events of nested sub-agents are followed.
 const DEPTH_MOST: usize = 8;
 
-/// Whether a line is of this program.
+/// Whether a line was written by this program.
 pub(super) fn is_ours(object: &Object<'_>) -> bool {
     let message = object.object("message").unwrap_or_default();
-    let is_telling = message.id("type").is_some() && message.raw("payload").is_some();
-    is_telling && object.raw("timestamp").is_some() && !object.has("type")
+    let is_event = message.id("type").is_some() && message.raw("payload").is_some();
+    is_event && object.raw("timestamp").is_some() && !object.has("type")
 }
 
-/// A file while it is read.
+/// The state of reading a file.
 pub(super) struct Screen<'a> {
     script: Script<'a>,
-    /// By agent: the message that it is at.
+    /// For each agent: the message that is being written.
     open: BTreeMap<Cow<'a, str>, usize>,
     agents: BTreeSet<Cow<'a, str>>,
-    /// By its id: what a call is called.
+    /// For each call's id: the tool's name.
     calls: BTreeMap<Cow<'a, str>, Cow<'a, str>>,
 }
 
@@ -48,17 +48,17 @@ impl<'a> Screen<'a> {
     }
 
     pub(super) fn line(&mut self, record: &Record<'a>, sink: &mut dyn Sink<'a>) {
-        let mut told = record.object.object("message").unwrap_or_default();
+        let mut event = record.object.object("message").unwrap_or_default();
         let mut agent = MAIN;
         for _ in 0..DEPTH_MOST {
-            let payload = told.object("payload").unwrap_or_default();
-            let inner = payload.object("event").filter(|_| told.id("type") == Some(WITHIN));
+            let payload = event.object("payload").unwrap_or_default();
+            let inner = payload.object("event").filter(|_| event.id("type") == Some(WITHIN));
             let Some(inner) = inner else { break };
             agent = self.agent_of(record, &payload, agent);
-            told = inner;
+            event = inner;
         }
-        let payload = told.object("payload").unwrap_or_default();
-        let kind = told.id("type").or_else(|| record.object.id("type")).unwrap_or("line");
+        let payload = event.object("payload").unwrap_or_default();
+        let kind = event.id("type").or_else(|| record.object.id("type")).unwrap_or("line");
         match kind {
             "TurnBegin" | "SteerInput" => {
                 self.open.remove(&agent);
@@ -70,7 +70,7 @@ impl<'a> Screen<'a> {
             }
             "ContentPart" => {
                 let at = self.at(record, &agent);
-                let part = told.raw("payload").unwrap_or_default();
+                let part = event.raw("payload").unwrap_or_default();
                 let message = self.script.message_at(at);
                 if !message.is_some_and(|message| say(record, message, part)) {
                     self.keep(record, kind, agent);
@@ -81,9 +81,7 @@ impl<'a> Screen<'a> {
             "StatusUpdate" => self.spent(record, &payload, agent, sink),
             "CompactionEnd" => {
                 self.open.remove(&agent);
-                let (kept, dropped, kept_first, summary_ref) = (None, None, None, None);
-                let action = ContextAction::Compact;
-                let edit = ContextEdited { agent, action, kept, dropped, kept_first, summary_ref };
+                let edit = ContextEdited::new(agent, ContextAction::Compact);
                 self.script.push(record, None, EventKind::ContextEdited(edit));
             }
             _ => {
@@ -95,7 +93,7 @@ impl<'a> Screen<'a> {
         }
     }
 
-    /// A sub-agent is called by its own id, or as the call that made it.
+    /// The id of a sub-agent: its own, or that of the call that created it.
     fn agent_of(
         &mut self,
         record: &Record<'a>,
@@ -116,7 +114,7 @@ impl<'a> Screen<'a> {
         id
     }
 
-    /// The message that an agent is at.
+    /// The message that an agent is writing.
     fn at(&mut self, record: &Record<'a>, agent: &Agent<'a>) -> usize {
         if let Some(&at) = self.open.get(agent) {
             return at;
@@ -153,7 +151,7 @@ impl<'a> Screen<'a> {
         self.push(record, message);
     }
 
-    /// The tokens of the message that an agent is at, after which it is whole.
+    /// Adds the token counts of the message that an agent is writing, which completes it.
     fn spent(
         &mut self,
         record: &Record<'a>,
@@ -172,7 +170,7 @@ impl<'a> Screen<'a> {
             message.request_id = payload.text("message_id");
         }
         if is_known {
-            self.script.twin(record, at, "token counts of an earlier message", sink);
+            self.script.duplicate(record, at, "token counts of an earlier message", sink);
         }
     }
 
@@ -185,5 +183,5 @@ impl<'a> Screen<'a> {
     }
 }
 
-/// What a sub-agent's telling stands in.
+/// The type of an event that contains an event of a sub-agent.
 const WITHIN: &str = "SubagentEvent";

@@ -1,4 +1,4 @@
-//! A session of several files: who made whom.
+//! A session of several files: which call created which agent.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -8,13 +8,13 @@ use antiphon_model::{Event, EventKind};
 use super::code::Wire;
 use super::{PROGRAM, is_state, old};
 use crate::line::{Object, Record, records};
-use crate::merge::{Voice, merge};
+use crate::merge::{EventStream, merge};
 use crate::script::{created, started};
 use crate::{Sink, Stream};
 
 pub(super) const MAIN: Cow<'static, str> = Cow::Borrowed("main");
 
-/// The call that made an agent.
+/// The call that created an agent.
 #[derive(Debug, Clone)]
 pub(super) struct Launch<'a> {
     pub(super) agent: String,
@@ -22,19 +22,19 @@ pub(super) struct Launch<'a> {
     pub(super) in_background: bool,
 }
 
-/// What a file came to.
+/// The events of one file.
 struct FileEvents<'a> {
     agent: Cow<'a, str>,
     events: Vec<Event<'a>>,
     launches: Vec<Launch<'a>>,
     model: Option<Cow<'a, str>>,
-    /// What kind of agent it says that it is.
+    /// The type of agent that it says it is.
     profile: Option<Cow<'a, str>>,
 }
 
 pub(super) fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
     let mut state: Option<Record<'a>> = None;
-    let mut told: Vec<FileEvents<'a>> = Vec::new();
+    let mut files: Vec<FileEvents<'a>> = Vec::new();
     for (number, stream) in (0..).zip(streams) {
         let mut wire = Wire::new(stream.name, agent_of(stream.name, streams.len() == 1));
         let mut screen = old::Screen::new(stream.name);
@@ -58,18 +58,18 @@ pub(super) fn read<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) {
         events.extend(screen.finish());
         if !events.is_empty() {
             let (model, profile, agent) = facts;
-            told.push(FileEvents { agent, events, launches, model, profile });
+            files.push(FileEvents { agent, events, launches, model, profile });
         }
     }
     let facts = state.as_ref().map(|record| record.object.clone()).unwrap_or_default();
-    let main = told.iter().position(|it| it.agent == MAIN).unwrap_or_default();
-    if let Some(session) = begun(state.as_ref(), told.get(main)) {
+    let main = files.iter().position(|it| it.agent == MAIN).unwrap_or_default();
+    if let Some(session) = begun(state.as_ref(), files.get(main)) {
         sink.event(session);
     }
-    merge(voices(told, &facts), sink);
+    merge(event_streams(files, &facts), sink);
 }
 
-/// `agents/agent-0/wire.jsonl` is the file of `agent-0`.
+/// The agent's id from a file's name: `agent-0` for `agents/agent-0/wire.jsonl`.
 fn agent_of(name: &str, is_alone: bool) -> Cow<'_, str> {
     let mut folders = name.split('/').rev().skip(1);
     match folders.next() {
@@ -79,7 +79,7 @@ fn agent_of(name: &str, is_alone: bool) -> Cow<'_, str> {
     }
 }
 
-/// What the session says of itself.
+/// The session's beginning, with its facts.
 fn begun<'a>(state: Option<&Record<'a>>, main: Option<&FileEvents<'a>>) -> Option<Event<'a>> {
     let first = main.and_then(|main| main.events.first());
     let (line, place) = match (state, first) {
@@ -114,18 +114,18 @@ fn prompt<'a>(event: &Event<'a>) -> Option<Cow<'a, str>> {
     message.content.filter(|_| is_human).map(|said| antiphon_model::plain_text(said.json))
 }
 
-/// Each agent under the call that made it.
-fn voices<'a>(told: Vec<FileEvents<'a>>, state: &Object<'a>) -> Vec<Voice<'a>> {
+/// Gives each agent the call that created it.
+fn event_streams<'a>(files: Vec<FileEvents<'a>>, state: &Object<'a>) -> Vec<EventStream<'a>> {
     let mut makers: BTreeMap<String, (usize, Launch<'a>)> = BTreeMap::new();
-    for (at, it) in told.iter().enumerate() {
+    for (at, it) in files.iter().enumerate() {
         for launch in &it.launches {
             makers.entry(launch.agent.clone()).or_insert_with(|| (at, launch.clone()));
         }
     }
-    let names: Vec<Cow<'a, str>> = told.iter().map(|it| it.agent.clone()).collect();
+    let names: Vec<Cow<'a, str>> = files.iter().map(|it| it.agent.clone()).collect();
     let agents = state.object("agents").unwrap_or_default();
-    let mut voices = Vec::new();
-    for (at, it) in told.into_iter().enumerate() {
+    let mut event_streams = Vec::new();
+    for (at, it) in files.into_iter().enumerate() {
         let maker = makers.get(&*it.agent).filter(|(by, _)| *by != at && it.agent != MAIN);
         let mut agent = created(it.agent.clone());
         agent.language_model = it.model;
@@ -139,8 +139,9 @@ fn voices<'a>(told: Vec<FileEvents<'a>>, state: &Object<'a>) -> Vec<Voice<'a>> {
             agent.agent_type = it.profile;
         }
         let in_background = maker.is_some_and(|(_, launch)| launch.in_background);
-        let voice = Voice::of(agent, it.events, maker.map(|(by, _)| *by));
-        voices.extend(voice.map(|voice| Voice { in_background, ..voice }));
+        let event_stream = EventStream::of(agent, it.events, maker.map(|(by, _)| *by));
+        event_streams
+            .extend(event_stream.map(|event_stream| EventStream { in_background, ..event_stream }));
     }
-    voices
+    event_streams
 }

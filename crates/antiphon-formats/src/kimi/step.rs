@@ -1,11 +1,11 @@
-//! What both programs write about an answer: its parts, and its tokens.
+//! What both programs write about an answer: its parts, and its token counts.
 
 use antiphon_model::{Message, Usage, is_blank};
 
 use crate::claude_code::block::add_content;
 use crate::line::{Object, Record, elements};
 
-/// Adds text, a list of parts, or one part. Whether there was anything to add.
+/// Adds text, a list of parts, or one part. Returns whether there was anything to add.
 pub(super) fn say<'a>(record: &Record<'a>, message: &mut Message<'a>, content: &'a str) -> bool {
     let pieces = |message: &Message<'a>| {
         let first = [message.content, message.reasoning];
@@ -34,7 +34,7 @@ fn part<'a>(record: &Record<'a>, message: &mut Message<'a>, raw: &'a str) {
     }
 }
 
-/// Input is apart from what went through a cache. The older program spells it otherwise.
+/// Converts token counts. Input excludes the cache. The older program uses other names.
 pub(super) fn usage(tokens: &Object<'_>) -> Usage {
     let count =
         |names: [&str; 2]| names.iter().find_map(|name| tokens.number(name)).unwrap_or_default();

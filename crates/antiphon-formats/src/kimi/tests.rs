@@ -35,7 +35,7 @@ fn a_session_is_named_by_its_folder() {
 }
 
 #[test]
-fn agents_lie_beside_what_tells_of_the_session() {
+fn agents_are_beside_the_file_that_describes_the_session() {
     assert!(belongs("state", "agents/", ""));
     assert!(belongs("state", "agents/agent-0/wire.jsonl", ""));
     assert!(!belongs("state", "agents/agent-0/plans/x.md", ""));

@@ -1,4 +1,4 @@
-//! An observation, as a span's line.
+//! Converts an observation to a span's line.
 
 use std::collections::BTreeMap;
 
@@ -12,8 +12,8 @@ use crate::spans::dialect::{messages, unwrapped};
 use crate::spans::line::{SpanLine, without_cache};
 use crate::spans::{Kind, genai};
 
-/// What the line says in its own way.
-const TOLD: &[&str] = &[
+/// Members that the line has in another form.
+const CONVERTED: &[&str] = &[
     "id",
     "traceId",
     "parentObservationId",
@@ -31,7 +31,7 @@ const TOLD: &[&str] = &[
     "statusMessage",
 ];
 
-/// The line of an observation. `sessions` are by trace.
+/// The line of an observation. `sessions` has the session of each trace.
 pub(super) fn line(id: &str, merged: &Merged, sessions: &BTreeMap<&str, &str>) -> String {
     let raw = |name: &str| merged.get(name).map(String::as_str).filter(|raw| *raw != "null");
     let text = |name: &str| raw(name).and_then(json::word).filter(|text| !text.is_empty());
@@ -43,7 +43,7 @@ pub(super) fn line(id: &str, merged: &Merged, sessions: &BTreeMap<&str, &str>) -
         "GENERATION" => Kind::Chat,
         "AGENT" => Kind::Agent,
         "TOOL" => Kind::Tool,
-        // The name alone says nothing here: any step may be called anything.
+        // The name alone says nothing here: any step may have any name.
         _ => genai::kind(&attributes, "").0,
     };
     let mut line = SpanLine::new(id, trace.as_deref(), text("parentObservationId").as_deref());
@@ -89,7 +89,7 @@ pub(super) fn line(id: &str, merged: &Merged, sessions: &BTreeMap<&str, &str>) -
     line.text("error", text("statusMessage").filter(|_| failed).as_deref());
     line.raw("attributes", attributes.object().as_deref());
     let mut rest = Members::default();
-    for (key, value) in merged.iter().filter(|(key, _)| !TOLD.contains(&key.as_str())) {
+    for (key, value) in merged.iter().filter(|(key, _)| !CONVERTED.contains(&key.as_str())) {
         if !["null", "[]", "{}"].contains(&value.as_str()) {
             rest.raw(key, &json::compact(value));
         }
@@ -98,7 +98,7 @@ pub(super) fn line(id: &str, merged: &Merged, sessions: &BTreeMap<&str, &str>) -
     line.finish()
 }
 
-/// What a library said that sent OpenTelemetry lies in the metadata, which may be a string.
+/// Attributes that an OpenTelemetry library sent: they are in the metadata, which may be a string.
 fn attributes(metadata: Option<&str>) -> Attributes {
     let metadata = unwrapped(metadata.unwrap_or("{}"));
     let mut all = Attributes::of_object(&metadata);
@@ -109,12 +109,12 @@ fn attributes(metadata: Option<&str>) -> Attributes {
     if let Some(rest) = all.object() {
         attributes.insert("metadata", rest);
     }
-    // What was asked and answered stands in the observation itself.
+    // Input and output are in the observation itself.
     attributes.take(&["input.value", "output.value"]);
     attributes
 }
 
-/// Tokens by kind. Where the total is the sum of all kinds, no kind lies in another.
+/// Converts tokens by kind. If the total is the sum of all kinds, no kind includes another.
 fn tokens(raw: Option<&str>) -> Option<Usage> {
     let tokens = Object::parse(raw?)?;
     let first = |names: &[&str]| names.iter().find_map(|name| tokens.number(name));

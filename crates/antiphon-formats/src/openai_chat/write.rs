@@ -1,8 +1,8 @@
-//! Conversations as the chat services take them: a line for each agent, `{"messages": […]}`.
+//! Writes conversations as in OpenAI's chat API: a line for each agent, `{"messages": […]}`.
 //!
-//! A service refuses a call that is not followed by exactly one result, and two calls of one id.
-//! So several results of a call become one, a call that nobody answered says so, and an id that is
-//! used again gets a number.
+//! The API refuses a call that is not followed by exactly one result, and two calls with one id. So
+//! several results of a call become one, a call without a result gets a placeholder, and an id that
+//! is used again gets a number.
 
 use std::collections::BTreeSet;
 
@@ -13,10 +13,10 @@ use serde_json::{Value, json};
 use crate::steps::{self, Speaker, Step};
 use crate::write::{Output, Take, WriteError};
 
-/// What stands for the result of a call that nobody answered.
+/// The placeholder for the result of a call that has none.
 const NO_RESULT: &str = "(no result was recorded)";
 
-/// Writes the session as conversations; nothing, if nobody says anything.
+/// Writes the session as conversations; nothing, if no agent says anything.
 pub(crate) fn write<'t>(
     reading: &Reading<'_>,
     _: &str,
@@ -54,7 +54,7 @@ fn message(
     let role = match step.speaker {
         Speaker::Agent => "assistant",
         Speaker::System => "system",
-        // A result must have a call; without one it is what the model is told.
+        // A result must have a call; without one it is written as a prompt.
         Speaker::User | Speaker::Shown => "user",
     };
     let mut message = json!({ "role": role, "content": steps::content(reading, step.entry)? });
@@ -83,7 +83,7 @@ fn message(
     }
     messages.push(message);
     messages.append(&mut answers);
-    // What no call of an agent asked for is what the model is told.
+    // An observation without a call is written as a prompt.
     if step.speaker != Speaker::Agent {
         for (_, result) in &step.results {
             messages.push(json!({ "role": "user", "content": steps::content(reading, *result)? }));
@@ -92,7 +92,7 @@ fn message(
     Ok(())
 }
 
-/// A tool's name as the services take it: at most 64 letters, digits, `_` and `-`.
+/// A tool's name as the API allows it: at most 64 letters, digits, `_` and `-`.
 pub(crate) fn function_name(tool: &str) -> String {
     const CHARS_MAX: usize = 64;
     let is_taken = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
@@ -101,7 +101,7 @@ pub(crate) fn function_name(tool: &str) -> String {
     if name.is_empty() { "tool".to_owned() } else { name }
 }
 
-/// An id that no call before has.
+/// An id that no earlier call has.
 fn free(id: &str, ids: &mut BTreeSet<String>) -> String {
     let wanted = if id.is_empty() { "call" } else { id };
     let numbered = (2_u64..).map(|n| format!("{wanted}_{n}"));
@@ -109,7 +109,7 @@ fn free(id: &str, ids: &mut BTreeSet<String>) -> String {
     free.find(|id| ids.insert(id.clone())).unwrap_or_default()
 }
 
-/// What came of a call: its result, or all of them one after the other.
+/// The result of a call; if there are several, one after the other.
 fn answer(reading: &Reading<'_>, step: &Step<'_>, call: CallIx) -> Result<Value, BodyError> {
     let results = step.results.iter().filter(|(of, _)| *of == call);
     let mut contents = results

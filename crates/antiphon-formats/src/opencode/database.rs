@@ -1,4 +1,5 @@
-//! OpenCode's tables `session`, `message` and `part`, as its `export` writes a session.
+//! OpenCode's tables `session`, `message` and `part`, in the form in which `export` writes a
+//! session.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -15,26 +16,26 @@ pub(super) const DATABASE: DatabaseLayout = DatabaseLayout {
     document,
 };
 
-/// By column: the name that it has in a document, if that is another.
+/// For each column: its name in a document, if that differs.
 const NAMES: [(&str, &str); 4] = [
     ("project_id", "projectID"),
     ("workspace_id", "workspaceID"),
     ("parent_id", "parentID"),
     ("share_url", "share"),
 ];
-/// Columns that are one object in a document: how their names begin, and its name.
+/// Columns that are one object in a document: their prefix, and the object's name.
 const OBJECTS: [(&str, &str); 4] =
     [("summary_", "summary"), ("time_", "time"), ("tokens_cache_", "cache"), ("tokens_", "tokens")];
-/// Where the newest versions write messages.
+/// The table in which the newest versions store messages.
 const NEWER: &str = "session_message";
-/// Columns that hold JSON.
+/// Columns that contain JSON.
 const PARSED: [&str; 5] = ["summary_diffs", "revert", "permission", "model", "metadata"];
 
 fn rows(tables: &dyn Tables) -> Result<Vec<SessionRow>, QueryError> {
     let [parent, title, updated] =
         ["parent_id", "title", "time_updated"].map(|name| column(tables, "session", name));
     let messages = counts(tables, "message", "time_updated")?;
-    // The rows of parts are long, and an index has their number.
+    // The rows of parts are long, so they are counted by an index.
     let parts = counts(tables, "part", "")?;
     let newer = counts(tables, NEWER, "time_updated")?;
     let sql = format!("SELECT id, {parent}, {title}, {updated} FROM session");
@@ -48,14 +49,14 @@ fn rows(tables: &dyn Tables) -> Result<Vec<SessionRow>, QueryError> {
         let counts = [&messages, &parts, &newer].map(count).join(" ");
         let stamp = format!("{updated} {counts}");
         let (parent, title) = (row.text(1), row.text(2));
-        // Milliseconds, with as many digits each.
+        // Milliseconds, padded so that they sort as text.
         rows.push(SessionRow { id, parent, title, updated: format!("{updated:0>20}"), stamp });
         ControlFlow::Continue(())
     })?;
     Ok(rows)
 }
 
-/// By session: how many rows it has in a table, and when one was last written.
+/// For each session: how many rows it has in a table, and when one was last written.
 fn counts(
     tables: &dyn Tables,
     table: &str,
@@ -75,7 +76,7 @@ fn counts(
     Ok(counts)
 }
 
-/// A session; nothing, if it is too long.
+/// A session as a document; `None` if it is too long.
 fn document(tables: &dyn Tables, id: &str, bytes_max: u64) -> Result<Option<String>, QueryError> {
     let mut parts = parts(tables, id)?;
     let mut listed = Listed::new("info", &info(tables, id)?, "messages", bytes_max);
@@ -91,7 +92,7 @@ fn document(tables: &dyn Tables, id: &str, bytes_max: u64) -> Result<Option<Stri
         newer(tables, id, &mut listed)?;
         return Ok(listed.finish());
     }
-    // Parts of messages that are gone.
+    // Parts whose message was deleted.
     for (message, parts) in parts {
         let info = with_ids(&[("id", &message), ("sessionID", id)], "{}");
         let record = format!("{{\"info\":{info},\"parts\":[{}]}}", parts.join(","));
@@ -102,8 +103,8 @@ fn document(tables: &dyn Tables, id: &str, bytes_max: u64) -> Result<Option<Stri
     Ok(listed.finish())
 }
 
-/// Adds the messages of a session that has them in the newer table only. How they are to be read is
-/// not known yet; they are kept, each with all that it says.
+/// Adds the messages of a session that are only in the newer table. Their form is not known yet, so
+/// they are kept as they are.
 fn newer(tables: &dyn Tables, id: &str, listed: &mut Listed) -> Result<(), QueryError> {
     if !tables.has(NEWER, "data") {
         return Ok(());
@@ -140,7 +141,7 @@ fn parts(tables: &dyn Tables, id: &str) -> Result<BTreeMap<String, Vec<String>>,
     Ok(parts)
 }
 
-/// What a session says of itself.
+/// The facts of a session.
 fn info(tables: &dyn Tables, id: &str) -> Result<String, QueryError> {
     let mut info = None;
     tables.query("SELECT * FROM session WHERE id = ?1", &[id], &mut |row| {
@@ -150,7 +151,7 @@ fn info(tables: &dyn Tables, id: &str) -> Result<String, QueryError> {
     Ok(info.unwrap_or_else(|| format!("{{\"id\":{}}}", word(id))))
 }
 
-/// Every column of a session's row, under the names that a document has.
+/// Every column of a session's row, under its name in a document.
 fn facts(row: &Record<'_>) -> String {
     let mut info = Members::default();
     let mut objects: BTreeMap<&str, Members> = BTreeMap::new();

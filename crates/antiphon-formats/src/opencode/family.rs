@@ -1,14 +1,14 @@
-//! A session and its children, in one order.
+//! Merges a session and its children into one order.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use antiphon_model::{Event, EventKind};
 
+use super::conversation::{Conversation, SessionEvents};
 use super::gather::Session;
-use super::tell::{SessionEvents, Tell};
 use crate::Sink;
-use crate::merge::{Voice, merge};
+use crate::merge::{EventStream, merge};
 use crate::script::created;
 
 const MAIN: &str = "main";
@@ -22,15 +22,15 @@ pub(super) fn read<'a>(sessions: &[Session<'a>], sink: &mut dyn Sink<'a>) {
         .zip(sessions)
         .filter_map(|(at, session): (usize, _)| Some((session.id?, at)))
         .collect();
-    let mut told: Vec<SessionEvents<'a>> = sessions
+    let mut read: Vec<SessionEvents<'a>> = sessions
         .iter()
         .zip(&agents)
-        .map(|(session, agent)| Tell::new(session.name, agent.clone()).tell(&session.said))
+        .map(|(session, agent)| Conversation::new(session.name, agent.clone()).read(&session.said))
         .collect();
-    // By child: the session that made it, its calls, and what it said of the child.
+    // For each child: the session that created it, and its calls.
     let mut makers: BTreeMap<Cow<'a, str>, (usize, Vec<Cow<'a, str>>)> = BTreeMap::new();
     let mut creations: BTreeMap<Cow<'a, str>, Event<'a>> = BTreeMap::new();
-    for (at, session) in told.iter_mut().enumerate() {
+    for (at, session) in read.iter_mut().enumerate() {
         for (child, call) in std::mem::take(&mut session.made) {
             makers.entry(child).or_insert_with(|| (at, Vec::new())).1.push(call);
         }
@@ -44,8 +44,8 @@ pub(super) fn read<'a>(sessions: &[Session<'a>], sink: &mut dyn Sink<'a>) {
             }
         }
     }
-    let mut voices = Vec::new();
-    for (at, session) in told.into_iter().enumerate() {
+    let mut event_streams = Vec::new();
+    for (at, session) in read.into_iter().enumerate() {
         let Some(agent) = agents.get(at) else { continue };
         let maker = makers.get(agent).filter(|(by, _)| at > 0 && *by != at);
         let mut events = session.events;
@@ -58,19 +58,19 @@ pub(super) fn read<'a>(sessions: &[Session<'a>], sink: &mut dyn Sink<'a>) {
                 creation.or_else(|| Some(appeared(agent, parent, title, session.first?)));
             events.splice(0..0, creation.map(|event| with_model(event, session.model)));
         }
-        voices.push(Voice {
+        event_streams.push(EventStream {
             events,
             started_by: maker.and_then(|(_, calls)| calls.first()).map(|call| call.to_string()),
             started_in: maker.map(|(by, _)| *by),
-            // One that was called again said some of it after its first call had returned.
+            // If it was called again, some of its messages follow the result of its first call.
             in_background: maker.is_some_and(|(_, calls)| calls.len() > 1),
         });
     }
-    keep_apart(&mut voices, &agents);
-    merge(voices, sink);
+    keep_apart(&mut event_streams, &agents);
+    merge(event_streams, sink);
 }
 
-/// What the agent of a session is called.
+/// The id of a session's agent.
 fn agent<'a>((at, session): (usize, &Session<'a>)) -> Cow<'a, str> {
     Cow::Borrowed(if at == 0 { MAIN } else { session.id.unwrap_or(session.name) })
 }
@@ -96,11 +96,11 @@ fn with_model<'a>(mut event: Event<'a>, model: Option<Cow<'a, str>>) -> Event<'a
     event
 }
 
-/// Ids are of all sessions; where one has what another has, it says whose it is.
-fn keep_apart<'a>(voices: &mut [Voice<'a>], agents: &[Cow<'a, str>]) {
+/// Makes ids unique over all sessions: an id that another session has gets the agent as a prefix.
+fn keep_apart<'a>(event_streams: &mut [EventStream<'a>], agents: &[Cow<'a, str>]) {
     let mut seen: BTreeSet<Cow<'a, str>> = BTreeSet::new();
-    for (voice, agent) in voices.iter_mut().zip(agents) {
-        for event in &mut voice.events {
+    for (event_stream, agent) in event_streams.iter_mut().zip(agents) {
+        for event in &mut event_stream.events {
             let Some(id) = event.message_id.clone() else { continue };
             if !seen.insert(id.clone()) {
                 let own: Cow<'a, str> = Cow::Owned(format!("{agent}:{id}"));

@@ -1,14 +1,14 @@
-//! The sessions of some streams, each with its messages, and each message with its parts.
+//! Collects the sessions of some streams, each with its messages, and each message with its parts.
 //!
-//! A stream is a document, which has all of it, or one of the files that a session, a message and a
-//! part have each. What a file belongs to is the name of its folder, or what it says itself.
+//! A stream is a complete document, or one of the files for a session, a message or a part. What a
+//! file belongs to is the name of its folder, or named in the file itself.
 
 use std::collections::BTreeMap;
 
-use crate::line::{Object, Record, elements, records};
+use crate::line::{Object, Record, each_record, elements};
 use crate::{Sink, Stream};
 
-/// A session: what tells of it, and what was said.
+/// A session: its facts and its messages.
 #[derive(Debug)]
 pub(super) struct Session<'a> {
     /// The name of its stream.
@@ -19,17 +19,17 @@ pub(super) struct Session<'a> {
     pub(super) said: Vec<Said<'a>>,
 }
 
-/// A message, or what tells of the session.
+/// A message, or the facts of a session.
 #[derive(Debug)]
 pub(super) struct Said<'a> {
     pub(super) record: Record<'a>,
     pub(super) info: Object<'a>,
-    /// What it is called where it says nothing itself.
+    /// The id to use if it has none itself.
     pub(super) id: Option<&'a str>,
     pub(super) parts: Vec<Piece<'a>>,
 }
 
-/// A part, and the record in which it stands.
+/// A part, and the record that contains it.
 #[derive(Debug)]
 pub(super) struct Piece<'a> {
     pub(super) record: Record<'a>,
@@ -37,7 +37,7 @@ pub(super) struct Piece<'a> {
     pub(super) id: Option<&'a str>,
 }
 
-/// A file that is a part of something else.
+/// A file that belongs to a session or a message.
 struct File<'a> {
     /// The name of its folder, and its own.
     folder: Option<&'a str>,
@@ -57,12 +57,7 @@ pub(super) fn gather<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) -> Vec
     let mut by_name: BTreeMap<&'a str, usize> = BTreeMap::new();
     for (number, stream) in (0..).zip(streams) {
         let mut lines = Vec::new();
-        for record in records(stream, number) {
-            match record {
-                Ok(record) => lines.push(record),
-                Err(problem) => sink.problem(problem),
-            }
-        }
+        each_record(stream, number, sink, |record, _| lines.push(record));
         let file = |record: Record<'a>| {
             let mut names = stream.name.rsplit('/');
             let name = names.next().unwrap_or_default();
@@ -89,7 +84,7 @@ pub(super) fn gather<'a>(streams: &[Stream<'a>], sink: &mut dyn Sink<'a>) -> Vec
     sessions
 }
 
-/// What a file is about.
+/// What a file contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Session,
@@ -97,7 +92,7 @@ enum Kind {
     Part,
 }
 
-/// By the folder that a file is in; one that was cut may say nothing itself.
+/// Decides by the folder, because a truncated file may not say what it is.
 fn kind(name: &str, object: &Object<'_>) -> Kind {
     let mut folders = name.strip_prefix("session/").unwrap_or(name).split('/');
     match folders.next() {
@@ -109,7 +104,7 @@ fn kind(name: &str, object: &Object<'_>) -> Kind {
     }
 }
 
-/// A document, or a file with a session's facts.
+/// Reads a document, or a file with a session's facts.
 fn session<'a>(name: &'a str, lines: Vec<Record<'a>>) -> Session<'a> {
     let said: Vec<Said<'a>> = lines.into_iter().map(Said::of).collect();
     let facts = said.first().map(|said| &said.info).filter(|info| !info.has("role"));
@@ -131,8 +126,8 @@ impl<'a> Said<'a> {
     }
 }
 
-/// Puts messages into their sessions and parts into their messages. What belongs to nothing that is
-/// there is the first session's.
+/// Adds messages to their sessions and parts to their messages. If the owner is missing, they are
+/// added to the first session.
 fn place<'a>(
     sessions: &mut [Session<'a>],
     by_name: &BTreeMap<&'a str, usize>,

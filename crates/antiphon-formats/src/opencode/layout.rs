@@ -1,4 +1,4 @@
-//! Where the files of a session lie that is no single document.
+//! Where the files of a session are, if it is not a single document.
 //!
 //! ```text
 //! session/<project>/<session>.json        session/info/<session>.json
@@ -6,23 +6,23 @@
 //! part/<message>/<part>.json              session/part/<session>/<message>/<part>.json
 //! ```
 //!
-//! On the right as it was before. All sessions of a machine share these folders, whose root lies
-//! two above the session's file. The children of a session that came out of a database lie in a
-//! folder of its name.
+//! The older layout is on the right. All sessions of a machine share these folders, whose root is
+//! two folders above the session's file. The children of a session from a database are in a folder
+//! of its name.
 
 use crate::{Lead, spread};
 
 const ENDING: &str = ".json";
 
-/// How far above a session's file the root lies.
+/// How many folders the root is above a session's file.
 pub(super) fn above(path: &str) -> usize {
     let mut parts = path.rsplit('/');
     let (_, _, above) = (parts.next(), parts.next(), parts.next());
     if above == Some("session") { 2 } else { 0 }
 }
 
-/// The folders in which a session's messages and a message's parts lie. They are named by its id,
-/// and so is its file; where that is not so, the id counts, too.
+/// The folders of a session's messages and of a message's parts. They are named after its id, and
+/// so is its file; if the file has another name, the id counts as well.
 pub(super) fn leads(name: &str, head: &mut dyn FnMut() -> String) -> Vec<Lead> {
     let parts: Vec<&str> = name.split('/').collect();
     let (within, file) = match parts.as_slice() {
@@ -60,13 +60,13 @@ pub(super) fn made_by(head: &str) -> Option<String> {
     parent.map(|parent| parent.trim_matches('"').to_owned())
 }
 
-/// The session whose file this is: in a project's folder, or in that of all facts.
+/// The session whose file this is: in a project's folder, or in the folder of all sessions' facts.
 pub(super) fn session(path: &str) -> Option<&str> {
     let mut folders = path.rsplit('/').skip(1);
     let project = folders.next();
     let is_session = match (project, folders.next()) {
         (Some(_), Some("session")) => true,
-        // What was exported, or came out of a database; or below the folder of all sessions.
+        // An export, a session from a database, or one below the folder of all sessions.
         (_, None) => true,
         _ => false,
     };

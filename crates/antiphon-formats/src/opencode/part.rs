@@ -1,4 +1,4 @@
-//! Parts of a message: calls, their results, tokens.
+//! Parts of a message: calls, their results, token counts.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use antiphon_model::{AgentCreated, Message, Role, Timestamp, ToolCall, Usage, is
 use crate::line::{Object, Record};
 use crate::script::{blank, created};
 
-/// A call.
+/// Reads a call.
 pub(crate) fn call<'a>(record: &Record<'a>, part: &Object<'a>) -> Option<ToolCall<'a>> {
     let state = part.object("state").unwrap_or_default();
     Some(ToolCall {
@@ -19,7 +19,7 @@ pub(crate) fn call<'a>(record: &Record<'a>, part: &Object<'a>) -> Option<ToolCal
     })
 }
 
-/// What a call gave back, if it has ended, and when.
+/// The result of a call, if it has ended, and when.
 pub(crate) fn result<'a>(
     record: &Record<'a>,
     part: &Object<'a>,
@@ -44,7 +44,7 @@ pub(crate) fn result<'a>(
     Some((message, time.time("end")))
 }
 
-/// The child session that a call made.
+/// The child session that a call created.
 pub(crate) fn child<'a>(record: &Record<'a>, part: &Object<'a>) -> Option<AgentCreated<'a>> {
     let state = part.object("state")?;
     let session = state.object("metadata")?.text("sessionId")?;
@@ -58,8 +58,8 @@ pub(crate) fn child<'a>(record: &Record<'a>, part: &Object<'a>) -> Option<AgentC
     Some(agent)
 }
 
-/// Input is without what came from a cache. Whether what was thought is a part of the output is
-/// up to the version; the total tells, and without one it is.
+/// Converts token counts. Input excludes cached input. Whether the output includes reasoning
+/// depends on the version: the total shows it, and without a total it is assumed to.
 pub(crate) fn usage(tokens: &Object<'_>) -> Usage {
     let count = |name| tokens.number(name).unwrap_or_default();
     let cache = tokens.object("cache").unwrap_or_default();

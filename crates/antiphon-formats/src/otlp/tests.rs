@@ -15,7 +15,7 @@ fn an_agent_its_tools_and_a_helper_in_any_order() {
 }
 
 #[test]
-fn turns_of_which_only_the_tools_are_told() {
+fn turns_of_which_only_the_tools_are_recorded() {
     assert_eq!(check("turns"), [30 + 5, 3 + 1, 0, 0, 0]);
 }
 
@@ -34,7 +34,7 @@ fn one_document_with_log_records() {
     assert_eq!(check("document"), [3, 1, 0, 0, 0]);
 }
 
-/// What was cut has what came before.
+/// A truncated document has everything before the cut.
 #[test]
 fn a_document_may_stop_anywhere() {
     let text = std::fs::read_to_string(fixture::root().join("otlp/document/input.json")).unwrap();

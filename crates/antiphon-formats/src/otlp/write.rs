@@ -1,8 +1,8 @@
-//! OpenTelemetry traces as OTLP JSON, by the GenAI conventions: a span for each agent
+//! Writes OpenTelemetry traces as OTLP JSON, by the GenAI conventions: a span for each agent
 //! (`invoke_agent`), each answer of a model (`chat`) and each call (`execute_tool`).
 //!
-//! A request's input is what was new since the answer before: to repeat the conversation with each
-//! would make it as long as its square. Ids are hashes: the same session has the same spans.
+//! A request's input is what was new since the previous answer: repeating the conversation would
+//! make the output quadratic. Ids are hashes, so the same session has the same spans.
 
 use antiphon_model::Reading;
 use antiphon_model::{AgentIx, BodyError, CallIx, Entry, Timestamp, Usage};
@@ -15,7 +15,7 @@ const INTERNAL: u8 = 1;
 const CLIENT: u8 = 3;
 const FAILED: u8 = 2;
 
-/// Writes the session as one request. `id` is what it is called where it says nothing itself.
+/// Writes the session as one request. `id` is the session's name, if it has none itself.
 pub(crate) fn write<'t>(
     reading: &Reading<'_>,
     id: &str,
@@ -64,9 +64,9 @@ struct Span<'s> {
 impl<'a> Writer<'_, 'a, '_> {
     fn agent(&mut self, agent: AgentIx) -> Result<(), WriteError> {
         let session = self.reading.session;
-        let told = steps::steps(self.reading, agent);
+        let steps = steps::steps(self.reading, agent);
         let times = || {
-            told.iter().flat_map(|step| {
+            steps.iter().flat_map(|step| {
                 let results = step.results.iter().filter_map(|(_, result)| result.at());
                 step.entry.at().into_iter().chain(results)
             })
@@ -75,7 +75,7 @@ impl<'a> Writer<'_, 'a, '_> {
         let made = session.agent(agent).created.and_then(|event| session.entry(event).call());
         let above = session.agent(agent).parent.agent();
         let parent = made.map(|call| self.call_span(call)).or(above.map(|it| self.agent_span(it)));
-        let model = steps::model(session, agent, &told);
+        let model = steps::model(session, agent, &steps);
         let name = session.agent_name(agent);
         let mut attributes =
             vec![text("gen_ai.agent.id", session.agent_id(agent)), text("gen_ai.agent.name", name)];
@@ -93,7 +93,7 @@ impl<'a> Writer<'_, 'a, '_> {
         })?;
         let mut heard: Vec<Value> = Vec::new();
         let mut before = None;
-        for step in &told {
+        for step in &steps {
             match step.speaker {
                 Speaker::Agent => self.chat(&own, step, (model, before), &mut heard)?,
                 Speaker::System => heard.push(self.said("system", step.entry)?),
@@ -223,7 +223,7 @@ impl<'a> Writer<'_, 'a, '_> {
         let mut attributes = vec![
             text("gen_ai.operation.name", span.operation),
             text("gen_ai.conversation.id", self.session),
-            // Viewers that do not know the conventions yet know these.
+            // For viewers that do not know the conventions yet.
             text("openinference.span.kind", kind),
             text("session.id", self.session),
         ];
@@ -264,7 +264,7 @@ impl<'a> Writer<'_, 'a, '_> {
     }
 }
 
-/// So many bytes of a hash, in hex.
+/// A hash of this many bytes, in hex.
 fn hash(words: &[&str], bytes: usize) -> String {
     let mut hasher = blake3::Hasher::new();
     for word in words {
@@ -274,7 +274,7 @@ fn hash(words: &[&str], bytes: usize) -> String {
     hasher.finalize().to_hex().chars().take(bytes * 2).collect()
 }
 
-/// Who offers a model, as the conventions call it.
+/// The provider of a model, by its name in the conventions.
 fn provider(model: &str) -> Option<&'static str> {
     let known = [
         ("claude", "anthropic"),
@@ -300,7 +300,7 @@ fn tokens(usage: Usage) -> Vec<Value> {
         ("gen_ai.usage.reasoning.output_tokens", usage.reasoning),
     ];
     let counted = counts.iter().enumerate().filter(|(at, (_, count))| *at < 2 || *count > 0);
-    // Numbers of 64 bits are strings.
+    // OTLP JSON has 64-bit numbers as strings.
     let number =
         |name: &str, count: u64| json!({ "key": name, "value": { "intValue": count.to_string() } });
     counted.map(|(_, (name, count))| number(name, *count)).collect()

@@ -1,4 +1,4 @@
-//! Records that stand on one line, each on its own.
+//! Splits lines with several records, so that each is on its own.
 
 use crate::Lines;
 use crate::line::Object;
@@ -22,7 +22,7 @@ pub(super) fn apart(text: &str) -> Lines {
     Lines { text: out, problems: Vec::new() }
 }
 
-/// Where the first object ends, if another follows it at once.
+/// Where the first object ends, if another one directly follows it.
 fn end_of_first(line: &str) -> Option<usize> {
     let (mut depth, mut in_text, mut is_escaped) = (0_usize, false, false);
     for (at, byte) in line.bytes().enumerate() {

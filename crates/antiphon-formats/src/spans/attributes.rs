@@ -1,4 +1,4 @@
-//! The attributes of a span: a name and a JSON value each, of which lists may be spread over many.
+//! The attributes of a span: names with JSON values. A list may be spread over many attributes.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -7,17 +7,17 @@ use antiphon_model::json::{self, Members};
 
 use crate::line::{Object, elements};
 
-/// How deep a value may go before it is kept as it stands.
+/// How deeply nested a value may be before it is kept as it is.
 const DEPTH: usize = 32;
 
-/// What a span says of itself.
+/// The attributes of a span.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Attributes {
     values: BTreeMap<String, String>,
 }
 
 impl Attributes {
-    /// Of a list of OTLP: `[{"key": …, "value": {"stringValue": …}}]`.
+    /// Reads OTLP's list: `[{"key": …, "value": {"stringValue": …}}]`.
     pub(crate) fn of_list(list: &str) -> Self {
         let mut attributes = Self::default();
         for element in elements(list) {
@@ -29,7 +29,7 @@ impl Attributes {
         attributes
     }
 
-    /// Of an object whose values are JSON.
+    /// Reads an object whose values are JSON.
     pub(crate) fn of_object(object: &str) -> Self {
         let mut attributes = Self::default();
         let _ = json::members(object, |key, value| {
@@ -56,14 +56,14 @@ impl Attributes {
         text.parse().ok().or_else(|| text.strip_suffix(".0")?.parse().ok())
     }
 
-    /// Takes one out: what is told elsewhere need not be told again.
+    /// Removes an attribute and returns it, so that it is not written again with the others.
     pub(crate) fn take(&mut self, names: &[&str]) -> Option<String> {
         let taken: Vec<String> =
             names.iter().filter_map(|name| self.values.remove(*name)).collect();
         taken.into_iter().find(|raw| !antiphon_model::is_blank(raw))
     }
 
-    /// Takes out a list that is spread over attributes, `<prefix>.0.role`, `<prefix>.0.content`.
+    /// Removes a list that is spread over attributes, `<prefix>.0.role`, `<prefix>.0.content`.
     pub(crate) fn take_list(&mut self, prefix: &str) -> Option<String> {
         let prefix = format!("{prefix}.");
         let is_ours = |key: &String| {
@@ -79,7 +79,7 @@ impl Attributes {
         (!keys.is_empty()).then(|| tree.to_json())
     }
 
-    /// All of them, as an object.
+    /// All attributes, as an object.
     pub(crate) fn object(&self) -> Option<String> {
         let mut members = Members::default();
         for (key, value) in &self.values {
@@ -89,12 +89,12 @@ impl Attributes {
     }
 }
 
-/// A value of OTLP as JSON.
+/// Converts an OTLP value to JSON.
 fn any_value(raw: &str, depth: usize) -> String {
     let object = Object::parse(raw).unwrap_or_default();
     let Some((kind, value)) = object.members().next() else { return "null".to_owned() };
     match kind {
-        // Numbers of 64 bits are strings.
+        // OTLP JSON has 64-bit numbers as strings.
         "intValue" => json::word(value)
             .filter(|number| number.parse::<i64>().is_ok())
             .map_or_else(|| json::compact(value), Cow::into_owned),
@@ -118,7 +118,7 @@ fn any_value(raw: &str, depth: usize) -> String {
     }
 }
 
-/// Names with dots between them, as what they spell: objects, and lists where the names count.
+/// A tree of dotted names, which become objects, or lists if the names are numbers.
 #[derive(Debug, Default)]
 struct Branch {
     value: Option<String>,
@@ -128,7 +128,7 @@ struct Branch {
 impl Branch {
     fn insert(&mut self, path: &str, value: String) {
         let mut at = self;
-        // Words that only name what a list is of.
+        // These words only name the type of a list's elements.
         let is_said = |step: &&str| !["message", "message_content", "tool_call"].contains(step);
         for step in path.split('.').filter(is_said).take(DEPTH) {
             at = at.below.entry((step.parse().ok(), step.to_owned())).or_default();
@@ -136,7 +136,7 @@ impl Branch {
         at.value = Some(value);
     }
 
-    /// It goes as deep as [`DEPTH`].
+    /// Recurses at most [`DEPTH`] levels.
     fn to_json(&self) -> String {
         if self.below.is_empty() {
             return self.value.clone().unwrap_or_else(|| "null".to_owned());

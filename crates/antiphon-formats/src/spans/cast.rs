@@ -1,33 +1,34 @@
-//! Which agents a trace has, and whose each span is.
+//! Which agents a trace has, and which of them each span belongs to.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
 
-use crate::spans::tell::Telling;
+use crate::spans::agent::AgentBuilder;
 use crate::spans::tree::Tree;
 use crate::spans::{Kind, Span};
 
-/// The agents, and whose each span is.
+/// The agents, and which of them each span belongs to.
 pub(super) struct Cast<'a> {
-    pub(super) agents: Vec<Telling<'a>>,
+    pub(super) agents: Vec<AgentBuilder<'a>>,
     pub(super) of_span: Vec<usize>,
 }
 
 impl<'a> Cast<'a> {
     pub(super) fn new(spans: &[Span<'a>], tree: &Tree) -> Self {
         let mut cast = Self { agents: Vec::new(), of_span: vec![0; spans.len()] };
-        let is_nobodys = |at: &usize| {
+        let has_no_agent = |at: &usize| {
             let works = spans.get(*at).is_some_and(|span| span.kind != Kind::Other);
             works && tree.node(*at).agent.is_none()
         };
-        // Work that is no agent's is the main one's; without any the first agent is that.
-        if tree.order.iter().any(is_nobodys) || !spans.iter().any(|it| it.kind == Kind::Agent) {
-            cast.agents.push(Telling::new(Cow::Borrowed("main")));
+        // Spans without an agent belong to the main one; if there are none, the first agent is
+        // that.
+        if tree.order.iter().any(has_no_agent) || !spans.iter().any(|it| it.kind == Kind::Agent) {
+            cast.agents.push(AgentBuilder::new(Cow::Borrowed("main")));
         }
         let mut by_key: BTreeMap<Cow<'a, str>, usize> = BTreeMap::new();
         let mut of_agent: BTreeMap<usize, usize> = BTreeMap::new();
         let agents = tree.order.iter().filter(|at| tree.node(**at).agent == Some(**at));
-        // An agent may have begun before the one around it, by the clock.
+        // By time, an agent may have begun before the agent around it.
         let mut waiting: VecDeque<usize> = agents.copied().collect();
         let mut turns = waiting.len().saturating_mul(2);
         while let Some(at) = waiting.pop_front() {
@@ -40,7 +41,8 @@ impl<'a> Cast<'a> {
             }
             let key = span.text("key").filter(|_| node.above.is_none());
             let around = above.and_then(|above| cast.agents.get(above));
-            let is_same = |it: &&Telling<'a>| it.name.is_some() && it.name == span.text("agent");
+            let is_same =
+                |it: &&AgentBuilder<'a>| it.name.is_some() && it.name == span.text("agent");
             let known = match &key {
                 Some(key) => by_key.get(key).copied(),
                 None => above.filter(|_| node.within.is_none() && around.filter(is_same).is_some()),
@@ -51,7 +53,7 @@ impl<'a> Cast<'a> {
                     true => Cow::Borrowed("main"),
                     false => span.id.clone(),
                 });
-                let mut agent = Telling::new(id);
+                let mut agent = AgentBuilder::new(id);
                 agent.name = span.text("agent");
                 agent.parent = above;
                 agent.parent_id = parent_id;
@@ -70,7 +72,7 @@ impl<'a> Cast<'a> {
         cast
     }
 
-    /// What must be known before anything is told: which calls are announced and which are done.
+    /// Finds out in advance which calls are announced and which have a span.
     fn look_ahead(&mut self, spans: &[Span<'a>], tree: &Tree) {
         let mut answers: BTreeMap<usize, Cow<'a, str>> = BTreeMap::new();
         for &at in &tree.order {

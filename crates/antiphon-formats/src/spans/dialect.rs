@@ -1,8 +1,8 @@
-//! The many ways of writing down a conversation, as the chat services take it.
+//! Converts the many forms of a conversation to that of OpenAI's chat API.
 //!
-//! Every library that watches models has its own: parts with a type (the GenAI conventions,
-//! Anthropic, the Vercel SDK), parts without one (Gemini), items (OpenAI's Responses), whole
-//! answers, JSON within strings. What is none of them is said as it is.
+//! Every tracing library has its own: parts with a type (the GenAI conventions, Anthropic, the
+//! Vercel SDK), parts without one (Gemini), items (OpenAI's Responses), complete responses, JSON
+//! within strings. Anything else becomes the content as it is.
 
 use std::borrow::Cow;
 
@@ -12,17 +12,17 @@ use antiphon_model::json::{self, Members};
 use crate::line::{Object, elements};
 use crate::spans::parts::Parts;
 
-/// How deep answers may be wrapped in one another.
+/// How deeply responses may be wrapped in one another.
 const DEPTH: usize = 6;
 
-/// The messages in a value. Words that nobody is said to have said are `role`'s.
+/// The messages in a value. A message without a role gets `role`.
 pub(crate) fn messages(raw: &str, role: &str) -> Vec<String> {
     let mut out = Vec::new();
     unwrap(raw, role, DEPTH, &mut out);
     out
 }
 
-/// What a string holds, where that is JSON; otherwise the value as it is. On one line.
+/// The JSON that a string contains, or else the value as it is. On one line.
 pub(crate) fn unwrapped(raw: &str) -> Cow<'_, str> {
     let raw = raw.trim();
     if let Some(text) = json::text(raw) {
@@ -62,7 +62,7 @@ fn unwrap(raw: &str, role: &str, depth: usize, out: &mut Vec<String>) {
             return;
         }
     }
-    // An answer of the Responses service, and what wraps another value.
+    // A response of the Responses API, and other values that wrap messages.
     let is_wrapped = !is_message(&raw);
     for name in ["output", "prompt", "input", "generations", "message", "kwargs"] {
         if let Some(inner) = object.raw(name).filter(|_| is_wrapped) {
@@ -82,7 +82,7 @@ fn is_message(raw: &str) -> bool {
     is_item || names.iter().any(|name| object.has(name))
 }
 
-/// Words, or any other value.
+/// Adds a message with a text, or any other value, as its content.
 fn said(role: &str, raw: &str, out: &mut Vec<String>) {
     let mut message = Members::default();
     message.word("role", role);
@@ -90,8 +90,7 @@ fn said(role: &str, raw: &str, out: &mut Vec<String>) {
     out.push(message.object());
 }
 
-/// One message of a list: a role and what it says. One may be several, where results stand in
-/// what a person says.
+/// Reads one message of a list. It becomes several if results are among a person's words.
 fn message(raw: &str, role: &str, depth: usize, out: &mut Vec<String>) {
     let raw = raw.trim();
     let Some(object) = Object::parse(raw) else {
@@ -103,7 +102,7 @@ fn message(raw: &str, role: &str, depth: usize, out: &mut Vec<String>) {
     if depth == 0 {
         return said(role, raw, out);
     }
-    // A choice, or an event, holds its message.
+    // A choice, or an event, contains its message.
     for name in ["message", "kwargs"] {
         if let Some(inner) = object.raw(name).filter(|inner| inner.starts_with('{')) {
             return message(inner, role, depth - 1, out);
@@ -125,7 +124,7 @@ fn message(raw: &str, role: &str, depth: usize, out: &mut Vec<String>) {
             "function_call_output" => "tool",
             _ => role,
         });
-    // Some call a result by the tool.
+    // Some give a result the tool's name as its role.
     let called = object.text("role").and_then(|tool| call_of(&tool, out));
     let role = if called.is_some() { "tool" } else { role };
     let mut parts = Parts::default();
@@ -156,7 +155,7 @@ fn message(raw: &str, role: &str, depth: usize, out: &mut Vec<String>) {
     parts.write(role, &object, out);
 }
 
-/// The last call of that tool in what was said.
+/// The last call of that tool in the messages so far.
 fn call_of(tool: &str, said: &[String]) -> Option<String> {
     let is_role = ["user", "assistant", "system", "tool", "developer", "model", "function"];
     if is_role.contains(&tool) {

@@ -1,4 +1,4 @@
-//! What a span's attributes mean: the GenAI conventions, OpenInference, and what came before them.
+//! What a span's attributes mean: the GenAI conventions, OpenInference, and their predecessors.
 
 use antiphon_model::Usage;
 use antiphon_model::json::{self, Members};
@@ -9,14 +9,14 @@ use crate::spans::attributes::Attributes;
 use crate::spans::dialect::{messages, unwrapped};
 use crate::spans::line::{SpanLine, without_cache};
 
-/// The messages that went into a request and came out of it.
+/// The input and output messages of a request.
 #[derive(Debug, Default)]
 pub(crate) struct Talk {
     pub(crate) input: Vec<String>,
     pub(crate) output: Vec<String>,
 }
 
-/// What the attributes say that the span is, and its own word for that.
+/// The kind of a span according to its attributes, and their own word for it.
 pub(crate) fn kind(attributes: &Attributes, name: &str) -> (Kind, String) {
     let word = attributes.text(&[
         "gen_ai.operation.name",
@@ -49,7 +49,7 @@ pub(crate) fn kind(attributes: &Attributes, name: &str) -> (Kind, String) {
     (kind, word)
 }
 
-/// Writes what the attributes say, and takes it out of them.
+/// Writes what the attributes say, and removes them.
 pub(crate) fn describe(
     line: &mut SpanLine,
     (kind, name): (Kind, &str),
@@ -119,7 +119,7 @@ const RESULT: &[&str] = &[
     "output.value",
 ];
 
-/// Takes the messages out of the attributes and the events of a span.
+/// Removes the messages from the attributes and the events of a span.
 pub(crate) fn talk(attributes: &mut Attributes, events: &[(String, Attributes)]) -> Talk {
     let mut talk = Talk::default();
     let mut attributes_of = vec![&mut *attributes];
@@ -159,7 +159,7 @@ pub(crate) fn talk(attributes: &mut Attributes, events: &[(String, Attributes)])
     talk
 }
 
-/// What any span may have, whatever it is: used where nothing better was said.
+/// Input and output of any kind of span, used if there is nothing more specific.
 pub(crate) fn values(attributes: &mut Attributes, talk: &mut Talk) {
     let input = attributes.take(&["input.value", "traceloop.entity.input"]);
     if let Some(input) = input.filter(|_| talk.input.is_empty()) {
@@ -175,7 +175,7 @@ const INPUT: &[&str] =
     &["gen_ai.input.messages", "gen_ai.prompt", "ai.prompt.messages", "ai.prompt"];
 const OUTPUT: &[&str] = &["gen_ai.output.messages", "gen_ai.completion"];
 
-/// The Vercel SDK has an answer's text and its calls apart.
+/// Joins an answer's text and its calls, which are separate attributes in the Vercel SDK.
 fn vercel(attributes: &mut Attributes, talk: &mut Talk) {
     let text = attributes.take(&["ai.response.text"]);
     let calls = attributes.take(&["ai.response.toolCalls"]);
@@ -193,14 +193,14 @@ fn vercel(attributes: &mut Attributes, talk: &mut Talk) {
     talk.output.append(&mut messages(&answer.object(), "assistant"));
 }
 
-/// Events that hold what attributes may hold.
+/// Events with the same content as attributes.
 const DETAILS: &[&str] = &[
     "gen_ai.client.inference.operation.details",
     "gen_ai.content.prompt",
     "gen_ai.content.completion",
 ];
 
-/// Whether an event says what was talked, and nothing else.
+/// Whether an event contains messages and nothing else.
 pub(crate) fn is_talk(name: &str) -> bool {
     DETAILS.contains(&name) || role(name).is_some()
 }
@@ -215,14 +215,14 @@ fn role(event: &str) -> Option<&'static str> {
     })
 }
 
-/// An event that is a message: `gen_ai.user.message`, `gen_ai.choice`.
+/// Reads an event that is a message: `gen_ai.user.message`, `gen_ai.choice`.
 fn said(talk: &mut Talk, name: &str, raw: &str) {
     let Some(role) = role(name) else { return };
     let list = if name == "gen_ai.choice" { &mut talk.output } else { &mut talk.input };
     list.append(&mut messages(&format!("[{raw}]"), role));
 }
 
-/// The attributes of an event, with what JSON is in their strings.
+/// The attributes of an event, with JSON instead of strings that contain it.
 fn event_object(event: &Attributes) -> String {
     let raw = event.object().unwrap_or_else(|| "{}".to_owned());
     let mut members = Members::default();
@@ -236,7 +236,7 @@ fn event_object(event: &Attributes) -> String {
     members.object()
 }
 
-/// The tokens, in any of their spellings.
+/// The token counts, under any of their names.
 pub(crate) fn usage(attributes: &Attributes) -> Option<Usage> {
     let input = attributes.number(&[
         "gen_ai.usage.input_tokens",
@@ -283,7 +283,7 @@ pub(crate) fn usage(attributes: &Attributes) -> Option<Usage> {
     let output = output.unwrap_or_default();
     Some(Usage {
         input: without_cache(input.unwrap_or_default(), cache_read, cache_write),
-        // The conventions say that it is in there; where there is more of it, it is not.
+        // By the conventions the output includes reasoning, but not if reasoning is greater.
         output: if reasoning > output { output.saturating_add(reasoning) } else { output },
         reasoning,
         cache_read,

@@ -1,4 +1,4 @@
-//! A span's line: what a tracing format's own words become.
+//! The line of a span, to which every tracing format is converted.
 
 use antiphon_model::json::Members;
 use antiphon_model::{Timestamp, Usage};
@@ -21,7 +21,7 @@ impl SpanLine {
         Self { members }
     }
 
-    /// What it is, in our word and in the format's own.
+    /// The span's kind, and the format's own word for it.
     pub(crate) fn kind(&mut self, kind: Kind, own: &str) {
         let word = match kind {
             Kind::Agent => "agent",
@@ -37,7 +37,7 @@ impl SpanLine {
         self.members.text(name, text);
     }
 
-    /// A value that is JSON, on one line.
+    /// Adds a JSON value, on one line.
     pub(crate) fn raw(&mut self, name: &str, raw: Option<&str>) {
         if let Some(raw) = raw {
             self.members.raw(name, raw);
@@ -64,20 +64,20 @@ impl SpanLine {
         }
     }
 
-    /// Messages, as the chat services take them.
+    /// Adds messages as in OpenAI's chat API.
     pub(crate) fn messages(&mut self, name: &str, messages: &[String]) {
         if !messages.is_empty() {
             self.members.raw(name, &format!("[{}]", messages.join(",")));
         }
     }
 
-    /// The line, with its end.
+    /// The line, with its end of line.
     pub(crate) fn finish(self) -> String {
         self.members.object() + "\n"
     }
 }
 
-/// The line that says what the session is.
+/// The line that describes the session.
 pub(crate) fn session(id: Option<&str>, facts: &[(&str, Option<&str>)]) -> String {
     let mut members = Members::default();
     match id {
@@ -102,8 +102,7 @@ pub(crate) fn usage(tokens: &Object<'_>) -> Usage {
     }
 }
 
-/// Input as the conventions count it, with what went through a cache, or without it where it is
-/// less than that.
+/// Input without the cache. By the conventions the input includes it, unless it is less than that.
 pub(crate) fn without_cache(input: u64, cache_read: u64, cache_write: u64) -> u64 {
     input.checked_sub(cache_read.saturating_add(cache_write)).unwrap_or(input)
 }

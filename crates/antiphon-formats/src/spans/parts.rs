@@ -1,4 +1,4 @@
-//! The parts of a message: words, thoughts, calls and results, whatever they are called.
+//! The parts of a message under their many names: texts, thoughts, calls and results.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use antiphon_model::json::{self, Members};
 
 use crate::line::Object;
 
-/// The parts of a message, sorted; raw values, and calls that were written anew.
+/// The parts of a message by kind: raw values, and calls in a common form.
 #[derive(Debug, Default)]
 pub(super) struct Parts<'r> {
     words: Vec<Cow<'r, str>>,
@@ -15,12 +15,12 @@ pub(super) struct Parts<'r> {
     pub(super) thoughts: Vec<&'r str>,
     calls: Vec<String>,
     results: Vec<String>,
-    /// The call that the whole is a result of, if it does not say so itself.
+    /// The call that the message is a result of, if it does not say so itself.
     pub(super) answers: Option<String>,
 }
 
 impl<'r> Parts<'r> {
-    /// A part of any kind; what is not known stays as it is.
+    /// Adds a part of any kind; one that is not known stays as it is.
     pub(super) fn any(&mut self, raw: &'r str) {
         if raw.starts_with('"') {
             let mut part = Members::default();
@@ -33,7 +33,7 @@ impl<'r> Parts<'r> {
         }
     }
 
-    /// A part of a known kind. A whole message that is an item is no text.
+    /// Adds a part of a known kind. A complete message that is an item is no text.
     pub(super) fn part(&mut self, raw: &'r str, is_item: bool) -> bool {
         let Some(part) = Object::parse(raw) else { return false };
         let first = |names: &[&str]| names.iter().find_map(|name| part.raw(name));

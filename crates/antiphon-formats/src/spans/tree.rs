@@ -1,4 +1,5 @@
-//! Which span lies in which: whose work it is, in which call, and whose tokens are told inside.
+//! How spans are nested: the agent and the call of each, and whether spans inside repeat its
+//! tokens.
 
 use std::collections::VecDeque;
 
@@ -6,17 +7,17 @@ use antiphon_model::Timestamp;
 
 use crate::spans::{Kind, Span};
 
-/// What follows from where a span lies.
+/// What follows from a span's position in the tree.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Node {
     /// The nearest agent's span, itself included.
     pub(super) agent: Option<usize>,
     /// The nearest span of a tool above it, within that agent's.
     pub(super) tool: Option<usize>,
-    /// For an agent's span: the agent's around it, and the tool between them.
+    /// For an agent's span: the agent's span around it, and the tool's span between them.
     pub(super) above: Option<usize>,
     pub(super) within: Option<usize>,
-    /// A request that lies in this one, with no tool and no agent between: they are the same.
+    /// A request inside this one, with no tool and no agent between: both are the same request.
     pub(super) same_request: Option<usize>,
     /// Whether a span below has tokens that these repeat.
     pub(super) repeats: bool,
@@ -61,7 +62,7 @@ impl Tree {
     }
 }
 
-/// Every span once, parents before children. Spans that lie in one another in a circle come last.
+/// Every span once, parents before children. Spans that contain one another in a circle come last.
 fn downwards(parents: &[Option<usize>]) -> Vec<usize> {
     let mut children = vec![Vec::new(); parents.len()];
     let mut queue = VecDeque::new();
@@ -87,9 +88,9 @@ fn downwards(parents: &[Option<usize>]) -> Vec<usize> {
     order
 }
 
-/// Finds what lies below each: tokens, and requests that are the same as the one around them.
+/// Finds out what is below each span: tokens, and a request that is the same as this one.
 fn upwards(spans: &[Span<'_>], parents: &[Option<usize>], down: &[usize], nodes: &mut [Node]) {
-    // By span: the request that stands for it or lies in it, and whether tokens do.
+    // For each span: the request that it is or contains, and whether it contains tokens.
     let mut request: Vec<Option<usize>> = vec![None; spans.len()];
     let mut tokens = vec![false; spans.len()];
     for &at in down.iter().rev() {
@@ -101,13 +102,13 @@ fn upwards(spans: &[Span<'_>], parents: &[Option<usize>], down: &[usize], nodes:
             node.same_request = inner;
         }
         let Some(parent) = parents.get(at).copied().flatten() else { continue };
-        let told = match span.kind {
+        let own = match span.kind {
             Kind::Chat => inner.or(Some(at)),
             Kind::Other => inner,
             Kind::Agent | Kind::Tool => None,
         };
-        if let (Some(slot), Some(told)) = (request.get_mut(parent), told) {
-            slot.get_or_insert(told);
+        if let (Some(slot), Some(own)) = (request.get_mut(parent), own) {
+            slot.get_or_insert(own);
         }
         if let Some(slot) = tokens.get_mut(parent) {
             *slot |= below || span.usage.is_some();

@@ -1,4 +1,4 @@
-//! The agents of a document: the one it is about, those that took part, those that were sent.
+//! The agents of a document: its own, the participants, and those that were delegated to.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,25 +12,25 @@ use super::fields::{Fields, Notes, below};
 use super::original::Originals;
 use super::status::Status;
 
-/// Who is who.
+/// The agents of a document.
 pub(super) struct Cast<'a> {
     /// The agent whose session the document is.
     pub(super) main: String,
     orchestrator: Option<Identifier>,
     participants: Option<Vec<Identifier>>,
     subs: Vec<Sub<'a>>,
-    /// Sub-sessions that are none.
+    /// Elements of the list of sub-sessions that are not objects.
     others: Vec<(String, &'a str)>,
-    /// What else is said of the collaboration.
+    /// Other facts about the collaboration.
     rest: Members,
 }
 
-/// An `AgentIdentifier`, and how the log calls the agent.
+/// An `AgentIdentifier`, and the agent's id in the log.
 struct Identifier {
     agent: String,
     agent_type: Option<String>,
     name: Option<String>,
-    /// The whole, where it says more than id and type.
+    /// The whole identifier, if it contains more than id and type.
     whole: Option<String>,
 }
 
@@ -41,7 +41,7 @@ struct Sub<'a> {
 }
 
 impl Identifier {
-    /// Drifted documents name an agent by its type, or its role.
+    /// Reads an identifier. Deviating documents name an agent by its type, or its role.
     fn of(mut fields: Fields<'_>, originals: &Originals, notes: &mut Notes) -> Self {
         let whole = fields.rest();
         let agent_type = fields.take_text("agent_type").map(String::from);
@@ -121,7 +121,7 @@ impl<'a> Cast<'a> {
             let agent = fields.take_object("agent", notes).unwrap_or_default();
             let mut identifier = Identifier::of(agent, originals, notes);
             if !taken.insert(identifier.agent.clone()) {
-                // The same agent was sent again: to the log that is another one.
+                // The same agent was delegated to again, which makes it another agent in the log.
                 let mut whole = Members::default();
                 whole.word("agent_id", &identifier.agent);
                 whole.text("agent_type", identifier.agent_type.as_deref());
@@ -135,7 +135,7 @@ impl<'a> Cast<'a> {
         cast
     }
 
-    /// By sub-session: its agent.
+    /// For each sub-session: its agent.
     pub(super) fn by_session(&self) -> BTreeMap<String, String> {
         let subs = self.subs.iter();
         subs.filter_map(|sub| Some((sub.sub_session_id.clone()?, sub.identifier.agent.clone())))
@@ -146,7 +146,7 @@ impl<'a> Cast<'a> {
         self.orchestrator.is_some() || self.participants.is_some() || !self.subs.is_empty()
     }
 
-    /// What the log has no name for: mode, pattern, and who took part in which order.
+    /// What the log has no name for: mode, pattern, and the order of participants.
     pub(super) fn collaboration(&self) -> Members {
         let mut all = self.rest.clone();
         let Some(participants) = &self.participants else { return all };
@@ -155,7 +155,7 @@ impl<'a> Cast<'a> {
         all
     }
 
-    /// A participant by its id; the whole identifier, where its sub-session has another one.
+    /// A participant's id; the whole identifier, if its sub-session has another one.
     fn participant(&self, participant: &Identifier) -> String {
         let mut sent = self.subs.iter().map(|sub| &sub.identifier);
         let own = sent.find(|it| it.agent == participant.agent);
@@ -167,8 +167,8 @@ impl<'a> Cast<'a> {
         id
     }
 
-    /// How the log calls the agent that an identifier in a message means, and whether the
-    /// identifier says nothing but that.
+    /// The id in the log of the agent that an identifier in a message means, and whether the
+    /// identifier says nothing more.
     pub(super) fn known(&self, identifier: &Fields<'_>) -> (Option<String>, bool) {
         let rest = identifier.rest();
         let all = rest.object();
@@ -224,7 +224,7 @@ impl Document {
         created
     }
 
-    /// Those that took part without being sent by a call.
+    /// Adds the agents that took part without a delegating call.
     pub(super) fn participants(&mut self, cast: &Cast<'_>) {
         let mut sent: BTreeSet<String> =
             cast.subs.iter().map(|sub| sub.identifier.agent.clone()).collect();
@@ -239,7 +239,7 @@ impl Document {
         }
     }
 
-    /// Those that were sent, with what they did.
+    /// Adds the agents that were delegated to, with their calls.
     pub(super) fn sub_sessions(&mut self, cast: &mut Cast<'_>, session_id: &str) {
         let by_session = cast.by_session();
         for (pointer, raw) in std::mem::take(&mut cast.others) {
@@ -285,7 +285,7 @@ impl Document {
             || output.is_some();
         let mut extra = fields.rest();
         extra.text("sub_session_id", sub.sub_session_id.as_deref());
-        // Agents work side by side; only the document has them in a row.
+        // Agents work in parallel; the order is only that of the document.
         extra.number("position", Some(position));
         if !has_ended {
             status.leave(&mut extra);

@@ -9,19 +9,19 @@ use super::document::Document;
 use super::fields::{Fields, below};
 use super::status::is_open;
 
-/// Whose calls are read.
+/// The agent whose calls are read.
 pub(super) struct Caller {
     pub(super) agent: String,
-    /// Stands before the ids of lines: calls of different agents may share theirs.
+    /// Precedes the ids of lines, because calls of different agents may share theirs.
     pub(super) prefix: String,
 }
 
-/// What came of a call.
+/// How a call ended.
 struct Came<'a> {
     ended: Option<Timestamp>,
     duration: Option<u64>,
     output: Option<Fields<'a>>,
-    /// The word for a call that has not ended.
+    /// The status of a call that has not ended.
     open: Option<String>,
     contribution: Option<&'a str>,
     subagent: Option<&'a str>,
@@ -29,11 +29,11 @@ struct Came<'a> {
 
 impl Came<'_> {
     fn has_result(&self) -> bool {
-        let is_told = self.output.is_some() || self.ended.is_some() || self.duration.is_some();
-        is_told && self.open.is_none()
+        let has_facts = self.output.is_some() || self.ended.is_some() || self.duration.is_some();
+        has_facts && self.open.is_none()
     }
 
-    /// What it added to the context, and whom it sent.
+    /// Adds what the call added to the context, and the agent it delegated to.
     fn more(&self, members: &mut Members) {
         let more = [("context_contribution", self.contribution), ("subagent_info", self.subagent)];
         for (name, value) in more {
@@ -125,7 +125,7 @@ impl Document {
         self.line(result, came.ended);
     }
 
-    /// Of a call that has not ended there is no result; what is said of one stays with the call.
+    /// Keeps facts about a result with the call if it has not ended, because there is no result.
     fn leave_open(&self, call: &Fields<'_>, came: &Came<'_>, left: &mut Members) {
         let (Some(word), Some(output)) = (&came.open, &came.output) else { return };
         let is_derived = |name: &str| self.originals.is_derived(&call.pointer, name);
@@ -144,8 +144,8 @@ impl Document {
         left.members("output", &said);
     }
 
-    /// The word for a call that has not ended, where it has one. The standard has none: a document
-    /// to its letter says that it failed, and keeps the word elsewhere.
+    /// The status of a call that has not ended, if it has one. The standard has no such status: a
+    /// strictly conforming document says that the call failed, and keeps the status elsewhere.
     fn open_word(&mut self, output: &Fields<'_>) -> Option<String> {
         if let Some(word) = self.originals.text(&output.pointer, "status") {
             return Some(word).filter(|word| is_open(word)).map(str::to_owned);
@@ -155,8 +155,8 @@ impl Document {
         Some(word.into_owned())
     }
 
-    /// What came of a call. What it shows is its content: the display of one that succeeded, the
-    /// error of one that failed. Gives what the log has no name for.
+    /// Writes the result of a call. Its content is the display if it succeeded, or the error if it
+    /// failed. Returns what the log has no name for.
     fn output(&mut self, line: &mut Members, mut output: Fields<'_>) -> Members {
         let status = output.take_text("status");
         let is_error = match status.as_deref() {
@@ -185,7 +185,7 @@ impl Document {
         let mut content = None;
         if is_error == Some(true) {
             content = error;
-            // A text says what went wrong, where nothing else does.
+            // A text is the error, if nothing else is.
             if content.is_none()
                 && let Some(text) = raw.and_then(json::text)
             {

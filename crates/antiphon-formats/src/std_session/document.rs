@@ -1,4 +1,4 @@
-//! A document, as lines in the log's own words.
+//! Converts a document to lines in the log's own vocabulary.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -14,7 +14,7 @@ use super::phase::Phases;
 use super::status::Status;
 use crate::Lines;
 
-/// The lines, and what was odd.
+/// The lines, and what deviates from the standard.
 pub(super) fn lines(text: &str) -> Lines {
     let text = text.trim_start_matches('\u{feff}');
     if let Err(error) = json::check(text) {
@@ -42,7 +42,7 @@ fn not_json(error: &json::SyntaxError) -> Problem {
     Problem { severity, code, line: error.line as u64, message: error.to_string(), place }
 }
 
-/// The lines of a document, as they are written.
+/// The lines of a document while they are written.
 pub(super) struct Document {
     out: String,
     ids: BTreeSet<String>,
@@ -52,7 +52,7 @@ pub(super) struct Document {
     pub(super) notes: Notes,
 }
 
-/// What a document says of the session as a whole.
+/// What a document says about the session as a whole.
 struct Header<'a> {
     session_id: Option<Cow<'a, str>>,
     title: Option<Cow<'a, str>>,
@@ -66,7 +66,7 @@ struct Header<'a> {
 }
 
 impl Header<'_> {
-    /// The standard requires a time of completion; what is said to go on has none all the same.
+    /// The standard requires a completion time, so a session in progress may have one as well.
     fn has_ended(&self) -> bool {
         self.status.outcome.is_some() || (self.completed.is_some() && !self.status.goes_on())
     }
@@ -81,19 +81,19 @@ impl Document {
         let (subs, messages) = (list("sub_sessions"), list("messages"));
         let (annotations, phases) = (list("phase_annotations"), list("phases"));
         let (calls, steps) = (list("tool_calls"), list("steps"));
-        // The first drafts say of their steps alone how they went.
+        // In the first drafts only the steps have a status.
         if calls.is_none() && header.status.is_unknown() {
             header.status = Status::of_steps(steps.as_deref().unwrap_or_default());
             header.completed = header.completed.or(header.updated);
         }
-        // Ids of messages come first: they are the document's own, whereas ours can give way.
+        // Ids of messages are the document's own, so ours give way to them.
         self.reserve(messages.as_deref().unwrap_or_default());
         let subs = subs.unwrap_or_default();
         let mut cast = Cast::new(collaboration, subs, &self.originals, &mut self.notes);
         let phases = Phases::of(phases, self);
 
         let mut extra = fields.rest();
-        // A writer must know what it need not work out.
+        // A writer must know what it need not infer.
         extra.word("standard", if cast.is_team() { "std-008" } else { "std-001" });
         phases.leave(&mut extra);
         extra.members("collaboration", &cast.collaboration());
@@ -181,7 +181,7 @@ impl Document {
         self.line(line, header.completed);
     }
 
-    /// A text; one that stands under an old name is told.
+    /// Reads a text; one under an old name is reported.
     fn text_of<'a>(&mut self, fields: &mut Fields<'a>, names: [&str; 2]) -> Option<Cow<'a, str>> {
         let [name, old] = names;
         let found = fields.take_text(name);
@@ -192,7 +192,7 @@ impl Document {
         fields.take_text(old)
     }
 
-    /// A time; one that stands under an old name is told.
+    /// Reads a time; one under an old name is reported.
     fn time_of(&mut self, fields: &mut Fields<'_>, names: [&str; 2]) -> Option<Timestamp> {
         let [name, old] = names;
         if fields.has(name) || !fields.has(old) {
@@ -220,12 +220,12 @@ impl Document {
         free
     }
 
-    /// Takes an id that was kept back; whether it was still there.
+    /// Takes a reserved id; returns whether it was still reserved.
     pub(super) fn claim(&mut self, id: &str) -> bool {
         self.reserved.remove(id) && self.ids.insert(id.to_owned())
     }
 
-    /// Keeps what is not what it should be, as an event that nobody knows.
+    /// Keeps a value of the wrong type as an unknown event.
     pub(super) fn keep(&mut self, pointer: &str, raw: &str, what: &str) {
         self.notes.lenient(pointer, what);
         let mut line = Members::default();

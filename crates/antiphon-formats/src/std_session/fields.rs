@@ -1,4 +1,4 @@
-//! The members of an object in a document, taken one by one; what nobody takes is left over.
+//! The members of an object in a document, taken one by one; the rest can be kept.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -8,14 +8,14 @@ use antiphon_model::{Place, Problem, Severity, Timestamp};
 
 use crate::line::elements;
 
-/// What was odd about a document.
+/// How a document deviates from the standard.
 #[derive(Debug, Default)]
 pub(super) struct Notes {
     pub(super) problems: Vec<Problem>,
 }
 
 impl Notes {
-    /// Something was not as the standards have it, and was read all the same.
+    /// Reports a deviation from the standards that was read all the same.
     pub(super) fn lenient(&mut self, pointer: &str, what: &str) {
         let message = match pointer {
             "" => format!("the document {what}"),
@@ -53,27 +53,27 @@ impl<'a> Fields<'a> {
         Some(Self { pointer, members })
     }
 
-    /// The raw value. A null says nothing, and stays where it is.
+    /// Takes the raw value. A null counts as absent, and is left in the rest.
     pub(super) fn take(&mut self, name: &str) -> Option<&'a str> {
         let at = self.members.iter().position(|(it, value)| it == name && *value != "null")?;
         Some(self.members.remove(at).1)
     }
 
-    /// The text of a string; any other value stays where it is.
+    /// Takes the text of a string; any other value is left in the rest.
     pub(super) fn take_text(&mut self, name: &str) -> Option<Cow<'a, str>> {
         let text = json::text(self.get(name)?)?;
         self.take(name);
         Some(text)
     }
 
-    /// A whole number that is not negative; any other value stays where it is.
+    /// Takes a non-negative integer; any other value is left in the rest.
     pub(super) fn take_number(&mut self, name: &str) -> Option<u64> {
         let number = self.get(name)?.parse().ok()?;
         self.take(name);
         Some(number)
     }
 
-    /// A time. One that is spelled otherwise than we would is told, and its spelling stays.
+    /// Takes a time. If its spelling is not canonical, that is reported, and the spelling is kept.
     pub(super) fn take_time(&mut self, name: &str, notes: &mut Notes) -> Option<Timestamp> {
         let text = json::text(self.get(name)?);
         let Some(at) = text.as_deref().and_then(Timestamp::parse) else {
@@ -86,14 +86,14 @@ impl<'a> Fields<'a> {
         Some(at)
     }
 
-    /// An object within.
+    /// Takes an object.
     pub(super) fn take_object(&mut self, name: &str, notes: &mut Notes) -> Option<Self> {
         let raw = self.get(name).filter(|raw| raw.starts_with('{'))?;
         self.take(name);
         Self::of(raw, below(&self.pointer, name), notes)
     }
 
-    /// The elements of a list, each with its pointer; any other value stays where it is.
+    /// Takes the elements of a list, each with its pointer; any other value is left in the rest.
     pub(super) fn take_list(
         &mut self,
         name: &str,
@@ -119,7 +119,7 @@ impl<'a> Fields<'a> {
         self.get(name).is_some()
     }
 
-    /// What nobody took.
+    /// The members that were not taken.
     pub(super) fn rest(&self) -> Members {
         let mut rest = Members::default();
         self.rest_into(&mut rest);

@@ -1,4 +1,4 @@
-//! Messages between agents. In the log they stand in the transcript of the one who hears them.
+//! Messages between agents. In the log they are in the transcript of the recipient.
 
 use antiphon_model::json::Members;
 
@@ -14,7 +14,7 @@ impl Document {
         let at = message.take_time("timestamp", &mut self.notes);
         let sequence = message.take_number("sequence_number");
         let own_id = message.take_text("message_id");
-        // The id was kept for it, unless an earlier message has it.
+        // The id was reserved for it, unless an earlier message has it.
         let id = match &own_id {
             Some(id) if self.claim(id) => id.clone().into_owned(),
             Some(id) => self.id(id),

@@ -1,7 +1,7 @@
-//! What a document says in the standard's words, and what was recorded in others.
+//! Values that a document has in the standard's terms, and that were recorded in others.
 //!
-//! A writer that keeps to the letter of the standard lists in `x_antiphon.original` what it had to
-//! say otherwise, by JSON Pointer. Of names and links that is what counts.
+//! A writer that strictly conforms to the standard lists in `x_antiphon.original` the values that
+//! it had to change, by JSON Pointer. For names and links, the original counts.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,8 +11,8 @@ use antiphon_model::json;
 use super::fields::Fields;
 use crate::line::elements;
 
-/// Members whose original is read in place of what stands there. Of statuses only those of calls
-/// that have not ended.
+/// Members whose original replaces their value. Of statuses, only those of calls that have not
+/// ended.
 const RESTORED: [&str; 6] = [
     "tool_name",
     "agent_type",
@@ -25,7 +25,7 @@ const RESTORED: [&str; 6] = [
 #[derive(Debug, Default)]
 pub(super) struct Originals {
     by_pointer: BTreeMap<String, String>,
-    /// What was worked out, and nobody recorded.
+    /// Pointers of what was inferred, and not recorded.
     derived: BTreeSet<String>,
     /// Annotations without a place in the document.
     annotations: Vec<String>,
@@ -58,12 +58,12 @@ impl Originals {
         std::mem::take(&mut self.annotations)
     }
 
-    /// Whether a member of the object at `pointer` was worked out, alone or with the whole object.
+    /// Whether a member of the object at `pointer` was inferred, alone or with the whole object.
     pub(super) fn is_derived(&self, pointer: &str, name: &str) -> bool {
         self.derived.contains(pointer) || self.derived.contains(&format!("{pointer}/{name}"))
     }
 
-    /// What was recorded for a member of the object at `pointer`, where it is said otherwise.
+    /// The recorded value of a member of the object at `pointer`, if the document has another.
     pub(super) fn text(&self, pointer: &str, name: &str) -> Option<&str> {
         if self.by_pointer.is_empty() {
             return None;

@@ -1,4 +1,4 @@
-//! Phases: annotations of the third version, and what the second had in their place.
+//! Phases: annotations in version 3, and what version 2 had instead.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use super::fields::Fields;
 /// A phase of version 2 that has calls.
 pub(super) struct Phase<'a> {
     fields: Fields<'a>,
-    /// Calls that stand in the phase itself, and nowhere else.
+    /// Calls that are in the phase itself, and nowhere else.
     nested: Vec<(String, &'a str)>,
     call_ids: Vec<String>,
 }
@@ -42,7 +42,7 @@ impl<'a> Phases<'a> {
         Self { with_calls, others: (is_empty || !others.is_empty()).then_some(others) }
     }
 
-    /// Those that stay, for the facts of the session.
+    /// Adds the phases without calls to the facts of the session.
     pub(super) fn leave(&self, extra: &mut Members) {
         if let Some(others) = &self.others {
             extra.raw("phases", &format!("[{}]", others.join(",")));
@@ -65,7 +65,7 @@ impl<'a> Phase<'a> {
 }
 
 impl Document {
-    /// An annotation. One that names a sub-session is about the calls of its agent.
+    /// Reads an annotation. One that names a sub-session is about the calls of its agent.
     pub(super) fn annotation(
         &mut self,
         raw: &str,
@@ -81,7 +81,7 @@ impl Document {
         }
         let sub = json::member(raw, "sub_session_id").and_then(json::text);
         let agent = sub.and_then(|id| agents.get(&*id)).map(String::as_str);
-        // A note has the members of a phase because the standard wants them; that makes it none.
+        // A note has a phase's members only because the standard requires them.
         let is_note =
             json::member(raw, "note").is_some() && self.originals.is_derived(pointer, "phase_type");
         if !is_note {
@@ -96,7 +96,7 @@ impl Document {
         self.annotate(&note.object(), agent);
     }
 
-    /// Annotations that have no place in a document to the letter of the standard.
+    /// Reads annotations that have no place in a strictly conforming document.
     pub(super) fn other_annotations(&mut self) {
         for raw in self.originals.take_annotations() {
             self.annotate(&raw, None);
@@ -113,7 +113,7 @@ impl Document {
         self.line(line, None);
     }
 
-    /// The calls that stand in phases, then what the phases say of calls.
+    /// Writes the calls within phases, then the annotations that the phases become.
     pub(super) fn phases(&mut self, caller: &Caller, phases: Phases<'_>) {
         let mut number = 0;
         let mut annotations = Vec::new();
@@ -133,7 +133,7 @@ impl Document {
         }
     }
 
-    /// A call without an id of its own: `{tool, target, action, details}`.
+    /// Reads a call without an id: `{tool, target, action, details}`.
     fn nested_call(
         &mut self,
         caller: &Caller,
@@ -163,7 +163,7 @@ impl Document {
     }
 }
 
-/// A phase says what an annotation says, under some other names.
+/// Converts a phase to an annotation, whose members have other names.
 fn annotation_of(mut phase: Fields<'_>, first: &str, last: &str, number: usize) -> String {
     let mut all = Members::default();
     let id = phase.take_text("annotation_id");

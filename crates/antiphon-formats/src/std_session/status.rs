@@ -1,4 +1,4 @@
-//! How something went: the standards' words, those of documents that have drifted, and the log's.
+//! Statuses: the words of the standards, of deviating documents, and of the log.
 
 use std::borrow::Cow;
 
@@ -9,11 +9,11 @@ use super::fields::{Fields, Notes, below};
 /// The standards' word for what has not ended.
 const IN_PROGRESS: &str = "in_progress";
 
-/// A status as it stands in a document.
+/// A status in a document.
 #[derive(Debug, Default)]
 pub(super) struct Status {
     word: Option<String>,
-    /// The log's word for how it ended; nothing for what has not.
+    /// The log's word for how it ended; `None` if it has not.
     pub(super) outcome: Option<String>,
 }
 
@@ -29,8 +29,8 @@ impl Status {
         status
     }
 
-    /// Of the first drafts, whose steps alone say how they went: failed if one failed, and ended
-    /// if the last one did and none goes on.
+    /// The status of a first draft, where only steps have one: failed if one failed, and ended if
+    /// the last one did and none is in progress.
     pub(super) fn of_steps(steps: &[(String, &str)]) -> Self {
         let said = steps.iter().map(|(_, raw)| json::member(raw, "status").and_then(json::text));
         let said: Vec<Option<Cow<'_, str>>> = said.collect();
@@ -47,17 +47,17 @@ impl Status {
         Self { word, outcome }
     }
 
-    /// Whether nobody says how it went.
+    /// Whether there is no status.
     pub(super) fn is_unknown(&self) -> bool {
         self.word.is_none()
     }
 
-    /// Whether it is said not to have ended.
+    /// Whether it says that the session has not ended.
     pub(super) fn goes_on(&self) -> bool {
         self.word.is_some() && self.outcome.is_none()
     }
 
-    /// The word, where the standards have another for it.
+    /// The word, if it is not one of the standards.
     fn other_word(&self) -> Option<&str> {
         let standard = match self.outcome.as_deref() {
             Some("completed") => "success",
@@ -68,7 +68,7 @@ impl Status {
         self.word.as_deref().filter(|word| *word != standard)
     }
 
-    /// Keeps a word that the log's would not give back.
+    /// Keeps a word that cannot be restored from the log's.
     pub(super) fn leave(&self, extra: &mut Members) {
         extra.text("status", self.other_word());
     }
@@ -83,7 +83,7 @@ fn outcome(status: &str) -> Option<String> {
     })
 }
 
-/// Whether that is said of what has not ended.
+/// Whether this is a status of something that has not ended.
 pub(super) fn is_open(status: &str) -> bool {
     matches!(status, IN_PROGRESS | "running" | "pending")
 }

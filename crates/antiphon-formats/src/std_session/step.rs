@@ -1,4 +1,4 @@
-//! The steps of the first drafts: what was done is a step's name, and there are no tools.
+//! The steps of the first drafts, which have names and no tools.
 
 use antiphon_model::json::Members;
 
@@ -7,7 +7,7 @@ use super::document::Document;
 use super::fields::Fields;
 
 impl Document {
-    /// A step is read as a call of what it is named after.
+    /// Reads a step as a call of a tool of its name.
     pub(super) fn step(&mut self, caller: &Caller, raw: &str, pointer: &str) {
         let Some(mut step) = Fields::of(raw, pointer.to_owned(), &mut self.notes) else {
             return self.keep(pointer, raw, "is not an object and cannot be a step");
@@ -32,7 +32,7 @@ impl Document {
         call.raw("input", &input.object());
         let mut output = Members::default();
         let status = step.take_text("status");
-        // A step that was passed over came to nothing, whatever the reason.
+        // A step that was skipped has no result, whatever the reason.
         if status.as_deref() == Some("skipped") && !step.has("error_message") {
             output.word("error", "skipped");
         }
@@ -47,7 +47,7 @@ impl Document {
     }
 }
 
-/// The steps of the seven-step model, in the categories of the standard.
+/// The standard's category of a step of the seven-step model.
 fn category(step: &str) -> Option<&'static str> {
     Some(match step {
         "requirement_input" => "interaction",

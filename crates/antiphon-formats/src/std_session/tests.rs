@@ -30,7 +30,7 @@ fn steps_are_calls() {
 }
 
 #[test]
-fn what_has_drifted_is_read_and_told() {
+fn deviations_are_read_and_reported() {
     check("drift");
 }
 

@@ -1,6 +1,6 @@
-//! The keys of a document's outermost object, as far as its beginning is at hand.
+//! The keys of a document's outermost object, as far as its beginning is available.
 //!
-//! The beginning is cut, and may be broken: a quote that was not escaped, say. So this looks for
+//! The beginning is cut, and may be broken, for example by an unescaped quote. So this looks for
 //! keys and nothing else.
 
 /// The keys at the first level of the object that these lines begin with.
@@ -43,7 +43,7 @@ pub(crate) fn keys(head: &[&str]) -> Vec<String> {
                 _ => last = None,
             }
         }
-        // No text goes on in the next line. One that seems to was broken.
+        // A string never continues on the next line; one that seems to is broken.
         text = None;
     }
     keys

@@ -53,7 +53,7 @@ fn a_cost_is_counted_once() {
         });
         costs.sum()
     };
-    // The answers tell it, or else the run does.
+    // The cost is with the answers, or else with the run.
     assert!((cost("mini-calls") - 0.375).abs() < 1e-9);
     assert!((cost("mini") - 0.5).abs() < 1e-9);
     assert!((cost("demonstration") - 1.5).abs() < 1e-9);

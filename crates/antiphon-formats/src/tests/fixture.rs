@@ -1,8 +1,8 @@
-//! What the tests of all formats share: fixtures, and events as lines of text.
+//! Shared by the tests of all formats: fixtures, and events as lines of text.
 //!
 //! A fixture is a folder `fixtures/<format>/<case>/` with the main file `input.jsonl` (or
-//! `input.json`), other files of the session where there are any, and a README. What is read from
-//! it stands in `events.snap`, or the lines that a document becomes in `lines.snap`.
+//! `input.json`), further files of the session if there are any, and a README. The events read from
+//! it are in `events.snap`, or the lines that a document becomes in `lines.snap`.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -13,8 +13,8 @@ use antiphon_model::{Body, Event, EventKind, Message, Place, Problem, Usage, pla
 
 use crate::{Duplicate, FORMATS, Format, Head, Sink, Stream};
 
-/// Checks what is read from a fixture, and says what it cost: input, output, reasoning, and tokens
-/// from and to a cache.
+/// Checks the events read from a fixture, and returns its tokens: input, output, reasoning, cache
+/// reads and cache writes.
 pub(crate) fn check(format: &str, case: &str) -> [u64; 5] {
     let fixture = Fixture::load(&root().join(format).join(case));
     let streams = fixture.streams();
@@ -33,7 +33,7 @@ pub(crate) fn check(format: &str, case: &str) -> [u64; 5] {
     [total.input, total.output, total.reasoning, total.cache_read, total.cache_write]
 }
 
-/// Checks the lines that a document becomes, and what was odd about it.
+/// Checks the lines that a document becomes, and its deviations.
 pub(crate) fn check_lines(format: &str, case: &str) {
     let fixture = Fixture::load(&root().join(format).join(case));
     let mut text = fixture.files[0].1.clone();
@@ -73,11 +73,11 @@ pub(crate) enum Kind {
 pub(crate) struct Fixture {
     pub(crate) folder: PathBuf,
     pub(crate) format: &'static Format,
-    /// The main file as it stands on disk.
+    /// The main file as it is on disk.
     pub(crate) main: String,
     /// The main file first; documents as the lines that they become.
     pub(crate) files: Vec<(String, String)>,
-    /// What was odd about a document before it became lines.
+    /// Problems of a document before it became lines.
     pub(crate) problems: Vec<Problem>,
 }
 
@@ -114,7 +114,7 @@ impl Fixture {
         Self { folder: folder.to_owned(), format, main, files, problems }
     }
 
-    /// What its main file is.
+    /// The kind of its main file.
     pub(crate) fn kind(&self) -> Kind {
         let name = &self.files[0].0;
         match self.format.lines {
@@ -125,7 +125,7 @@ impl Fixture {
         }
     }
 
-    /// The same, with a main file that stops.
+    /// The same fixture with a truncated main file.
     pub(crate) fn cut(&self, at: usize) -> Self {
         let mut cut = self.clone();
         cut.main.truncate(at);
@@ -187,7 +187,7 @@ pub(crate) fn read<'a>(format: &Format, streams: &[Stream<'a>]) -> Found<'a> {
     found
 }
 
-/// The same, where only what was used is wanted.
+/// Reads only the usage.
 pub(crate) fn read_usage<'a>(format: &Format, streams: &[Stream<'a>]) -> Found<'a> {
     let mut found = Found { only_usage: true, ..Found::default() };
     (format.read)(streams, &mut found);
@@ -195,7 +195,7 @@ pub(crate) fn read_usage<'a>(format: &Format, streams: &[Stream<'a>]) -> Found<'
 }
 
 impl Found<'_> {
-    /// Every request: its message, whose it is, and what it spent.
+    /// Every request: its message, its agent, and its tokens.
     pub(crate) fn requests(&self) -> Vec<String> {
         let request = |event: &Event<'_>| {
             let EventKind::Message(message) = &event.kind else { return None };
@@ -207,7 +207,7 @@ impl Found<'_> {
         requests
     }
 
-    /// The lines (stream and number) that something was made of.
+    /// The lines (stream and number) that events, duplicates or problems come from.
     pub(crate) fn accounted(&self, streams: &[Stream<'_>]) -> BTreeSet<(u32, u64)> {
         let mut lines = BTreeSet::new();
         let number = |place: Place| {
@@ -216,7 +216,9 @@ impl Found<'_> {
             (place.stream, before.iter().filter(|byte| **byte == b'\n').count() as u64 + 1)
         };
         lines.extend(self.problems.iter().map(|problem| (problem.place.stream, problem.line)));
-        lines.extend(self.duplicates.iter().map(|twin| (twin.place.stream, twin.line)));
+        lines.extend(
+            self.duplicates.iter().map(|duplicate| (duplicate.place.stream, duplicate.line)),
+        );
         for event in &self.events {
             assert_eq!(number(event.place), (event.place.stream, event.line));
             lines.insert((event.place.stream, event.line));
@@ -241,10 +243,10 @@ impl Found<'_> {
             let place = format!("{}{}", stream(event.place.stream), event.line);
             writeln!(out, "{place} {}", line(event, streams[0].name)).unwrap();
         }
-        for twin in &self.duplicates {
-            let id = short(&twin.message_id, streams[0].name);
-            let place = format!("{}{}", stream(twin.place.stream), twin.line);
-            writeln!(out, "{place} = {id} ({})", twin.reason).unwrap();
+        for duplicate in &self.duplicates {
+            let id = short(&duplicate.message_id, streams[0].name);
+            let place = format!("{}{}", stream(duplicate.place.stream), duplicate.line);
+            writeln!(out, "{place} = {id} ({})", duplicate.reason).unwrap();
         }
         out
     }
@@ -279,7 +281,7 @@ fn bodies<'a>(event: &Event<'a>) -> Vec<Body<'a>> {
         .collect()
 }
 
-/// Ids that are made of the main file's name, without it.
+/// An id without the name of the main file.
 fn short<'t>(id: &'t str, main: &str) -> &'t str {
     id.strip_prefix(main).and_then(|rest| rest.strip_prefix(':')).unwrap_or(id)
 }

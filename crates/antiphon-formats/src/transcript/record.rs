@@ -4,16 +4,16 @@ use antiphon_model::Timestamp;
 
 use super::{END, HEADER, MESSAGES};
 
-/// `Name: value`, of the header or the footer.
+/// A line `Name: value` of the header or the footer.
 pub(super) type Field<'a> = (&'a str, &'a str);
 
 #[derive(Debug, Default)]
 pub(super) struct Parts<'a> {
     pub(super) header: Vec<Field<'a>>,
     pub(super) records: Vec<Record<'a>>,
-    /// None where the session was cut short.
+    /// `None` if the session was interrupted.
     pub(super) footer: Option<Vec<Field<'a>>>,
-    /// Lines that belong to nothing.
+    /// Lines outside of any record.
     pub(super) strays: Vec<(u64, &'a str)>,
 }
 
@@ -21,13 +21,13 @@ pub(super) struct Parts<'a> {
 pub(super) struct Record<'a> {
     pub(super) line: u64,
     pub(super) clock: &'a str,
-    /// `SYSTEM init`, `ASSISTANT`, `RESULT success`, `UNKNOWN user`.
+    /// Such as `SYSTEM init`, `ASSISTANT`, `RESULT success`, `UNKNOWN user`.
     pub(super) head: &'a str,
     pub(super) body: Vec<&'a str>,
 }
 
 impl Record<'_> {
-    /// The body's text. Empty lines at its end are the writer's.
+    /// The body's text, without the empty lines that the writer adds at its end.
     pub(super) fn text(&self) -> String {
         self.body.join("\n").trim_end_matches('\n').to_owned()
     }
@@ -94,7 +94,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// `[19:21:40] ASSISTANT`, at the left edge.
+/// Parses a line `[19:21:40] ASSISTANT` at the left edge.
 fn record_line(line: &str) -> Option<(&str, &str)> {
     let (clock, head) = line.strip_prefix('[')?.split_once("] ")?;
     let is_clock = clock.len() == 8
@@ -107,7 +107,7 @@ fn record_line(line: &str) -> Option<(&str, &str)> {
     (is_clock && is_known).then_some((clock, head))
 }
 
-/// Gives clocks their days.
+/// Adds dates to times of day.
 #[derive(Debug)]
 pub(super) struct Days {
     now: Option<Timestamp>,
@@ -120,8 +120,8 @@ impl Days {
         Self { now: started }
     }
 
-    /// The time of a clock: on the day of the one before, or on the next, if it went back by more
-    /// than half a day.
+    /// The time for a time of day: on the date of the one before, or on the next day, if it went
+    /// back by more than half a day.
     pub(super) fn time(&mut self, clock: &str) -> Option<Timestamp> {
         let now = self.now?;
         let mut numbers = clock.split(':').map(|it| it.parse::<i64>().ok());

@@ -1,4 +1,4 @@
-//! A transcript, as lines in the log's own words.
+//! Converts a transcript to lines in the log's own vocabulary.
 
 use std::collections::VecDeque;
 
@@ -39,7 +39,7 @@ struct Write<'a> {
     days: Days,
     model: Option<&'a str>,
     calls: usize,
-    /// Calls that no result has come for.
+    /// Calls without a result so far.
     open: VecDeque<String>,
 }
 
@@ -126,7 +126,7 @@ impl<'a> Write<'a> {
         self.line(line, at);
     }
 
-    /// The results in a message that came as JSON; whether it is one.
+    /// Writes the results in a message that is JSON; returns whether it is one.
     fn results(&mut self, record: &Record<'a>, at: Option<Timestamp>) -> bool {
         let raw = record.text();
         let Some(message) = Object::parse(&raw).and_then(|it| it.object("message")) else {
@@ -150,7 +150,7 @@ impl<'a> Write<'a> {
             if is_result {
                 line.text("tool_call_id", self.open.pop_front().as_deref());
                 line.number("is_error", block.flag("is_error").then_some(true));
-                // The text has no ids of calls: the pair is one by order.
+                // The text has no ids of calls, so they are paired by order.
                 let mut extra = Members::default();
                 extra.text("tool_use_id", block.text("tool_use_id").as_deref());
                 line.members("extra", &extra);
@@ -177,7 +177,7 @@ impl<'a> Write<'a> {
         true
     }
 
-    /// What a result tells of the whole session is kept with what was used.
+    /// Writes the final result, whose facts about the session are kept with the token counts.
     fn result(&mut self, record: &Record<'a>, at: Option<Timestamp>) {
         let pair = |field: &str, first: &str, second: &str| {
             let (one, other) = record.field(field)?.split_once(" / ")?;
@@ -205,7 +205,7 @@ impl<'a> Write<'a> {
         self.keep(record, at);
     }
 
-    /// Anything else, word for word.
+    /// Keeps any other record verbatim.
     fn keep(&mut self, record: &Record<'a>, at: Option<Timestamp>) {
         let mut line = Members::default();
         line.word("message_id", &format!("line:{}", record.line));

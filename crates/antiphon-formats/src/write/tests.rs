@@ -19,7 +19,7 @@ impl<'a> Sink<'a> for Fold {
     fn duplicate(&mut self, _: Duplicate) {}
 }
 
-/// Reads texts as the format that the first of them is in.
+/// Reads texts in the format that the first of them has.
 fn read(name: &str, texts: &[(String, String)]) -> (Session, MemoryBodies) {
     let (_, main) = texts.first().unwrap();
     let format = detect(main).unwrap_or_else(|| panic!("a format for {name}"));
@@ -79,7 +79,7 @@ fn written(format: &str, reading: &Reading<'_>) -> String {
     whole(|take| writer(format)(reading, "fixture", take)).unwrap()
 }
 
-/// What was written, read again, and written again.
+/// Reads what was written, and writes it again.
 fn round(text: &str, write: impl Fn(&Reading<'_>) -> String) -> String {
     let (session, bodies) = read(text, &[("again.json".to_owned(), text.to_owned())]);
     write(&Reading { session: &session, bodies: &bodies })
@@ -102,7 +102,7 @@ fn a_trajectory_reads_back_as_it_was_written() {
         assert!(!written.contains("null"), "{name}: {written}");
         let (read, _) = read(&name, &[("a".to_owned(), written)]);
         let mut counted = session.usage();
-        // There is one kind of writing to a cache.
+        // The formats have only one kind of cache write.
         counted.cache_write_1h = 0;
         assert_eq!(read.usage(), counted, "{name}");
         assert_eq!(read.calls().len(), session.calls().len(), "{name}");
@@ -140,7 +140,7 @@ fn spans_read_back_with_every_call_and_every_token() {
     }
 }
 
-/// A service takes a conversation only if each call is followed by one result of its id.
+/// The API accepts a conversation only if each call is followed by one result with its id.
 #[test]
 fn every_call_of_a_chat_has_one_result() {
     let call = |id: &str| {

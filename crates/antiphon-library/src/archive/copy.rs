@@ -4,7 +4,7 @@ mod document;
 mod lines;
 
 use std::fs::File;
-use std::io::{self, Read as _};
+use std::io::{self, Read as _, Seek as _};
 use std::path::Path;
 use std::time::Instant;
 
@@ -55,6 +55,8 @@ pub(super) struct Job<'a> {
     pub(super) known: Option<FileCopy>,
     /// Whether it was damaged, and was written again.
     pub(super) is_mended: bool,
+    /// The source, if it was opened and not read yet.
+    pub(super) opened: Option<File>,
 }
 
 impl Job<'_> {
@@ -81,7 +83,10 @@ impl Job<'_> {
     }
 
     /// The source. One that has gone away is no error.
-    pub(super) fn open(&self) -> io::Result<Option<File>> {
+    pub(super) fn open(&mut self) -> io::Result<Option<File>> {
+        if let Some(opened) = self.opened.take() {
+            return Ok(Some(opened));
+        }
         match regular::open_within(&self.member.path, self.within) {
             Ok(file) => Ok(Some(file)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -90,12 +95,17 @@ impl Job<'_> {
     }
 
     /// Whether there is something to copy, or nothing at all.
-    pub(super) fn can_be_read(&self) -> io::Result<()> {
+    pub(super) fn can_be_read(&mut self) -> io::Result<()> {
         if self.member.document.is_some() {
             return Ok(());
         }
         match self.open()? {
-            Some(mut source) => source.read(&mut [0]).map(drop),
+            Some(mut source) => {
+                let _ = source.read(&mut [0])?;
+                source.rewind()?;
+                self.opened = Some(source);
+                Ok(())
+            }
             None => Ok(()),
         }
     }

@@ -110,8 +110,11 @@ impl Copying<'_> {
         if matches!(self.how.known, Known::Database(_)) {
             return false;
         }
-        let file = &self.source.file;
-        match regular::open_within(file, &self.within()) {
+        let (file, within) = (&self.source.file, self.within());
+        if regular::is_plainly_within(file, &within) {
+            return false;
+        }
+        match regular::open_within(file, &within) {
             Err(error) if is_irregular(&error) => {
                 done.skipped.push((file.clone(), error.to_string()));
                 true
@@ -124,8 +127,11 @@ impl Copying<'_> {
         &self,
         looked_at: Option<SystemTime>,
     ) -> Result<Option<(&'static str, Vec<Member>)>, Error> {
-        let Known::Database(database) = self.how.known else {
-            return Bundle::members(&self.source.file, self.beside(looked_at));
+        let (file, beside) = (&self.source.file, self.beside(looked_at));
+        let database = match self.how.known {
+            Known::Database(database) => database,
+            Known::Children(_) | Known::Near(_) => return Bundle::members_of_file(file, beside),
+            Known::Nothing => return Bundle::members(file, beside),
         };
         let mut database = database.lock().unwrap_or_else(PoisonError::into_inner);
         let members = match database.members(&self.source.session_id) {
@@ -202,6 +208,7 @@ impl Copying<'_> {
                 is_doubted: self.how.is_doubted,
                 known: state.files.get(&name).cloned(),
                 is_mended: false,
+                opened: None,
             };
             // One that cannot be read is no reason to lose the others.
             match job.can_be_read() {

@@ -145,6 +145,32 @@ impl Packs {
         Some(Packed::new(self.folder.clone(), Arc::clone(pack), listed.clone()))
     }
 
+    /// What is listed of a session.
+    pub(crate) fn listed(&self, key: &Key) -> Option<PackedPlace<'_>> {
+        let (pack, listed) = self.place(key)?;
+        let Listed { agent, time, hash, .. } = *listed;
+        Some(PackedPlace { key: key.clone(), agent: pack.agents.get(agent)?, time, hash })
+    }
+
+    /// What the sources of a session were like when it was packed.
+    pub(crate) fn stamp(&self, key: &Key) -> Option<Vec<u8>> {
+        let (pack, listed) = self.place(key)?;
+        pack.note(&self.bytes, listed, |note| note.stamp.clone()).ok()?
+    }
+
+    /// A hash that is another one when a session has come, gone or changed.
+    pub(crate) fn state(&self) -> blake3::Hash {
+        let mut all = Vec::new();
+        for (key, pack, at) in self.sessions.iter() {
+            let listed = self.packs.get(*pack).and_then(|pack| pack.sessions.get(*at));
+            let (time, hash) = listed.map(|it| (it.time, it.hash)).unwrap_or_default();
+            all.extend(key.to_le_bytes());
+            all.extend(time.to_le_bytes());
+            all.extend(hash.to_le_bytes());
+        }
+        blake3::hash(&all)
+    }
+
     /// Every session, each once.
     pub(crate) fn sessions(&self) -> impl Iterator<Item = PackedPlace<'_>> {
         self.sessions.iter().filter_map(|(key, pack, at)| {

@@ -17,6 +17,9 @@ use super::bytes::Stored;
 const LEVEL: i32 = 1;
 /// A whole block: the level's own would be half of one.
 const WINDOW_LOG: u32 = 20;
+/// As many places are remembered as a block has words: the level's own are an eighth of that, and
+/// most of what comes again would not be found.
+const HASH_LOG: u32 = 17;
 pub(super) const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 /// How a frame begins that decoders skip; its length follows.
 const SKIPPED: [u8; 4] = [0x50, 0x2a, 0x4d, 0x18];
@@ -57,6 +60,7 @@ impl<'a> Frames<'a> {
     pub(super) fn new(out: &'a mut dyn Write) -> io::Result<Self> {
         let mut compressor = zstd::bulk::Compressor::new(LEVEL)?;
         compressor.set_parameter(CParameter::WindowLog(WINDOW_LOG))?;
+        compressor.set_parameter(CParameter::HashLog(HASH_LOG))?;
         // What was spoilt on the disk is an error, and not another text.
         compressor.set_parameter(CParameter::ChecksumFlag(true))?;
         Ok(Self { compressor, out, frames: Vec::new() })

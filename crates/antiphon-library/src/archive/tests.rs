@@ -250,6 +250,7 @@ impl Bench {
             is_doubted: self.is_doubted,
             known: self.known.get(name).cloned(),
             is_mended: false,
+            opened: None,
         };
         let step = job.run().unwrap();
         self.known.extend(job.known.map(|known| (name.to_owned(), known)));
@@ -339,7 +340,8 @@ fn a_damaged_copy_is_written_again_from_a_source_that_begins_with_what_it_was() 
                 fs::write(&stored, bad).unwrap();
                 let known = bench.known.clone();
                 let damage = check::damage(&bench.copies(), "s.jsonl", &known["s.jsonl"]);
-                assert!(damage.is_some(), "{at}");
+                // A match that was moved may be one with the same text.
+                assert!(damage.is_some() || bench.kept("s.jsonl") == text, "{at}");
                 bench.is_doubted = true;
                 let step = bench.run("s.jsonl", grown.as_bytes());
                 assert_eq!(step, Step::Done, "packed: {is_packed}, byte {at}");

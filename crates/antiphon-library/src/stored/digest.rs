@@ -54,10 +54,10 @@ impl StoredSession {
     }
 
     /// The same, as the catalogue has it.
-    pub(super) fn of_row(place: &Place, row: Row) -> Option<Self> {
+    pub(crate) fn of_row(place: &Place, row: Row) -> Option<Self> {
         let format = FORMATS.iter().map(|format| format.name).find(|name| *name == row.format);
         Some(Self {
-            summary: Summary::of_row(row, place.changed_at)?,
+            summary: Summary::of_row(row)?,
             folder: place.folder.clone(),
             format: format.unwrap_or(LOG_FORMAT),
         })

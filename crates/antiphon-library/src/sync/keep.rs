@@ -7,6 +7,7 @@ use antiphon_catalog::Key;
 use antiphon_journal::regular;
 use antiphon_sources::{Error, Near, Nearby};
 
+use super::before::Before;
 use super::sources::Wanted;
 use super::stamp::{self, Stamp};
 use super::{Kept, Outcome, Taken};
@@ -43,24 +44,36 @@ impl Store {
     pub(super) fn keep(
         &self,
         wanted: &Wanted,
+        before: &Before,
         nearby: &Nearby,
         taken: &Taken,
     ) -> Result<Outcome, Error> {
-        let Wanted { source, database, .. } = wanted;
+        let Wanted { source, .. } = wanted;
         let key = Key::of(source.agent, &source.session_id);
+        let own = stamp::own(&source.file, wanted.has_folder);
+        if let Some(known) = before.stamp(&key).map(|text| Stamp::parse(&text)) {
+            let others = known.others();
+            taken.add(&others);
+            if wanted.children().iter().all(|child| known.has(child))
+                && known == wanted.stamp(&known, &own, &others)
+                && !known.is_open
+            {
+                return Ok(Outcome::Same);
+            }
+        }
+        let folder = self.archive_folder(source.agent, &key);
+        if before.is_unknown(&key) {
+            let found = Found::new(self, wanted, taken, key, folder, own);
+            return found.keep(&nearby.of(&source.file));
+        }
         if self.is_forgotten(&key) {
             return Ok(Outcome::Same);
         }
-        let folder = self.archive_folder(source.agent, &key);
-        let own = stamp::own(&source.file);
         let copies = Copies::at(&folder);
         let known = Stamp::read(&copies);
         let others = known.others();
         taken.add(&others);
-        let now = match database {
-            Some((_, stamp)) => Stamp::of_text(stamp),
-            None => known.now(&own, &others),
-        };
+        let now = wanted.stamp(&known, &own, &others);
         // Of a kept session the file may be anything now.
         let is_kept = copies.are_kept();
         let unread_by = match is_kept {
@@ -81,8 +94,36 @@ impl Store {
         if !is_new && !is_open && !is_doubted {
             return Ok(Outcome::Same);
         }
-        let store = self;
-        Found {
+        let found = Found::new(self, wanted, taken, key, folder, own);
+        Found { now, is_kept, is_new, was_unread, is_marked, is_doubted, ..found }
+            .keep(&nearby.of(&source.file))
+    }
+}
+
+impl Wanted {
+    /// What its sources are like now, as far as is known where they are.
+    fn stamp(&self, known: &Stamp, own: &Sizes, others: &Sizes) -> Stamp {
+        match &self.database {
+            Some((_, stamp)) => Stamp::of_text(stamp),
+            None => known.now(own, others),
+        }
+    }
+}
+
+impl<'a> Found<'a> {
+    /// One of which nothing is kept.
+    fn new(
+        store: &'a Store,
+        wanted: &'a Wanted,
+        taken: &'a Taken,
+        key: Key,
+        folder: PathBuf,
+        own: Sizes,
+    ) -> Self {
+        let now = wanted.stamp(&Stamp::default(), &own, &Sizes::new());
+        let (is_kept, is_new, was_unread) = (false, true, false);
+        let (is_marked, is_doubted) = (false, false);
+        Self {
             store,
             wanted,
             taken,
@@ -96,7 +137,6 @@ impl Store {
             is_marked,
             is_doubted,
         }
-        .keep(&nearby.of(&source.file))
     }
 }
 

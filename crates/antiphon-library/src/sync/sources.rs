@@ -1,6 +1,6 @@
 //! Where the agents' sessions are.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -8,8 +8,9 @@ use std::time::SystemTime;
 
 use antiphon_formats::{FORMATS, Format, Kept};
 use antiphon_journal::regular;
-use antiphon_sources::{Database, Error, Near, PACKED, head, is_outdated, list, name, relative};
+use antiphon_sources::{Database, Error, Near, PACKED, head, is_outdated, name, relative};
 
+use super::stamp::own_folder;
 use crate::Environment;
 use crate::archive::{Known, Source};
 
@@ -32,6 +33,8 @@ pub(super) struct Wanted {
     parent: Option<String>,
     /// The files of those that it made, if that is known.
     children: Option<Vec<PathBuf>>,
+    /// Whether there may be a folder of its own beside its main file.
+    pub(super) has_folder: bool,
 }
 
 impl Wanted {
@@ -132,16 +135,24 @@ pub(super) fn look(folder: &SourceFolder) -> Result<Found, Error> {
     };
     let (mut found, mut others, mut links) = (Vec::new(), Vec::new(), Vec::new());
     let mut folders = vec![folder.path.clone()];
+    let mut seen = HashSet::new();
     while let Some(below) = folders.pop() {
-        for path in list(&below) {
-            if path.is_dir() {
-                match path.is_symlink() {
-                    false => folders.push(path),
-                    true if !regular::is_within(&path, &folder.path) => links.push(path),
-                    // What it leads to is found where it lies.
-                    true => {}
+        for (path, kind) in entries(&below) {
+            match kind {
+                Kind::Folder => {
+                    seen.insert(path.clone());
+                    folders.push(path);
+                    continue;
                 }
-                continue;
+                Kind::LinkToFolder => {
+                    seen.insert(path.clone());
+                    // What it leads to is found where it lies, unless that is elsewhere.
+                    if !regular::is_within(&path, &folder.path) {
+                        links.push(path);
+                    }
+                    continue;
+                }
+                Kind::Other => {}
             }
             let relative = relative(&path, &folder.path);
             let plain = relative.strip_suffix(PACKED).unwrap_or(&relative);
@@ -154,13 +165,17 @@ pub(super) fn look(folder: &SourceFolder) -> Result<Found, Error> {
                 let parent = format.layout.made_by.and_then(made_by);
                 let (session_id, within) = (id.to_owned(), folder.path.clone());
                 let source = Source { agent: folder.agent, session_id, file: path, within };
-                found.push(Wanted { source, database: None, parent, children: None });
+                let (database, children, has_folder) = (None, None, false);
+                found.push(Wanted { source, database, parent, children, has_folder });
             } else {
                 others.push(path);
             }
         }
     }
     found.sort_by(|a, b| a.source.file.cmp(&b.source.file));
+    for wanted in &mut found {
+        wanted.has_folder = !seen.is_empty() && seen.contains(&own_folder(&wanted.source.file));
+    }
     if let Some(fallback) = kept.fallback {
         leave_out_fallbacks(&mut found, fallback);
     }
@@ -178,6 +193,27 @@ pub(super) fn look(folder: &SourceFolder) -> Result<Found, Error> {
     });
     others.sort();
     Ok(Found { sessions: found, others, links })
+}
+
+/// What lies in a folder.
+enum Kind {
+    Folder,
+    LinkToFolder,
+    Other,
+}
+
+/// What lies in a folder, as its list tells: only a link has to be followed to know what it is.
+fn entries(folder: &Path) -> impl Iterator<Item = (PathBuf, Kind)> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|entry| {
+        let path = entry.path();
+        let kind = match entry.file_type() {
+            Ok(kind) if kind.is_dir() => Kind::Folder,
+            Ok(kind) if kind.is_symlink() && path.is_dir() => Kind::LinkToFolder,
+            Ok(_) | Err(_) => Kind::Other,
+        };
+        (path, kind)
+    })
 }
 
 /// A fallback beside the usual main file is a part of that session.
@@ -280,7 +316,7 @@ fn in_project(folder: &SourceFolder) -> Wanted {
     let file = folder.path.clone();
     let session_id = name::text(file.as_os_str()).into_owned();
     let source = Source::new(folder.agent, session_id, file);
-    Wanted { source, database: None, parent: None, children: None }
+    Wanted { source, database: None, parent: None, children: None, has_folder: true }
 }
 
 fn in_database(folder: &SourceFolder) -> Result<Vec<Wanted>, Error> {
@@ -296,7 +332,7 @@ fn in_database(folder: &SourceFolder) -> Result<Vec<Wanted>, Error> {
         let file = folder.path.join(&session_id);
         let source = Source::new(agent, session_id, file);
         let database = Some((Arc::clone(&database), stamp));
-        Wanted { source, database, parent: None, children: None }
+        Wanted { source, database, parent: None, children: None, has_folder: true }
     };
     Ok(sessions.into_iter().map(wanted).collect())
 }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use antiphon_sources::{PACKED, list};
 
-use crate::archive::{Copies, Sizes, size};
+use crate::archive::{Copies, Sizes, size, size_of};
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct Stamp {
@@ -24,6 +24,8 @@ pub(super) struct Stamp {
     copies: Vec<(String, (u64, u128))>,
 }
 
+/// It stands in a pack twice for each session, and cannot be compressed.
+const HASH_DIGITS: usize = 24;
 const OPEN: &str = " open";
 /// How a line begins that tells of a copy.
 const COPY: char = '\t';
@@ -31,23 +33,28 @@ const COPY: char = '\t';
 /// What the sources were like, whatever has become of the copies.
 impl PartialEq for Stamp {
     fn eq(&self, other: &Self) -> bool {
-        let parts = |it: &Self| (it.hash.clone(), it.elsewhere.clone(), it.is_open);
-        parts(self) == parts(other)
+        let Self { hash, elsewhere, is_open, copies: _ } = self;
+        (hash, elsewhere, is_open) == (&other.hash, &other.elsewhere, &other.is_open)
     }
 }
 
 impl Stamp {
     /// Of a session in a database, which knows itself what it is like.
     pub(super) fn of_text(text: &str) -> Self {
-        let hash = blake3::hash(text.as_bytes()).to_hex().to_string();
+        let hash = digits(&blake3::hash(text.as_bytes()).to_hex()).to_owned();
         Self { hash, ..Self::default() }
     }
 
     pub(super) fn read(copies: &Copies) -> Self {
-        let text = copies.stamp().and_then(|text| String::from_utf8(text).ok()).unwrap_or_default();
+        Self::parse(&copies.stamp().unwrap_or_default())
+    }
+
+    /// Of what [`to_text`](Self::to_text) gave.
+    pub(super) fn parse(text: &[u8]) -> Self {
+        let text = str::from_utf8(text).unwrap_or_default();
         let mut lines = text.lines();
         let first = lines.next().unwrap_or_default();
-        let hash = first.strip_suffix(OPEN).unwrap_or(first).to_owned();
+        let hash = digits(first.strip_suffix(OPEN).unwrap_or(first)).to_owned();
         let (mut elsewhere, mut copies) = (Vec::new(), Vec::new());
         for line in lines {
             match line.strip_prefix(COPY) {
@@ -131,21 +138,25 @@ fn copy_of(line: &str) -> Option<(String, (u64, u128))> {
     Some((words.next()?.to_owned(), size))
 }
 
-/// A session's main file, and all in its own folder.
-pub(super) fn own(main: &Path) -> Sizes {
+/// The folder that a session with that main file would have.
+pub(super) fn own_folder(main: &Path) -> PathBuf {
     let stem = main.file_name().unwrap_or_default().to_string_lossy();
     let stem = stem.strip_suffix(PACKED).unwrap_or(&stem);
-    let stem = stem.rsplit_once('.').map_or(stem, |(stem, _)| stem);
+    main.with_file_name(stem.rsplit_once('.').map_or(stem, |(stem, _)| stem))
+}
+
+/// A session's main file, and all in its own folder, if it has one.
+pub(super) fn own(main: &Path, has_folder: bool) -> Sizes {
     let mut paths = vec![main.to_owned()];
-    let mut folders = vec![main.with_file_name(stem)];
+    let mut folders: Vec<PathBuf> = has_folder.then(|| own_folder(main)).into_iter().collect();
     while let Some(folder) = folders.pop() {
         let (below, files): (Vec<_>, Vec<_>) =
             list(&folder).into_iter().partition(|it| it.is_dir());
         folders.extend(below.into_iter().filter(|it| !it.is_symlink()));
         paths.extend(files);
     }
-    paths.retain(|path| path.metadata().is_ok());
-    paths.into_iter().map(|path| (size(&path), path)).map(|(size, path)| (path, size)).collect()
+    let there = paths.into_iter().filter_map(|path| Some((size_of(&path.metadata().ok()?), path)));
+    there.map(|(size, path)| (path, size)).collect()
 }
 
 fn hash(own: &Sizes, others: &Sizes) -> String {
@@ -157,5 +168,10 @@ fn hash(own: &Sizes, others: &Sizes) -> String {
         hash.update(&len.to_le_bytes());
         hash.update(&time.to_le_bytes());
     }
-    hash.finalize().to_hex().to_string()
+    digits(&hash.finalize().to_hex()).to_owned()
+}
+
+/// As much of a hash as is compared. Older versions wrote all of it.
+fn digits(hash: &str) -> &str {
+    hash.get(..HASH_DIGITS).unwrap_or(hash)
 }

@@ -2,10 +2,11 @@ use std::fs::{self, File};
 use std::path::Path;
 use std::time::Duration;
 
-use antiphon_catalog::Key;
+use antiphon_catalog::{Key, SessionQuery, SessionSort};
 use antiphon_sources::{Bundle, list, read_bytes_of};
 
 use super::*;
+use crate::List;
 use crate::archive::Copies;
 use crate::shop::Shop;
 use crate::storage::storage;
@@ -201,7 +202,7 @@ fn what_has_become_quiet_is_packed_though_nothing_is_new() {
     }
     // As after some time: the stamp is what it would have been.
     machine.age(&main);
-    let stamp = Stamp::default().now(&stamp::own(&machine.path(&main)), &Default::default());
+    let stamp = Stamp::default().now(&stamp::own(&machine.path(&main), true), &Default::default());
     let stamp_file = machine.folder("claude-code", "one").join(STAMP_FILE);
     assert!(Stamp::read(&Copies::at(stamp_file.parent().unwrap())).is_open);
     fs::write(&stamp_file, stamp.of_open(true).to_text()).unwrap();
@@ -210,6 +211,50 @@ fn what_has_become_quiet_is_packed_though_nothing_is_new() {
     assert_eq!(machine.counts(), [1, 0, 0], "nothing is new");
     assert!(packed.exists() && !Stamp::read(&Copies::at(stamp_file.parent().unwrap())).is_open);
     assert!(machine.kept("claude-code", "one") == text(2001));
+}
+
+#[test]
+fn a_stamp_that_an_older_version_wrote_says_the_same() {
+    let sizes = Sizes::from([("/srv/agent/one.jsonl".into(), (7, 9))]);
+    let now = Stamp::default().now(&sizes, &Sizes::new());
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(b"/srv/agent/one.jsonl").update(&7_u64.to_le_bytes());
+    hasher.update(&9_u128.to_le_bytes());
+    let whole = hasher.finalize().to_hex().to_string();
+    assert_eq!(Stamp::parse(whole.as_bytes()), now);
+    assert!(Stamp::parse(format!("{whole} open").as_bytes()).is_open);
+    assert_ne!(Stamp::parse(whole.replace(&whole[..1], "x").as_bytes()), now);
+}
+
+#[test]
+fn a_list_goes_on_beyond_what_is_shown_of_it() {
+    let machine = Machine::new();
+    for name in ["one", "two", "three"] {
+        machine.write(&format!("{SHOP}/{name}.jsonl"), &line(name, name));
+        machine.age(&format!("{SHOP}/{name}.jsonl"));
+    }
+    assert_eq!(machine.counts(), [3, 3, 0]);
+    let list = |limit: usize, status: Option<&str>| {
+        let (query, sort) = (SessionQuery::default(), SessionSort::Changed);
+        let List { sessions, ids, .. } =
+            machine.store.list(&query, status, sort, limit, &|_, _| {}).unwrap();
+        let shown: Vec<String> = sessions.iter().map(|it| it.session.key.to_string()).collect();
+        let folders =
+            sessions.iter().all(|it| it.session.folder.ends_with(it.session.key.as_str()));
+        assert!(folders);
+        (shown, ids.len())
+    };
+    let (all, count) = list(9, None);
+    assert_eq!((all.len(), count), (3, 3));
+    assert_eq!(list(2, None), (all[..2].to_vec(), 3));
+    // Whether somebody still writes is known only when all of them were looked at.
+    let status = machine.store.sessions()[0].standing().status.as_str().to_owned();
+    assert_eq!(list(2, Some(&status)), (all[..2].to_vec(), 3));
+    // One that comes is there, and one that changes is listed as it is.
+    machine.write(&format!("{SHOP}/four.jsonl"), &line("four", "four"));
+    machine.write(&format!("{SHOP}/one.jsonl"), &(line("one", "one") + &line("one", "more")));
+    machine.counts();
+    assert_eq!(list(1, None).1, 4);
 }
 
 #[test]

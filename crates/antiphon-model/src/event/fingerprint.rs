@@ -1,7 +1,7 @@
-//! Knowing an event again when its source is read once more.
+//! Recognising an event when its source is read again.
 //!
-//! Only what the event says itself is compared. A body counts by its place: what stands at a place
-//! of a source that only grows stays what it is, and need not be read.
+//! Only the event's own content is compared. A body counts by its place: in a source that only
+//! grows, a place always has the same content, so it need not be read.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -9,8 +9,8 @@ use super::{Event, Message};
 use crate::Body;
 
 impl Event<'_> {
-    /// The same for the same event of the same source; another one when anything about it has
-    /// changed, such as an answer that has gone on.
+    /// The same for the same event of the same source; different when anything about it has
+    /// changed, such as an answer that was continued.
     pub fn fingerprint(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         self.hash(&mut hasher);

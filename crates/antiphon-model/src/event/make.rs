@@ -1,5 +1,5 @@
-//! Events that a program makes: each kind begins with what it cannot do without, and its other
-//! fields are filled in by name.
+//! Constructors for events: each kind begins with its required fields, and the others are filled in
+//! by name.
 
 use super::{
     Agent, AgentEnded, Annotation, ContextEdited, Event, EventKind, Fragment, Message, RunStatus,
@@ -8,7 +8,7 @@ use super::{
 use crate::{Body, ContextAction, Json, Place, Role};
 
 impl<'a> Event<'a> {
-    /// An event that stands nowhere yet. The log gives it an id and a time, if nobody else does.
+    /// An event without a place yet. The log gives it an id and a time, if it has none.
     pub fn new(kind: impl Into<EventKind<'a>>) -> Self {
         Self {
             message_id: None,
@@ -22,7 +22,7 @@ impl<'a> Event<'a> {
     }
 }
 
-/// Declares which kind of event a value makes.
+/// Declares which kind of event a value becomes.
 macro_rules! kinds {
     ($($kind:ident($value:ident)),+ $(,)?) => {$(
         impl<'a> From<$value<'a>> for EventKind<'a> {
@@ -47,7 +47,7 @@ kinds! {
 }
 
 impl<'a> Message<'a> {
-    /// A message in an agent's transcript that says nothing yet.
+    /// A message in an agent's transcript without content yet.
     pub fn new(agent: impl Into<Text<'a>>, role: Role) -> Self {
         Self {
             agent: agent.into(),
@@ -80,7 +80,7 @@ impl<'a> Message<'a> {
         }
     }
 
-    /// The same, with these words or parts.
+    /// The same message, with this text or these parts.
     #[must_use]
     pub fn saying(self, content: &'a Json) -> Self {
         Self { content: Some(Body::of(content)), ..self }
@@ -100,7 +100,7 @@ impl<'a> ToolCall<'a> {
 }
 
 impl<'a> Agent<'a> {
-    /// The creation of an agent of which nothing else is known.
+    /// The creation of an agent of which only the id is known.
     pub fn new(agent: impl Into<Text<'a>>) -> Self {
         Self {
             agent: agent.into(),
@@ -140,7 +140,7 @@ impl<'a> ContextEdited<'a> {
 }
 
 impl<'a> Annotation<'a> {
-    /// What somebody says of an agent's calls, or of the session: an object.
+    /// An annotation of an agent's calls, or of the session: an object.
     pub fn new(agent: Option<impl Into<Text<'a>>>, annotation: &'a Json) -> Self {
         Self { agent: agent.map(Into::into), annotation: Body::of(annotation) }
     }

@@ -1,7 +1,7 @@
 use super::*;
 use crate::ProblemKind;
 
-/// Decodes one line; a problem is shown by its message.
+/// Decodes one line; a problem is returned as its message.
 fn check(text: &str) -> Result<Event<'_>, String> {
     let len = u32::try_from(text.len()).unwrap();
     let place = Place { offset: 1000, len, stream: 2 };
@@ -104,8 +104,8 @@ fn tokens_under_other_names_are_not_zero_in_silence() {
 
 #[test]
 fn hostile_values_are_read() {
-    // Lone surrogates in a value, in an id and in a key; a number that no type can hold; repeated
-    // keys, of which the last counts; nesting beyond any stack.
+    // Lone surrogates in a value, in an id and in a key; a number that no type can represent;
+    // repeated keys, of which the last counts; nesting beyond any stack.
     let lone = r#"{"agent_id":"\ud800","role":"user","\udc00":1,"content":"\ud800"}"#;
     assert_eq!(message(lone).agent, "\u{fffd}");
     let huge = r#"{"agent_id":1e999,"message_id":123456789012345678901234567890,"role":"user"}"#;

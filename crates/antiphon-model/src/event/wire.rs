@@ -1,7 +1,8 @@
-//! From a line of JSON to an event: the names of things on disk.
+//! Decodes a line of JSON to an event, by the names of members on disk.
 //!
-//! One pass sorts the members of the object into slots, values raw; the event's kind then decides
-//! which slots are decoded. A repeated key counts the last time, as in Python and JavaScript.
+//! One pass sorts the members of the object into slots, with raw values; the event's kind then
+//! decides which slots are decoded. Of a repeated key the last one counts, as in Python and
+//! JavaScript.
 
 use super::{
     Agent, AgentEnded, Annotation, ContextEdited, Event, EventKind, Fragment, Line, Loss, Message,
@@ -71,7 +72,7 @@ keys! {
     Stream = "stream",
     Times = "times",
     Source = "source",
-    // Three of the seed project's dialects call it by other names.
+    // Three of the seed project's dialects use other names.
     UtteranceRef = "utterance_ref" | "content_id" | "substance",
     ToolCalls = "tool_calls",
     ToolCallId = "tool_call_id",
@@ -136,14 +137,14 @@ keys! {
     Raw = "raw",
     Annotation = "annotation",
     Extra = "extra",
-    // `transcript_edit` counts the entries that stay in `n`, which is the number of a line with a
-    // seal; a copy that has one says it in the other field.
+    // `transcript_edit` counts the entries that stay in `n`, which is also the seal's line number;
+    // a sealed copy has the count in the other field.
     KeptFirst = "kept_first",
     Number = "n",
 }
 
 impl Key {
-    /// The key that stands between quotes, with or without escapes.
+    /// The key between quotes, with or without escapes.
     fn of(inner: &str) -> Self {
         let key = Self::from_spelling(inner);
         if matches!(key, Self::Other) && inner.contains('\\') {
@@ -157,7 +158,7 @@ type Slots<'a> = [Option<&'a str>; Key::NAMES.len()];
 
 const _: () = assert!(Key::NAMES.len() <= 128, "there is a bit for each key");
 
-/// The words of `event_type` that mean something here.
+/// The known values of `event_type`.
 pub(super) const KINDS: [&str; 15] = [
     "message",
     "transcript_entry",
@@ -176,10 +177,11 @@ pub(super) const KINDS: [&str; 15] = [
     "recovered",
 ];
 
-/// A line's members, sorted, and what was found odd while decoding them.
+/// A line's members by key, and what was odd about them.
 struct Fields<'a> {
     slots: Slots<'a>,
-    /// By key, a bit: the value holds an escape. Few do, and the others need no second look.
+    /// A bit for each key: whether the value has an escape. Few have, and the others need no
+    /// unescaping.
     escaped: u128,
     line: Line<'a>,
     problems: Vec<Problem>,
@@ -211,7 +213,7 @@ impl<'a> Fields<'a> {
             }
             "annotation" => EventKind::Annotation(Annotation {
                 agent: self.word(Key::Agent),
-                // Where it is no member of its own, the line is it.
+                // Without a member of its own, the whole line is the annotation.
                 annotation: self.body(Key::Annotation).unwrap_or_else(|| self.line.whole()),
             }),
             "gap" => EventKind::Gap(self.loss()),
@@ -350,8 +352,8 @@ impl<'a> Fields<'a> {
     }
 
     fn unknown(&mut self, event_type: Text<'a>) -> Unknown<'a> {
-        // A record that was taken over stands in a member of its own, with no other beside it but
-        // what every event has.
+        // A record of another program is in a member of its own, beside the members that every
+        // event has.
         const ENVELOPE: [Key; 7] = [
             Key::MessageId,
             Key::EventType,
@@ -470,7 +472,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// `{"id", "function": {"name", "arguments"}}`, or the same without the inner object.
+/// Reads `{"id", "function": {"name", "arguments"}}`, or the same without the inner object.
 fn tool_call<'a>(line: &Line<'a>, raw: &'a str) -> Option<ToolCall<'a>> {
     let mut call = ToolCall::default();
     let mut has_id = false;
@@ -491,7 +493,7 @@ fn tool_call<'a>(line: &Line<'a>, raw: &'a str) -> Option<ToolCall<'a>> {
     })
     .ok()?;
     if let Some(function) = function {
-        // A function that is no object leaves the call unnamed, and the call stays.
+        // If the function is not an object, the call is kept without a name.
         let _ = json::members(function, |key, value| match key {
             "name" => call.name = json::word(value).unwrap_or_default(),
             "arguments" => call.arguments = Some(line.body(value)),

@@ -1,4 +1,4 @@
-//! From an event to the members of a line: the way back from [`wire`](super::wire).
+//! Encodes an event to the members of a line: the inverse of [`wire`](super::wire).
 
 use std::borrow::Cow;
 
@@ -11,9 +11,9 @@ use crate::Body;
 use crate::json::Members;
 
 impl Event<'_> {
-    /// The event as the text of a JSON object, in the log's own words, on one line.
+    /// The event as the text of a JSON object, in the log's own vocabulary, on one line.
     ///
-    /// A parent that a reader inferred is written with the rule, so that nobody takes it for a
+    /// A parent that a reader inferred is written with the rule, so that it is not taken for a
     /// recorded one.
     pub fn to_json(&self) -> String {
         let mut out = Members::with_capacity(self.content_bytes() + SHELL_BYTES);
@@ -22,7 +22,7 @@ impl Event<'_> {
         out.object()
     }
 
-    /// The members of its line but `message_id`, which a log may have to choose.
+    /// The members of its line except `message_id`, which a log may have to choose.
     pub fn members(&self) -> Members {
         let mut out = Members::with_capacity(self.content_bytes() + SHELL_BYTES);
         self.write(&mut out);
@@ -56,7 +56,7 @@ impl Event<'_> {
         out.time("timestamp", self.at);
     }
 
-    /// How long the longest part of most lines is.
+    /// The length of what is mostly the longest part of a line.
     fn content_bytes(&self) -> usize {
         #[expect(clippy::wildcard_enum_match_arm, reason = "a guess at what has to be held")]
         let content = match &self.kind {
@@ -72,7 +72,7 @@ impl Event<'_> {
 const SHELL_BYTES: usize = 256;
 
 impl EventKind<'_> {
-    /// The word for it in a log; a message has none.
+    /// Its `event_type`; a message has none.
     pub fn event_type(&self) -> Option<Cow<'_, str>> {
         Some(Cow::Borrowed(match self {
             Self::Message(_) => return None,
@@ -88,7 +88,7 @@ impl EventKind<'_> {
             Self::Gap(_) => "gap",
             Self::Recovered(_) => "recovered",
             Self::Unknown(Unknown { event_type, .. }) => match KINDS.contains(&&**event_type) {
-                // What another program calls by a word of ours is none of ours.
+                // An event type of another program that equals one of ours gets a prefix.
                 true => return Some(Cow::Owned(format!("unknown_{event_type}"))),
                 false => event_type,
             },
@@ -131,7 +131,7 @@ impl EventKind<'_> {
     }
 }
 
-/// The members that each kind of event has.
+/// Writes the members that each kind of event has.
 trait EventMembers {
     fn body(&mut self, key: &str, body: Option<Body<'_>>);
     fn message(&mut self, message: &Message<'_>);
@@ -174,7 +174,7 @@ impl EventMembers for Members {
             self.raw("usage", &usage.to_json());
         }
         self.number("usage_partial", message.usage_partial.then_some(true));
-        // JSON has no word for what is not finite.
+        // JSON cannot represent a number that is not finite.
         self.number("cost_usd", message.cost_usd.filter(|cost| cost.is_finite()));
         self.body("reasoning", message.reasoning);
         self.list("cause", message.cause.iter().map(|word| &**word));
@@ -279,7 +279,7 @@ impl EventMembers for Members {
     }
 }
 
-/// A content that a source keeps in several pieces, as one value.
+/// The content that a source keeps in several pieces, as one value.
 fn parts(first: Body<'_>, more: &[Body<'_>]) -> String {
     let bodies = std::iter::once(&first).chain(more);
     let parts: Vec<String> = bodies
@@ -294,7 +294,7 @@ fn parts(first: Body<'_>, more: &[Body<'_>]) -> String {
 fn tool_call(call: &ToolCall<'_>) -> String {
     let mut function = Members::default();
     function.word("name", &call.name);
-    // The log's arguments are a string that holds JSON, as the model's API has it.
+    // In the log, arguments are a string that contains JSON, as in the APIs of models.
     match call.arguments {
         Some(body) if body.json.starts_with('"') => function.body("arguments", Some(body)),
         Some(body) => function.word("arguments", body.json),

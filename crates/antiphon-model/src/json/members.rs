@@ -1,4 +1,4 @@
-//! Building a JSON object, member by member, from text that is JSON already and text that is not.
+//! Builds a JSON object, member by member, from raw JSON and from text.
 
 use super::{Json, push_on_one_line, push_string};
 use crate::Timestamp;
@@ -15,7 +15,7 @@ impl Members {
         Self { text: String::with_capacity(bytes) }
     }
 
-    /// A value that is JSON.
+    /// Adds a raw JSON value.
     pub fn raw(&mut self, key: &str, value: &str) {
         if !self.text.is_empty() {
             self.text.push(',');
@@ -25,19 +25,19 @@ impl Members {
         self.text.push_str(value);
     }
 
-    /// A value that is JSON, on one line: see [`push_on_one_line`].
+    /// Adds a raw JSON value, on one line: see [`push_on_one_line`].
     pub fn on_one_line(&mut self, key: &str, value: &str) {
         self.raw(key, "");
         self.text.reserve(value.len());
         push_on_one_line(&mut self.text, value);
     }
 
-    /// A value that a program built.
+    /// Adds a value that a program built.
     pub fn json(&mut self, key: &str, value: &Json) {
         self.raw(key, value.as_str());
     }
 
-    /// A time, if there is one.
+    /// Adds a time, if there is one.
     pub fn time(&mut self, key: &str, value: Option<Timestamp>) {
         if let Some(value) = value {
             self.raw(key, "\"");
@@ -46,28 +46,28 @@ impl Members {
         }
     }
 
-    /// A string.
+    /// Adds a string.
     pub fn word(&mut self, key: &str, value: &str) {
         self.raw(key, "");
         self.text.reserve(value.len() + 2);
         push_string(&mut self.text, value);
     }
 
-    /// A string, if there is one.
+    /// Adds a string, if there is one.
     pub fn text(&mut self, key: &str, value: Option<&str>) {
         if let Some(value) = value {
             self.word(key, value);
         }
     }
 
-    /// A number or a flag, if there is one.
+    /// Adds a number or a flag, if there is one.
     pub fn number(&mut self, key: &str, value: Option<impl ToString>) {
         if let Some(value) = value {
             self.raw(key, &value.to_string());
         }
     }
 
-    /// Strings, if there are any.
+    /// Adds a list of strings, if there are any.
     pub fn list<'w>(&mut self, key: &str, words: impl IntoIterator<Item = &'w str>) {
         let mut list = String::from("[");
         for word in words {
@@ -86,19 +86,19 @@ impl Members {
         self.text.is_empty()
     }
 
-    /// Another object, unless it has no members.
+    /// Adds another object, unless it has no members.
     pub fn members(&mut self, key: &str, members: &Self) {
         if !members.is_empty() {
             self.raw(key, &members.object());
         }
     }
 
-    /// The members, as they stand between an object's braces.
+    /// The members, as they are between an object's braces.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// The members themselves: [`as_str`](Self::as_str), without a copy.
+    /// The members: [`as_str`](Self::as_str), without a copy.
     pub fn into_text(self) -> String {
         self.text
     }
@@ -108,7 +108,7 @@ impl Members {
         Json::built(self.object())
     }
 
-    /// The object.
+    /// The object, as text.
     pub fn object(&self) -> String {
         format!("{{{}}}", self.text)
     }

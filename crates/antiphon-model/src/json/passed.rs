@@ -1,7 +1,7 @@
-//! Reading what is nested in an object without passing over its long strings again.
+//! Reads what is nested in an object without scanning its long strings again.
 //!
-//! What a tool gave back stands four levels deep in a line and is most of it. A reader that asks
-//! level by level would pass over it four times.
+//! A tool's output is four levels deep in a line and is most of it. Reading level by level would
+//! scan it four times.
 
 use std::marker::PhantomData;
 use std::rc::Rc;
@@ -9,7 +9,7 @@ use std::rc::Rc;
 use super::NotJson;
 use super::scan::{Extent, LongString, Scan, elements, members};
 
-/// What was learned of an object when it was passed over: where its long strings end.
+/// What a scan of an object found out: where its long strings end.
 #[derive(Debug, Clone)]
 pub struct Passed<'a> {
     text: PhantomData<&'a str>,
@@ -18,8 +18,8 @@ pub struct Passed<'a> {
 }
 
 impl<'a> Passed<'a> {
-    /// Calls `each` with the members of an object: keys as they stand between their quotes, values
-    /// raw. Nothing, where it is no object: why not is for those to ask who want to tell it.
+    /// Calls `each` with the members of an object: keys as they are between their quotes, values
+    /// raw. `None` if it is not an object; the caller can find out why if necessary.
     pub fn over(raw: &'a str, mut each: impl FnMut(&'a str, &'a str)) -> Option<Self> {
         let mut scan = Scan::new(raw);
         scan.noted = Some(Vec::new());
@@ -28,7 +28,7 @@ impl<'a> Passed<'a> {
         Some(Self { text: PhantomData, is_clean: scan.is_clean, strings })
     }
 
-    /// The same, of an object that stands in the first one.
+    /// Like [`over`](Self::over), for an object within the first one.
     pub fn members(
         &self,
         raw: &'a str,
@@ -39,7 +39,7 @@ impl<'a> Passed<'a> {
         scanned.map_err(|_| NotJson::of(raw, "an object"))
     }
 
-    /// Calls `each` with the elements of an array that stands in the object, raw.
+    /// Calls `each` with the raw elements of an array within the object.
     pub fn elements(&self, raw: &'a str, each: impl FnMut(&'a str)) -> Result<(), NotJson> {
         elements(&mut self.scan(raw), each).map_err(|_| NotJson::of(raw, "an array"))
     }
@@ -59,7 +59,7 @@ mod tests {
     use super::*;
     use crate::json;
 
-    /// Every value of a text, level by level, by the two ways.
+    /// Every value of a text, level by level, read in both ways.
     fn all<'a>(passed: Option<&Passed<'a>>, raw: &'a str, out: &mut Vec<(String, &'a str)>) {
         let mut inner = Vec::new();
         let each = |key: &'a str, value| inner.push((key.to_owned(), value));

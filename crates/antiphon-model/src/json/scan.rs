@@ -1,26 +1,25 @@
 //! One pass over a JSON object or array: members and elements as slices, checked and not built.
 //!
-//! Three quarters of reading a log was spent here when a general parser did it: a line has a dozen
-//! members, and each cost more than the hash of the whole line. Values are checked in place and
-//! without recursion. What is accepted is exactly what `serde_json` accepts; the tests hold the two
-//! side by side.
+//! With a general parser, three quarters of reading a log was spent here: a line has a dozen
+//! members, and each took longer than hashing the whole line. Values are checked in place and
+//! without recursion. Exactly what `serde_json` accepts is accepted; the tests compare the two.
 
 use serde_json::value::RawValue;
 
-/// Where a text stops being JSON.
+/// The text is not JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Malformed;
 
-/// How much of an object a text has.
+/// How much of an object a text contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Extent {
     Whole,
-    /// It stops after a member; the rest is known.
+    /// It stops after a member; the rest was checked before.
     Cut,
 }
 
-/// Calls `each` with the members of an object: the key as it stands between its quotes, and the
-/// raw value.
+/// Calls `each` with the members of an object: the key as it is between its quotes, and the raw
+/// value.
 pub(crate) fn object<'a>(
     text: &'a str,
     extent: Extent,
@@ -61,7 +60,7 @@ pub(super) fn members<'a>(
     }
 }
 
-/// The value that a text begins with. What follows it is not looked at.
+/// The value that a text begins with. What follows it is not checked.
 pub(super) fn first(text: &str) -> Option<&str> {
     Scan::with(text, false, &[]).value().ok()
 }
@@ -98,14 +97,14 @@ pub(super) fn elements<'a>(
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Value<'a> {
     pub(crate) raw: &'a str,
-    /// A string in it holds an escape.
+    /// Whether a string in it has an escape.
     pub(crate) has_escape: bool,
 }
 
-/// A string that takes longer to pass over than to remember.
+/// A string that takes longer to scan than to remember.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LongString {
-    /// Where it begins in memory: any slice of the text tells the same.
+    /// Its address in memory, which is the same for every slice of the text.
     pub(super) start: usize,
     len: usize,
     has_escape: bool,
@@ -117,22 +116,22 @@ pub(super) struct Scan<'a, 'k> {
     text: &'a str,
     at: usize,
     has_escape: bool,
-    /// No control character is in it, so that none has to be looked for in its strings.
+    /// Whether it has no control characters, so that its strings need not be checked for them.
     pub(super) is_clean: bool,
-    /// Long strings that lie ahead, in order.
+    /// Long strings that are ahead, in order.
     known: &'k [LongString],
-    /// The long strings that were met, where somebody wants to know.
+    /// The long strings that were found, if they are wanted.
     pub(super) noted: Option<Vec<LongString>>,
 }
 
 impl<'a, 'k> Scan<'a, 'k> {
-    /// Of a text of which something is known.
+    /// A scan of a text about which something is known.
     pub(super) fn with(text: &'a str, is_clean: bool, known: &'k [LongString]) -> Self {
         Self { text, at: 0, has_escape: false, is_clean, known, noted: None }
     }
 
     pub(super) fn new(text: &'a str) -> Self {
-        // To look is worth it where there are long strings.
+        // Checking is worth it only if there may be long strings.
         let is_clean = text.len() >= 256 && text.bytes().fold(u8::MAX, u8::min) >= 0x20;
         Self::with(text, is_clean, &[])
     }
@@ -184,7 +183,7 @@ impl<'a, 'k> Scan<'a, 'k> {
         self.since(start).ok().filter(|&found| found == word).ok_or(Malformed)
     }
 
-    /// A string with its quotes.
+    /// Scans a string with its quotes.
     fn string(&mut self) -> Result<&'a str, Malformed> {
         let start = self.at;
         self.expect(b'"')?;
@@ -282,8 +281,8 @@ impl<'a, 'k> Scan<'a, 'k> {
         if self.at > start { Ok(()) } else { Err(Malformed) }
     }
 
-    /// An object or array, passed over in one loop: which of the two each level is stands in a
-    /// bit, and what goes deeper than there are bits is `serde_json`'s.
+    /// Scans an object or array in one loop: a bit says which of the two each level is, and what is
+    /// nested deeper than there are bits is left to `serde_json`.
     fn nested(&mut self) -> Result<&'a str, Malformed> {
         let start = self.at;
         let (mut depth, mut objects) = (0, 0_u64);
@@ -296,7 +295,7 @@ impl<'a, 'k> Scan<'a, 'k> {
                     }
                     self.at += 1;
                     self.space();
-                    // The closing one is two behind the opening one in ASCII.
+                    // In ASCII, the closing bracket comes two after the opening one.
                     if self.peek() != Some(open + 2) {
                         depth += 1;
                         objects = objects << 1 | u64::from(open == b'{');
@@ -311,7 +310,7 @@ impl<'a, 'k> Scan<'a, 'k> {
                     self.value()?;
                 }
             }
-            // A value is over: so may be what it stands in.
+            // A value has ended, and so may have what contains it.
             loop {
                 if depth == 0 {
                     return self.since(start);
@@ -337,7 +336,7 @@ impl<'a, 'k> Scan<'a, 'k> {
         }
     }
 
-    /// A key and its colon.
+    /// Scans a key and its colon.
     fn key(&mut self) -> Result<(), Malformed> {
         self.string()?;
         self.space();
@@ -355,9 +354,9 @@ impl<'a, 'k> Scan<'a, 'k> {
     }
 }
 
-/// How many bytes come before a quote or a backslash, where there is no control character.
+/// How many bytes come before a quote or a backslash, if there are no control characters.
 fn clean(bytes: &[u8]) -> usize {
-    // Most strings are short, and over before a faster search would have begun.
+    // Most strings are short, and end before a faster search would have begun.
     const SHORT: usize = 16;
     let Some((front, back)) = bytes.split_at_checked(SHORT) else { return plain(bytes) };
     match plain(front) {
@@ -379,7 +378,7 @@ fn plain(bytes: &[u8]) -> usize {
     blocks.len() * 8 + rest.iter().position(special).unwrap_or(rest.len())
 }
 
-/// The top bit of each of eight bytes that is special. Above the first one found, a borrow may set
+/// Sets the top bit of each of eight bytes that is special. Above the first one, a borrow may set
 /// bits that are not: only the lowest counts.
 fn specials(block: u64) -> u64 {
     const ONES: u64 = u64::from_ne_bytes([1; 8]);

@@ -1,4 +1,4 @@
-//! A JSON value that a program has, as text: whatever has this type was checked or built here.
+//! A JSON value of a program, as text: every value of this type was checked or built here.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use super::{NotJson, push_string, scan};
 pub struct Json(String);
 
 impl Json {
-    /// A string that says `text`.
+    /// A string with that text.
     pub fn text(text: &str) -> Self {
         let mut json = String::with_capacity(text.len() + 2);
         push_string(&mut json, text);
@@ -29,7 +29,7 @@ impl Json {
         Self(json)
     }
 
-    /// The value that `text` spells; an error if it is not JSON.
+    /// Parses `text`; an error if it is not JSON.
     pub fn parse(text: &str) -> Result<Self, NotJson> {
         let text = text.trim_matches([' ', '\t', '\n', '\r']);
         match scan::first(text) {

@@ -1,9 +1,9 @@
-//! Agents: those that were created, and those that merely spoke.
+//! Agents: those that were created, and those that are only known from their messages.
 
 use super::column::push_tight;
 use super::info::change_text;
 use super::strings::StrIx;
-use super::{EntryKind, Row, Session};
+use super::{Draft, EntryKind, Session};
 use crate::{AgentCreated, AgentEnded, AgentIx, CallIx, EventIx, Rule};
 
 /// An agent of a session.
@@ -16,7 +16,7 @@ pub struct Agent {
     adapter_id: Option<Box<str>>,
     /// Only a sub-agent has one.
     flavor: Option<Box<str>>,
-    /// Its creation event; an agent that merely spoke has none.
+    /// The event of its creation; `None` if it is only known from its messages.
     pub created: Option<EventIx>,
     /// The first event that mentions it.
     pub first: EventIx,
@@ -25,23 +25,22 @@ pub struct Agent {
     pub ended: Option<EventIx>,
     status: Option<Box<str>>,
     transcript: Vec<u32>,
-    /// How often it was spoken to, by anybody or by a tool: its calls of one turn were made at
-    /// once.
+    /// How often it received a message or a result: its calls of one turn were made at once.
     pub(super) turn: u32,
-    /// Whether it ever was somebody's parent: others cannot stand in a circle.
+    /// Whether it ever was a parent: only then can it be part of a circle.
     pub(super) has_children: bool,
 }
 
-/// Who made an agent.
+/// The agent that created an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Parent {
-    /// Nobody is known to have made it: a root.
+    /// No parent is known: a root.
     None,
-    /// The log says so. `agent` is `None` where it says that a person did.
+    /// The log says so. `agent` is `None` if it says that a person did.
     Recorded { agent: Option<AgentIx>, event: Option<EventIx> },
     Inferred {
         agent: AgentIx,
-        /// The call that made it, where the rule finds one.
+        /// The call that created it, if the rule finds one.
         call: Option<CallIx>,
         rule: Rule,
         candidates: u32,
@@ -67,12 +66,12 @@ impl Agent {
         self.agent_type.as_deref()
     }
 
-    /// The program that runs it.
-    /// How it works beside whoever made it; whoever has one was made by somebody, known or not.
+    /// How it works with its parent; only an agent with a parent, known or not, has a flavor.
     pub fn flavor(&self) -> Option<&str> {
         self.flavor.as_deref()
     }
 
+    /// The program that runs it.
     pub fn adapter_id(&self) -> Option<&str> {
         self.adapter_id.as_deref()
     }
@@ -92,7 +91,7 @@ impl Agent {
         self.transcript.iter().map(|&event| EventIx(event))
     }
 
-    /// Changes the words that somebody wrote about the agent.
+    /// Changes the recorded texts about the agent.
     pub(super) fn change_texts(&mut self, change: &dyn Fn(&str) -> Option<String>) {
         let texts = [&mut self.name, &mut self.agent_type, &mut self.status];
         texts.into_iter().for_each(|text| change_text(text, change));
@@ -127,17 +126,17 @@ impl Session {
         self.agent_ids.get(self.agent(ix).id)
     }
 
-    /// What to call an agent: its name, or else its id.
+    /// The display name of an agent: its name, or else its id.
     pub fn agent_name(&self, ix: AgentIx) -> &str {
         self.agent(ix).own_name().unwrap_or_else(|| self.agent_id(ix))
     }
 
     pub fn find_agent(&self, agent_id: &str) -> Option<AgentIx> {
-        // Ids are interned in the order in which agents are added, and nothing else is.
+        // Only agents' ids are interned here, in the order in which agents are added.
         self.agent_ids.known(agent_id).map(|id| AgentIx(id.0))
     }
 
-    /// By agent: those that it made, in the order of their first mention.
+    /// For each agent: those that it created, in the order of their first mention.
     pub fn children(&self) -> Vec<Vec<AgentIx>> {
         let mut children = vec![Vec::new(); self.agents.len()];
         for (ix, agent) in self.agents() {
@@ -149,7 +148,7 @@ impl Session {
         children
     }
 
-    /// The agent with that id, made on first mention.
+    /// The agent with that id, added on first mention.
     pub(super) fn agent_named(&mut self, agent_id: &str, ix: EventIx) -> Option<AgentIx> {
         let id = self.agent_ids.intern(agent_id)?;
         if id.0 as usize == self.agents.len() {
@@ -183,13 +182,13 @@ impl Session {
     pub(super) fn fold_agent_created(
         &mut self,
         ix: EventIx,
-        row: &mut Row,
+        row: &mut Draft,
         created: &AgentCreated<'_>,
     ) -> Option<()> {
         row.kind = EntryKind::AgentCreated;
         let ours = self.agent_named(&created.agent, ix)?;
         row.agent = ours.0;
-        // An agent that is created again keeps the parent that it has.
+        // An agent that is created again keeps its parent.
         let known = self.agent(ours).parent;
         if known != Parent::None {
             return Some(());
@@ -221,7 +220,7 @@ impl Session {
     pub(super) fn fold_agent_ended(
         &mut self,
         ix: EventIx,
-        row: &mut Row,
+        row: &mut Draft,
         ended: &AgentEnded<'_>,
     ) -> Option<()> {
         row.kind = EntryKind::AgentEnded;

@@ -21,7 +21,7 @@ pub struct Call {
     last_result: u32,
     /// The newest of its further results, in `Session::more_results`.
     more: u32,
-    /// The call before this one with the same id: ids are chosen by models, and repeat.
+    /// The call before this one with the same id: models choose the ids, and repeat them.
     shadowed: u32,
 }
 
@@ -40,7 +40,7 @@ impl Call {
     }
 }
 
-/// A result after the first, and where the one before it is kept.
+/// A result after the first, and the index of the one before it.
 #[derive(Debug, Clone)]
 pub(super) struct MoreResult {
     event: EventIx,
@@ -68,15 +68,15 @@ impl Session {
         self.words.get(self.call(ix).tool)
     }
 
-    /// When a call began: as its result says, or else as it was made: by itself, or with its
+    /// When a call began: as its result says, or else when it was made: by itself, or with its
     /// message.
     pub fn call_started_at(&self, ix: CallIx) -> Option<Timestamp> {
-        // Any number of results may come; the ends tell it.
+        // There may be any number of results; the first and the last are enough.
         let call = self.call(ix);
         let mut ends = [call.first_result(), call.last_result()].into_iter().flatten();
-        let told = ends.find_map(|result| self.entry(result).started_at());
+        let recorded = ends.find_map(|result| self.entry(result).started_at());
         let made = self.made_at.get(ix.0).map(|&millis| Timestamp::from_millis(millis));
-        told.or(made).or_else(|| self.entry(call.event).at())
+        recorded.or(made).or_else(|| self.entry(call.event).at())
     }
 
     /// All results of a call, in order.
@@ -132,8 +132,8 @@ impl Session {
         Some(())
     }
 
-    /// Gives a result to the nearest earlier call with that id: the agent's own, if there is one.
-    /// Calls that were made at once under one id get their results in order.
+    /// Adds a result to the nearest earlier call with that id: the agent's own, if there is one.
+    /// Calls that were made at once with one id get their results in order.
     pub(super) fn add_result(
         &mut self,
         call_id: &str,
@@ -153,7 +153,7 @@ impl Session {
         Some(ix)
     }
 
-    /// The first call without a result that its agent made in the same turn under the same id; else
+    /// The first call without a result that its agent made in the same turn with the same id; else
     /// `call`. Some agents write each call of a turn as a message of its own.
     fn first_open_beside(&self, call: CallIx) -> CallIx {
         let Call { agent, turn, .. } = *self.call(call);
@@ -171,7 +171,7 @@ impl Session {
     }
 
     /// A call, and those before it with the same id. Models number their calls within a turn, so
-    /// that chains can grow long; only the near ones can be meant.
+    /// chains can become long; only the near ones can be meant.
     fn with_same_id(&self, latest: CallIx) -> impl Iterator<Item = CallIx> {
         std::iter::successors(Some(latest), |&call| {
             let before = self.calls.get(call.index())?.shadowed;

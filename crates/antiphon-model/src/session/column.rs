@@ -1,6 +1,7 @@
-//! Columns that do not waste memory: a session of a million events must stay small.
+//! Columns that waste little memory: a session of a million events must stay small.
 
-/// Pushes, growing by a quarter instead of doubling: at most 1.25 times what is needed is kept.
+/// Pushes, growing by a quarter instead of doubling: at most 1.25 times the necessary memory is
+/// used.
 pub(super) fn push_tight<T>(column: &mut Vec<T>, value: T) {
     if column.len() == column.capacity() {
         column.reserve_exact((column.len() / 4).max(16));
@@ -32,10 +33,6 @@ impl<T> Sparse<T> {
         let start = self.0.partition_point(|(other, _)| *other < at);
         let rest = self.0.get(start..).unwrap_or_default();
         rest.iter().take_while(move |(other, _)| *other == at).map(|(_, value)| value)
-    }
-
-    pub(super) fn iter(&self) -> impl Iterator<Item = (u32, &T)> {
-        self.0.iter().map(|(at, value)| (*at, value))
     }
 
     pub(super) fn heap_bytes(&self) -> usize {

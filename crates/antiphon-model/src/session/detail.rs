@@ -1,4 +1,4 @@
-//! What only some events say: bodies and words beside an event's content.
+//! What only some events have: bodies and words beside an event's content.
 
 use super::strings::StrIx;
 use super::{Entry, Session};
@@ -10,16 +10,16 @@ use crate::{
 /// A body that an event may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Detail {
-    /// What was thought before it was said.
+    /// The reasoning before a message.
     Reasoning,
-    /// A result's structured twin.
+    /// The result in structured form.
     Result,
     ContextContribution,
     SubagentInfo,
     Payload,
-    /// What an agent was made for.
+    /// What an agent was created for.
     Task,
-    /// What an agent gave back in the end.
+    /// What an agent returned in the end.
     Output,
     /// A summary as its author declared it.
     Declared,
@@ -109,7 +109,7 @@ impl Session {
         self.call_word(ix, Word::Category)
     }
 
-    /// What a call is for, in a person's words.
+    /// What a call is for, in words for a person.
     pub fn call_description(&self, ix: CallIx) -> Option<&str> {
         self.call_word(ix, Word::Description)
     }
@@ -137,7 +137,7 @@ impl<'s> Entry<'s> {
         details.next().map(|&(_, place)| place)
     }
 
-    /// What kind of message between agents it is.
+    /// The type of a message between agents.
     pub fn message_type(self) -> Option<&'s str> {
         self.word(Word::MessageType)
     }
@@ -151,7 +151,7 @@ impl<'s> Entry<'s> {
         words.next().map(|&(_, text)| self.session.words.get(text))
     }
 
-    /// When the call began of which this is a result, where that was recorded with it.
+    /// When the call of this result began, if that was recorded with it.
     pub fn started_at(self) -> Option<Timestamp> {
         self.session.started.get(self.ix.0).map(|&millis| Timestamp::from_millis(millis))
     }

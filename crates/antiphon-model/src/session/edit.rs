@@ -16,11 +16,11 @@ pub struct ContextEdit {
     pub summary: Option<EventIx>,
 }
 
-/// Which entries are meant.
+/// Which entries are selected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Selection {
     These(BTreeSet<EventIx>),
-    /// From one entry to another, both counted; an end that is not given is open.
+    /// From one entry to another, inclusive; a missing end is open.
     Range(Option<EventIx>, Option<EventIx>),
 }
 
@@ -38,7 +38,7 @@ impl ContextEdit {
 }
 
 impl Selection {
-    /// A list of ids, a range `{"from", "to"}`, or one id: from that entry on.
+    /// Parses a list of ids, a range `{"from", "to"}`, or one id: from that entry on.
     fn parse(session: &Session, raw: &str) -> Self {
         let named = |raw: &str| json::word(raw).and_then(|id| event(session, &id));
         let mut ids = BTreeSet::new();
@@ -54,6 +54,6 @@ impl Selection {
 }
 
 fn event(session: &Session, id: &str) -> Option<EventIx> {
-    // The edit itself has its id already, and stands in no context.
+    // The edit itself already has its id, and is in no context.
     session.find_earlier(id).map(Entry::ix)
 }

@@ -59,7 +59,7 @@ impl EntryKind {
     }
 }
 
-/// One event of a session, with what the fold made of it.
+/// One event of a session, with what the fold derived from it.
 #[derive(Clone, Copy)]
 pub struct Entry<'s> {
     pub(super) session: &'s Session,
@@ -72,7 +72,7 @@ impl<'s> Entry<'s> {
         self.ix
     }
 
-    /// `message_id`; an event without one is called by its line.
+    /// `message_id`; for an event without one, an id made from its line.
     pub fn id(self) -> &'s str {
         self.session.message_ids.get(self.row.id)
     }
@@ -83,12 +83,12 @@ impl<'s> Entry<'s> {
 
     /// The line's number in its stream, from 1.
     pub fn line_number(self) -> u64 {
-        u64::from(self.row.line_number)
+        self.row.line_number()
     }
 
     /// The whole line.
     pub fn line(self) -> Place {
-        self.row.line
+        self.row.line()
     }
 
     pub fn kind(self) -> EntryKind {
@@ -112,7 +112,7 @@ impl<'s> Entry<'s> {
         }
     }
 
-    /// Whose transcript it stands in, or whom it is about.
+    /// The agent whose transcript it is in, or that it is about.
     pub fn agent(self) -> Option<AgentIx> {
         self.row.agent()
     }
@@ -122,15 +122,15 @@ impl<'s> Entry<'s> {
     }
 
     pub fn source(self) -> Source {
-        self.row.source
+        self.row.source()
     }
 
     /// The raw content, if there is one.
     pub fn content(self) -> Option<Place> {
-        Some(self.row.content).filter(|place| !place.is_none())
+        self.row.content(self.ix.0, &self.session.far_content)
     }
 
-    /// The content and all that follows it, where a message is kept in several pieces.
+    /// The content and all further content, if a message is kept in several pieces.
     pub fn contents(self) -> impl Iterator<Item = Place> {
         self.content().into_iter().chain(self.session.more_content.all(self.ix.0).copied())
     }
@@ -139,7 +139,7 @@ impl<'s> Entry<'s> {
         self.session.request_ids.get(self.ix.0).map(|&id| self.session.words.get(id))
     }
 
-    /// What an unknown event calls itself.
+    /// The type of an unknown event.
     pub fn event_type(self) -> Option<&'s str> {
         self.session.event_types.get(self.ix.0).map(|&word| self.session.words.get(word))
     }
@@ -149,36 +149,46 @@ impl<'s> Entry<'s> {
         self.session.edits.get(self.ix.0)
     }
 
-    /// An assistant's words without a tool call: said, not done.
+    /// Whether it is an assistant's message without a tool call: said, not done.
     pub fn is_utterance(self) -> bool {
         self.row.kind == EntryKind::Message(Role::Assistant)
             && self.row.call_count == 0
-            && !self.row.content.is_none()
+            && self.row.has_content()
     }
 
     /// The message whose words these are.
     pub fn utterance_ref(self) -> Option<MessageRef<'s>> {
-        self.session.reference(self.row.utterance_ref)
+        let raw = self.session.utterance_refs.get(self.ix.0);
+        raw.map(|&raw| self.session.reference(raw))
     }
 
     pub fn causes(self) -> impl Iterator<Item = MessageRef<'s>> {
         let session = self.session;
-        session.causes.all(self.ix.0).filter_map(|&raw| session.reference(raw))
+        session.causes.all(self.ix.0).map(|&raw| session.reference(raw))
     }
 
     pub fn reply_to(self) -> Option<MessageRef<'s>> {
-        self.session.replies.get(self.ix.0).and_then(|&raw| self.session.reference(raw))
+        self.session.replies.get(self.ix.0).map(|&raw| self.session.reference(raw))
     }
 
-    /// The entry before this one, where the log says that it is not the one in the line before.
+    /// The entry before this one, if the log says that it is not the one in the line before.
     pub fn previous(self) -> Option<MessageRef<'s>> {
-        self.session.previous.get(self.ix.0).and_then(|&raw| self.session.reference(raw))
+        self.session.previous.get(self.ix.0).map(|&raw| self.session.reference(raw))
     }
 
     /// The calls that this message makes.
     pub fn calls(self) -> impl Iterator<Item = (CallIx, &'s Call)> {
-        let first = self.row.calls_from;
-        (first..first + u32::from(self.row.call_count))
+        let count = u32::from(self.row.call_count);
+        let first = match count {
+            0 => 0,
+            // Calls stand in the order of events, and those of an event that could not be folded
+            // before its own.
+            _ => {
+                let end = self.session.calls.partition_point(|call| call.event <= self.ix);
+                u32::try_from(end).unwrap_or(u32::MAX).saturating_sub(count)
+            }
+        };
+        (first..first + count)
             .filter_map(move |n| Some((CallIx(n), self.session.calls.get(n as usize)?)))
     }
 
@@ -186,7 +196,7 @@ impl<'s> Entry<'s> {
         self.row.call_count > 0
     }
 
-    /// The call that this message is a result of, or that made this agent.
+    /// The call that this message is a result of, or that created this agent.
     pub fn call(self) -> Option<CallIx> {
         self.row.call()
     }
@@ -200,23 +210,23 @@ impl<'s> Entry<'s> {
         self.session.durations.get(self.ix.0).copied()
     }
 
-    /// The tokens that this message spent, where they are known.
+    /// The tokens of this message, if they are known.
     pub fn usage(self) -> Option<Usage> {
-        let usage = self.session.usages.get(self.ix.0).map(|(usage, _)| *usage);
+        let usage = self.session.usages.get(self.ix.0).map(|(usage, _)| usage);
         usage.filter(|usage| !usage.is_zero() || self.declared_cost_usd().is_none())
     }
 
-    /// What the source itself says that this request cost.
+    /// The cost of this request as the source itself declares it.
     pub fn declared_cost_usd(self) -> Option<f64> {
         self.session.declared_costs.get(self.ix.0).copied()
     }
 
-    /// Whether the source tells only a part of what this request used.
+    /// Whether the source reports only a part of this request's tokens.
     pub fn is_usage_partial(self) -> bool {
         self.session.partial_usages.get(self.ix.0).is_some()
     }
 
-    /// The model that was asked, where tokens were spent on it.
+    /// The model of this request, if it has tokens.
     pub fn model(self) -> Option<&'s str> {
         let (_, model) = self.session.usages.get(self.ix.0)?;
         model.map(|model| self.session.words.get(model))

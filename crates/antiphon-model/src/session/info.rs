@@ -1,9 +1,9 @@
-//! What the session says of itself.
+//! Facts about the session as a whole.
 
 use crate::event::Text;
 use crate::{EventIx, SessionEnded, SessionStarted, Status};
 
-/// What the session says of itself.
+/// Facts about the session as a whole.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Info {
     pub session_id: Option<Box<str>>,
@@ -24,7 +24,7 @@ pub struct Info {
     pub started_by: Option<EventIx>,
     pub ended_by: Option<EventIx>,
     pub ended: bool,
-    /// How it ended, in one of our words.
+    /// How it ended, as a status.
     pub end: Option<Status>,
     pub outcome: Option<Box<str>>,
     pub reason: Option<Box<str>>,
@@ -33,7 +33,7 @@ pub struct Info {
 
 impl Info {
     pub(super) fn start(&mut self, started: &SessionStarted<'_>) {
-        // A session that was resumed may be started again: what is said later completes.
+        // A session that was resumed may be started again: later values complete the facts.
         let set = |slot: &mut Option<Box<str>>, value: &Option<Text<'_>>| {
             if let Some(value) = value {
                 *slot = Some((&**value).into());
@@ -71,7 +71,7 @@ impl Info {
         }
     }
 
-    /// Changes the words that somebody wrote, of whatever length. Ids and paths stay.
+    /// Changes texts that were written by people or models, of any length. Ids and paths stay.
     pub(super) fn change_texts(&mut self, change: &dyn Fn(&str) -> Option<String>) {
         let texts = [
             &mut self.title,
@@ -95,7 +95,7 @@ impl Info {
     }
 }
 
-/// Replaces a text by what `change` gives for it, if it gives anything.
+/// Replaces a text by what `change` returns for it, if it returns anything.
 pub(super) fn change_text(text: &mut Option<Box<str>>, change: &dyn Fn(&str) -> Option<String>) {
     if let Some(changed) = text.as_deref().and_then(change) {
         *text = Some(changed.into());

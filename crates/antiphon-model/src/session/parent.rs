@@ -1,10 +1,10 @@
-//! Who made whom, where the log does not say.
+//! Which agent created which, if the log does not say.
 //!
 //! The seed looks for the new agent's name anywhere in the text of the newest call, and so makes
-//! Jack a child of whoever mentions him. Here the arguments are parsed, the name must be equal,
-//! the call must still be open, and of several the oldest that has made nobody yet is taken. A
-//! field that names the parent, the call or the cause wins over all that. Whoever remains is
-//! another root.
+//! Jack a child of any agent that mentions him. Here the arguments are parsed, the name must be
+//! equal, the call must still be open, and of several the oldest that has created no agent yet is
+//! taken. A field that names the parent, the call or the cause takes precedence. An agent without a
+//! parent is another root.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -12,10 +12,10 @@ use super::agent::Parent;
 use super::{Session, is_outside};
 use crate::{AgentCreated, AgentIx, CallIx, EventIx, Rule, ToolCall, json};
 
-/// How far up a circle is looked for.
+/// How many ancestors are checked for a circle.
 const ANCESTORS_MAX: usize = 10_000;
 
-/// Calls whose arguments carry a `name`, by that name: the ones that may make an agent.
+/// Calls with a `name` in their arguments, by that name: these may create an agent.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Makers {
     by_name: BTreeMap<Box<str>, SameName>,
@@ -23,19 +23,19 @@ pub(super) struct Makers {
 
 #[derive(Debug, Default, Clone)]
 struct SameName {
-    /// Calls that have made nobody yet, oldest first; closed ones among them are passed over.
+    /// Calls that have created no agent yet, oldest first; closed ones among them are skipped.
     fresh: VecDeque<CallIx>,
-    /// The call that made the last agent of that name.
+    /// The call that created the last agent of that name.
     used: Option<CallIx>,
 }
 
 impl SameName {
-    /// The call that makes the next agent of that name, and how many it could have been.
+    /// The call that creates the next agent of that name, and how many calls it could have been.
     fn take(&mut self, is_open: impl Fn(CallIx) -> bool) -> Option<(CallIx, u32)> {
         while self.fresh.front().is_some_and(|&call| !is_open(call)) {
             self.fresh.pop_front();
         }
-        // A hostile log can have any number of them; beyond this many it is merely "many".
+        // A hostile log can have any number of them; beyond this many they are not counted.
         let open = self.fresh.iter().take(64).filter(|&&call| is_open(call)).count();
         if let Some(call) = self.fresh.pop_front() {
             self.used = Some(call);
@@ -50,11 +50,11 @@ impl Makers {
         let Some(arguments) = made.arguments else {
             return;
         };
-        // Most calls name nobody, and are not parsed.
+        // Most calls contain no name, and are not parsed.
         if memchr::memmem::find(arguments.json.as_bytes(), b"name").is_none() {
             return;
         }
-        // Arguments are JSON, or a string that holds JSON.
+        // Arguments are JSON, or a string that contains JSON.
         let inner = json::text(arguments.json);
         let object = inner.as_deref().unwrap_or(arguments.json);
         let Some(name) = json::member(object, "name").and_then(json::text) else {
@@ -88,7 +88,7 @@ impl Session {
             Parent::None => self.inferred_parent(created.name.as_deref()),
             Parent::Recorded { .. } | Parent::Inferred { .. } => recorded,
         })
-        // An agent that is its own ancestor would hang every walk up the tree.
+        // An agent that is its own ancestor would make every walk up the tree endless.
         .map(|parent| if self.descends_from(parent.agent(), ours) { Parent::None } else { parent })
     }
 
@@ -136,8 +136,8 @@ impl Session {
         Parent::Inferred { agent, call: Some(call), rule, candidates }
     }
 
-    /// Whether `agent` is `ancestor` or stands below it. A line of ancestors too long to walk at
-    /// every creation counts as a circle.
+    /// Whether `agent` is `ancestor` or below it. A line of ancestors too long to follow at every
+    /// creation counts as a circle.
     fn descends_from(&self, agent: Option<AgentIx>, ancestor: AgentIx) -> bool {
         if agent != Some(ancestor) && !self.agent(ancestor).has_children {
             return false;

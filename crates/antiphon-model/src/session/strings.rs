@@ -1,4 +1,4 @@
-//! Strings kept once: ids and names, each with a small number.
+//! Interned strings: ids and names, each with a small number.
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 use std::hash::BuildHasher;
@@ -17,7 +17,7 @@ pub(super) struct Strings {
     /// Where each string ends; it begins where the one before ends.
     ends: Vec<u32>,
     table: HashTable<u32>,
-    /// Instead of the table, for ids that count.
+    /// Used instead of the table for numbered ids.
     numbered: Numbered,
     hasher: DefaultHashBuilder,
 }
@@ -25,7 +25,7 @@ pub(super) struct Strings {
 impl Strings {
     /// The number of `string`, new or known; `None` when 4 GiB of strings are full.
     pub(super) fn intern(&mut self, string: &str) -> Option<StrIx> {
-        if let Some(number) = Numbered::number(string) {
+        if let Some(number) = self.numbered.number(string) {
             if let Some(known) = self.numbered.get(number) {
                 return Some(StrIx(known));
             }
@@ -43,7 +43,7 @@ impl Strings {
         Some(new)
     }
 
-    /// Keeps a string that is not known.
+    /// Adds a string that is not known.
     fn push(&mut self, string: &str) -> Option<StrIx> {
         let end = u32::try_from(self.text.len() + string.len()).ok()?;
         let number = u32::try_from(self.ends.len()).ok()?;
@@ -56,7 +56,7 @@ impl Strings {
     }
 
     pub(super) fn known(&self, string: &str) -> Option<StrIx> {
-        match Numbered::number(string) {
+        match self.numbered.known(string) {
             Some(number) => self.numbered.get(number).map(StrIx),
             None => self.find(self.hasher.hash_one(string), string),
         }
@@ -67,7 +67,7 @@ impl Strings {
     }
 
     pub(super) fn heap_bytes(&self) -> usize {
-        // The table keeps one control byte beside each slot.
+        // The table has one control byte for each slot.
         let table = self.table.capacity() * 8 / 7 * 5;
         self.text.capacity() + self.ends.capacity() * 4 + table + self.numbered.heap_bytes()
     }

@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::CallIx;
 use crate::{Bodies, Line, MemoryBodies, Place, decode};
 
 /// Folds lines of JSON; what does not decode becomes a problem.
@@ -349,8 +350,8 @@ fn any_line() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// What a fold says of the events so far never depends on those that come later, but for
-    /// results of calls: so a live view is right at every moment.
+    /// The fold of the events so far never depends on later ones, except for results of calls, so a
+    /// live view is right at every moment.
     #[test]
     fn folding_a_prefix_gives_a_prefix(
         lines in prop::collection::vec(any_line(), 1..60),

@@ -9,7 +9,7 @@ fn fold(log: &[&str]) -> Session {
     session
 }
 
-fn told(session: &Session) -> String {
+fn standing(session: &Session) -> String {
     let Standing { status, rule } = session.standing();
     format!("{} by {}", status.as_str(), rule.as_str())
 }
@@ -24,7 +24,7 @@ fn a_recorded_end_wins() {
         let end = format!(r#"{{"message_id":"9","event_type":"session_ended"{more}}}"#);
         let mut session = fold(&[ASKED, CALLED, &end]);
         session.set_activity(Activity::Gone);
-        told(&session)
+        standing(&session)
     };
     assert_eq!(ended(""), "completed by recorded-end");
     assert_eq!(ended(r#","outcome":"failed""#), "failed by recorded-end");
@@ -37,32 +37,32 @@ fn a_recorded_end_wins() {
 fn a_session_that_goes_on_after_its_end_has_none() {
     let end = r#"{"message_id":"8","event_type":"session_ended","outcome":"failed"}"#;
     let again = r#"{"message_id":"9","event_type":"session_started"}"#;
-    assert_eq!(told(&fold(&[ASKED, end, again])), "running by unfinished");
+    assert_eq!(standing(&fold(&[ASKED, end, again])), "running by unfinished");
 }
 
 #[test]
 fn an_answer_ends_a_session_that_nobody_writes() {
     let mut session = fold(&[ASKED, CALLED, SAID]);
-    assert_eq!(told(&session), "completed by last-answer");
+    assert_eq!(standing(&session), "completed by last-answer");
     session.set_activity(Activity::Quiet);
-    assert_eq!(told(&session), "completed by last-answer");
+    assert_eq!(standing(&session), "completed by last-answer");
     session.set_activity(Activity::Writing);
-    assert_eq!(told(&session), "running by being-written");
+    assert_eq!(standing(&session), "running by being-written");
     session.set_activity(Activity::Gone);
-    assert_eq!(told(&session), "interrupted by writer-gone");
+    assert_eq!(standing(&session), "interrupted by writer-gone");
 }
 
 #[test]
 fn what_is_unfinished_runs_until_it_was_quiet_for_long() {
     let mut session = fold(&[ASKED, SAID, ASKED, CALLED]);
-    assert_eq!(told(&session), "running by unfinished");
+    assert_eq!(standing(&session), "running by unfinished");
     session.set_activity(Activity::Quiet);
-    assert_eq!(told(&session), "interrupted by quiet");
+    assert_eq!(standing(&session), "interrupted by quiet");
 }
 
 #[test]
 fn a_sub_agent_that_goes_on_does_not_open_its_session_again() {
     let made = r#"{"message_id":"4","event_type":"agent_created","agent_id":"b","parent_id":"a"}"#;
     let works = r#"{"message_id":"5","agent_id":"b","role":"user","content":"Look"}"#;
-    assert_eq!(told(&fold(&[ASKED, made, SAID, works])), "completed by last-answer");
+    assert_eq!(standing(&fold(&[ASKED, made, SAID, works])), "completed by last-answer");
 }

@@ -66,12 +66,12 @@ fn what_could_not_be_written_is_said_in_lines_and_bytes() {
     let (inlet, mut outlet) = backlog(folder.path().to_owned());
     inlet.fill(&*printed(Source::Stdout, b"one\ntwo\n{\"three\":3}\n").to_bytes());
     let (events, _) = channel();
-    let (recorder, told) = channel();
+    let (recorder, notices) = channel();
     let redact: Redact = Box::new(|text, _| text.into());
     let log = SessionLog::new(Some(target));
     let scribe = Scribe::new(Assignment::default(), log, redact, events, recorder);
     scribe.run(&mut outlet, &["cmd".to_owned()], || Some(Exit::default()));
-    let warnings = told.iter().filter_map(|told| match told {
+    let warnings = notices.iter().filter_map(|notice| match notice {
         Notice::Warning(warning) => Some(warning),
         Notice::Begun | Notice::Written => None,
     });
@@ -95,7 +95,7 @@ fn lines_of_json_are_events_and_plain_lines_share_one() {
     ];
     let exit = Exit { code: Some(0), ..Exit::default() };
     let events = written(folder.path(), &frames, Some(exit));
-    let told: Vec<_> = of_type(&events, "output")
+    let output: Vec<_> = of_type(&events, "output")
         .iter()
         .map(|it| {
             (it["stream"].as_str().unwrap(), it["content"].as_str(), it["record"]["t"].as_str())
@@ -107,7 +107,7 @@ fn lines_of_json_are_events_and_plain_lines_share_one() {
         ("stdout", Some("{ not json\n"), None),
         ("stderr", Some("{\"type\":\"note\"}"), None),
     ];
-    assert_eq!(told, wanted);
+    assert_eq!(output, wanted);
 }
 
 #[test]

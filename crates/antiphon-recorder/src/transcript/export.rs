@@ -1,4 +1,4 @@
-//! The transcript of any session: what its messages would have been.
+//! The transcript of any session, from messages in the form of the agent's SDK.
 
 #![expect(clippy::indexing_slicing, reason = "a `Value` gives null for a member that it has not")]
 
@@ -9,11 +9,11 @@ use serde_json::{Value, json};
 use super::{Header, INIT, Outcome, Transcript, footer};
 use crate::Assignment;
 
-/// How the events begin that a transcript's reader makes of such records.
+/// Prefixes of the event types that the transcript's reader gives to such records.
 const RECORDS: [&str; 4] = ["system_", "result_", "unknown_", "user"];
 
-/// Writes a session as a transcript. `printed` is what its command printed, line by line, if it was
-/// recorded: then this is the transcript that was written while it ran.
+/// Writes a session as a transcript. `printed` is the output of its command, line by line, if it
+/// was recorded: then this is the transcript that was written while it ran.
 pub fn export(
     reading: &Reading<'_>,
     session_id: &str,
@@ -54,7 +54,8 @@ fn assignment(session: &Session) -> Assignment {
     }
 }
 
-/// What was printed before the agent said who it is comes after the header, as it did then.
+/// Writes recorded output. Lines from before the agent identified itself come after the header, as
+/// in a live transcript.
 fn as_printed(
     out: &mut String,
     printed: &[(Timestamp, String)],
@@ -108,7 +109,7 @@ fn from_events(
     Ok(())
 }
 
-/// A record of a transcript that has no other form in a session: its head and its body.
+/// The head and the body of a transcript's record that a session keeps as an unknown event.
 fn record(reading: &Reading<'_>, entry: Entry<'_>) -> Result<Option<(String, String)>, BodyError> {
     let is_record =
         entry.event_type().is_some_and(|it| RECORDS.iter().any(|of| it.starts_with(of)));
@@ -129,7 +130,7 @@ fn init(reading: &Reading<'_>) -> Value {
     message
 }
 
-/// What the agent's SDK would have said.
+/// The message in the form of the agent's SDK.
 fn message(reading: &Reading<'_>, entry: Entry<'_>) -> Result<Option<Value>, BodyError> {
     Ok(Some(match entry.kind() {
         EntryKind::Message(Role::Assistant) => {
@@ -164,7 +165,7 @@ fn message(reading: &Reading<'_>, entry: Entry<'_>) -> Result<Option<Value>, Bod
             let block = json!({"type": "text", "text": reading.text(entry)?});
             json!({"type": "user", "message": {"role": "user", "content": [block]}})
         }
-        EntryKind::Unknown => return told(reading, entry),
+        EntryKind::Unknown => return as_printed_line(reading, entry),
         EntryKind::Message(Role::System | Role::Other)
         | EntryKind::AgentCreated
         | EntryKind::AgentEnded
@@ -179,8 +180,8 @@ fn message(reading: &Reading<'_>, entry: Entry<'_>) -> Result<Option<Value>, Bod
     }))
 }
 
-/// What was printed and has a form of its own: who the agent is, and how it went.
-fn told(reading: &Reading<'_>, entry: Entry<'_>) -> Result<Option<Value>, BodyError> {
+/// A printed line in its original form, if it identifies the agent or has its result.
+fn as_printed_line(reading: &Reading<'_>, entry: Entry<'_>) -> Result<Option<Value>, BodyError> {
     if !matches!(entry.event_type(), Some("init" | "result")) {
         return Ok(None);
     }

@@ -1,7 +1,6 @@
-//! The examples of all rules: what each finds, and what looks like it and is none.
+//! Examples for all rules: what each finds, and what looks similar and is no secret.
 //!
-//! The secrets were made up by chance, and stand here in parts, so that nobody takes this file for
-//! a leak.
+//! The secrets are random, and split into parts, so that this file is not mistaken for a leak.
 
 mod contexts;
 mod tokens_a_to_h;

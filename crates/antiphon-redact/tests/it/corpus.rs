@@ -4,10 +4,10 @@ use antiphon_redact::{Counts, Redactor, StreamRedactor};
 
 use crate::kinds::{self, Chance, Instance, Kind};
 
-/// How many of each kind are made.
+/// How many of each kind are generated.
 const INSTANCES: usize = 200;
 
-/// What stands around a secret that says by itself what it is.
+/// The text around a secret that is recognised by its own form.
 const SHAPES: &[(&str, &str)] = &[
     ("prose", "Here it is, keep it safe: {}\nThank you."),
     ("environment", "export SOME_NAME={}\n"),
@@ -22,7 +22,8 @@ const SHAPES: &[(&str, &str)] = &[
     ("diff", "+  {}\n"),
 ];
 
-/// What stands around a secret that is told by its context: a line of its own, here and there.
+/// The text around a secret that is recognised by its context: a line of its own, in several
+/// places.
 const LINES: &[(&str, &str)] = &[
     ("prose", "Use this:\n\n{}\n\nand no other."),
     ("command", "$ cd x\n{}\n"),
@@ -35,7 +36,7 @@ fn place(kind: &Kind, number: usize, instance: &Instance) -> (&'static str, Stri
     (name, shape.replace("{}", &instance.text))
 }
 
-/// The text as it is, and as an event's content, and as a call's arguments.
+/// The text itself, as an event's content, or as a call's arguments.
 fn redacted(redactor: &Redactor, text: &str, way: usize) -> String {
     let mut counts = Counts::default();
     let json = |text: &str| serde_json::to_string(text).unwrap();

@@ -1,4 +1,4 @@
-//! What is found where no secrets are: in this repository's own files, in real sessions, and in
+//! Findings where there are no secrets: in this repository's own files, in real sessions, and in
 //! lines that look like secrets.
 
 use std::fs;
@@ -57,7 +57,7 @@ fn alarms(folder: &Path) -> (usize, Vec<String>) {
 #[test]
 fn at_most_one_line_of_ten_thousand_is_a_false_alarm() {
     let (lines, alarms) = alarms(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."));
-    assert!(lines > 10_000, "{lines} lines are too few to tell");
+    assert!(lines > 10_000, "{lines} lines are too few for a test");
     assert!(alarms.len() * 10_000 <= lines, "{alarms:#?}");
 }
 
@@ -72,7 +72,7 @@ fn real_sessions_give_hardly_an_alarm() {
     assert!(alarms.len() * 10_000 <= lines, "{alarms:#?}");
 }
 
-/// Lines of code and of tools that look like secrets, or stand where secrets stand.
+/// Lines of code and of tools that look like secrets, or are where secrets are.
 const ORDINARY: &str = r#"
 max_tokens=4096 temperature=0.7 top_p=1
 password = getpass()

@@ -1,15 +1,15 @@
-//! Kinds of secrets, and a generator that makes any number of each: the same on every run, and
-//! none of them in this file.
+//! Kinds of secrets, and a generator of any number of each: the same on every run, and none of them
+//! in this file.
 //!
 //! A form is a text with holes. `{hex:32}` is a secret part of 32 hex digits, `{an:12-20}` one of
 //! 12 to 20 letters and digits; `{~an:8}` is filled as well, and is no secret.
 
-/// A kind of secret, and the text that it stands in.
+/// A kind of secret, and the text that contains it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Kind {
     pub(crate) name: &'static str,
     pub(crate) form: &'static str,
-    /// Whether the secret says by itself what it is, so that it may stand anywhere.
+    /// Whether the secret is recognised by its own form, so that it may be anywhere.
     pub(crate) is_token: bool,
 }
 
@@ -21,11 +21,11 @@ pub(crate) struct Instance {
 }
 
 impl Instance {
-    /// The parts of the secret of which some characters in a row are in a text: half a secret is
-    /// none that was found.
+    /// A part of the secret of which several consecutive characters are in a text: half a secret is
+    /// a leak.
     pub(crate) fn leaked_in<'i>(&'i self, text: &str) -> Option<&'i str> {
         let long = self.parts.iter().filter(|part| part.len() >= 8);
-        // Of a long one both ends, which are what a cut leaves, and some of the rest.
+        // Of a long one both ends, which a cut would leave, and some of the rest.
         let mut pieces = long.flat_map(|part| {
             let is_end = |end: usize| end < 140 || end + 40 > part.len();
             let ends = (PIECE..=part.len()).filter(move |end| is_end(*end) || end % 16 == 0);
@@ -35,7 +35,7 @@ impl Instance {
     }
 }
 
-/// So many characters in a row stand nowhere by chance.
+/// This many consecutive characters do not occur by chance.
 const PIECE: usize = 6;
 
 /// A generator with a fixed seed.
@@ -60,7 +60,7 @@ impl Kind {
         let mut rest = self.form;
         while let Some((before, after)) = rest.split_once('{') {
             instance.text.push_str(before);
-            // Other braces stand for themselves.
+            // Other braces are literal.
             let Some((set, least, most, behind)) = hole(after) else {
                 instance.text.push('{');
                 rest = after;
@@ -70,7 +70,7 @@ impl Kind {
             let part = match set.trim_start_matches('~') {
                 "uuid" => [8, 4, 4, 4, 12].map(|len| chance.text(HEX, len)).join("-"),
                 "basic" => base64(&format!("deploy:{}", chance.text(ALNUM, length))),
-                // What people choose who must have a digit and a sign in it.
+                // What people choose if a digit and a special character are required.
                 "human" => {
                     let words = ["Summer", "Winter", "Dragon", "Monkey", "Tiger"];
                     let (word, sign) = (words[chance.below(5)], ["!", "@", "#"][chance.below(3)]);
@@ -94,7 +94,7 @@ impl Kind {
     }
 }
 
-/// The alphabet and the lengths of a hole, and what is behind it.
+/// The alphabet and the lengths of a hole, and what follows it.
 fn hole(text: &str) -> Option<(&str, usize, usize, &str)> {
     let (hole, behind) = text.split_once('}')?;
     let (set, length) = hole.split_once(':')?;
@@ -106,7 +106,7 @@ const HEX: &str = "0123456789abcdef";
 const ALNUM: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 const BASE64: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/// Without padding.
+/// Base64 without padding.
 fn base64(text: &str) -> String {
     let bits: String = text.bytes().map(|byte| format!("{byte:08b}")).collect();
     let six = |bits: &[u8]| {
@@ -131,7 +131,7 @@ fn alphabet(set: &str) -> &'static str {
         "b64" => BASE64,
         // What password managers add to letters and digits.
         "sym" => "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!@%^*-_=+?",
-        // What stands in a line of settings without quotes.
+        // The characters of a value without quotes in a settings file.
         "env" => {
             "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!@#%^*()-_=+[]{},.?/~"
         }
@@ -150,7 +150,7 @@ const fn context(name: &'static str, form: &'static str) -> Kind {
     Kind { name, form, is_token: false }
 }
 
-/// Secrets that say by themselves what they are.
+/// Secrets that are recognised by their own form.
 pub(crate) const TOKENS: &[Kind] = &[
     token("adafruit", "aio_{an:28}"),
     token("age", "AGE-SECRET-KEY-1{up32:58}"),
@@ -338,7 +338,7 @@ pub(crate) const TOKENS: &[Kind] = &[
     token("zapier webhook", "https://hooks.zapier.com/hooks/catch/{dig:8}/{lod:7}/"),
 ];
 
-/// Secrets that only the text around them tells of.
+/// Secrets that are recognised only by the text around them.
 pub(crate) const CONTEXTS: &[Kind] = &[
     context("ADMIN_API_KEY", "ADMIN_API_KEY={an:32}"),
     context("ADMIN_PASSWORD", "export APP_ADMIN_PASSWORD={an:16}"),

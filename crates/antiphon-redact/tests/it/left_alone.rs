@@ -1,4 +1,4 @@
-//! What looks random and is no secret stays, and so does all that is around a secret.
+//! What looks random and is no secret stays unchanged, and so does everything around a secret.
 
 use std::borrow::Cow;
 
@@ -26,7 +26,7 @@ fn ids_hashes_signatures_and_images_stay() {
 }
 
 #[test]
-fn the_name_of_a_member_tells_what_its_value_is() {
+fn the_name_of_a_member_says_what_its_value_is() {
     let raw = r#"{"config" : {"dbPassword":"Xk29fjQ0zz", "user":"Xk29fjQ0zz"},"api_key":"0a1b2c3d4e5f60718293"}"#;
     let clean = r#"{"config" : {"dbPassword":"[redacted:assigned-secret]", "user":"Xk29fjQ0zz"},"api_key":"[redacted:assigned-secret]"}"#;
     assert_eq!(json(raw), clean);

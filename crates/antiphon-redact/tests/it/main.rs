@@ -1,4 +1,4 @@
-//! The redactor from outside: its corpus, its properties, and how often it cries wolf.
+//! The redactor from outside: its corpus, its properties, and its false alarms.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,10 +1,10 @@
-//! Values that only their names tell of: every name in every way of assigning.
+//! Values that are recognised only by their names: every name in every form of assignment.
 
 use antiphon_redact::{Counts, Redactor};
 
 use crate::kinds::{Chance, Kind};
 
-/// Names, and what their values are made of.
+/// Names, and what their values consist of.
 const NAMES: &[(&str, &str)] = &[
     ("ACCOUNT_KEY", "{b64:43}="),
     ("ADMIN_KEY", "{hex:32}"),
@@ -35,7 +35,7 @@ const NAMES: &[(&str, &str)] = &[
     ("snyk_token", "{uuid:1}"),
 ];
 
-/// Ways of assigning: `@` is the name, and `{}` the value.
+/// Forms of assignment: `@` is the name, and `{}` the value.
 const WAYS: &[(&str, &str)] = &[
     ("environment", "export @={}\n"),
     (".env", "FIRST=1\n@={}\nLAST=2\n"),
@@ -63,7 +63,7 @@ const WAYS: &[(&str, &str)] = &[
 
 const INSTANCES: usize = 40;
 
-/// As an address has it.
+/// Escaped as in a URL.
 fn escaped(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
     let escape = |c: char| if plain(c) { c.to_string() } else { format!("%{:02X}", u32::from(c)) };

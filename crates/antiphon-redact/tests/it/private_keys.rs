@@ -1,4 +1,4 @@
-//! Private keys: whole or in part, and as tools list files.
+//! Private keys: complete or in part, and in listings of files.
 
 use antiphon_redact::{Counts, Redactor, StreamRedactor};
 
@@ -17,7 +17,8 @@ fn key(body: &[String]) -> Vec<String> {
     [first].into_iter().chain(body.iter().cloned()).chain([last]).collect()
 }
 
-/// Nothing of the key is left, what is around it is, and the same comes out of a stream.
+/// Checks that nothing of the key is left, that what is around it is, and that a stream gives the
+/// same.
 fn assert_gone(name: &str, text: &str, body: &[String]) {
     let redactor = Redactor::default();
     let clean = redactor.redact(text, &mut Counts::default()).into_owned();
@@ -28,7 +29,7 @@ fn assert_gone(name: &str, text: &str, body: &[String]) {
     }
     assert!(clean.starts_with("before\n") && clean.ends_with("after\n"), "{name}:\n{clean}");
     assert_eq!(redactor.redact(&clean, &mut Counts::default()), clean, "{name}, twice");
-    // Of a long key every piece is looked at again until its end is there.
+    // Each piece of a long key is scanned again until its end is there, so large pieces are used.
     let sizes: &[usize] = if text.len() > 10_000 { &[4099, 50_000] } else { &[1, 64, 100] };
     for &size in sizes {
         let mut stream = StreamRedactor::new(&redactor);
@@ -43,7 +44,7 @@ fn assert_gone(name: &str, text: &str, body: &[String]) {
     }
 }
 
-/// A name, what stands before a line by its number, and what stands behind.
+/// A name, what precedes a line by its number, and what follows it.
 type Listing = (&'static str, fn(usize) -> String, &'static str);
 
 /// What tools write around a line.

@@ -1,4 +1,4 @@
-//! What holds for any text.
+//! Properties of any text.
 
 use std::borrow::Cow;
 
@@ -81,7 +81,7 @@ const WORDS: &[&str] = &[
     "YWRtaW46aHVudGVyMmZvb2Jhcg==",
 ];
 
-/// Texts in which secrets, halves of secrets and what surrounds them stand side by side.
+/// Texts in which secrets, halves of secrets and what surrounds them are side by side.
 fn texts() -> impl Strategy<Value = String> {
     let word = prop_oneof![
         8 => proptest::sample::select(WORDS.to_vec()).prop_map(str::to_owned),

@@ -63,6 +63,10 @@ impl Near {
         self.changed == changed(folder)
     }
 
+    fn has_folder(&self, name: &str) -> bool {
+        self.folders.iter().any(|(known, _)| known.strip_suffix('/') == Some(name))
+    }
+
     /// The files that may belong to a session in the folder.
     pub(super) fn likely<'a>(
         &'a self,
@@ -146,7 +150,11 @@ pub(super) fn companions(main: &Path, format: &Format, which: Beside<'_>) -> Vec
         }
     };
     let mut found = beside(near, &stem, main, format, which);
-    let mut folders = vec![folder.join(&stem)];
+    let mut folders = Vec::new();
+    // A link to a folder is listed among the files.
+    if near.files.contains_key(&stem) || near.has_folder(&stem) {
+        folders.push(folder.join(&stem));
+    }
     let others = near.folders.iter().filter(|(name, _)| name.strip_suffix('/') != Some(&stem));
     let others = others.filter(|(name, _)| (format.layout.belongs)(&stem, name, ""));
     folders.extend(others.map(|(_, path)| path.clone()));

@@ -13,6 +13,8 @@ use crate::{regular, zip};
 
 /// What is read first.
 const FIRST_BYTES: u64 = 64 << 10;
+/// Room for it that is made beforehand.
+const ROOM_BYTES: usize = 16 << 10;
 /// The most that is read. What is not known by then is not known.
 const BYTES_MAX: u64 = 8 << 20;
 /// How much longer each further look is.
@@ -68,7 +70,8 @@ pub(crate) fn first_lines(text: &str) -> &str {
 impl Head {
     fn open(path: &Path) -> io::Result<Self> {
         let mut file = regular::open(path)?;
-        let mut bytes = Vec::new();
+        // Room for most sessions: otherwise they would be read in small pieces.
+        let mut bytes = Vec::with_capacity(ROOM_BYTES);
         file.by_ref().take(FIRST_BYTES).read_to_end(&mut bytes)?;
         if bytes.starts_with(&zip::MAGIC) {
             // Its members are found from the front, and the first says whose log it is.

@@ -77,3 +77,25 @@ fn what_unpacks_to_more_than_is_allowed_is_cut_and_it_is_said() {
     fs::write(&path, [zstd, frame].concat()).unwrap();
     assert_eq!(read_within(&path, 4 << 20), (text.len(), None));
 }
+
+/// What of a stream is read where so much memory is allowed, and what is said of the rest.
+fn bounded(text: Text, memory: u64) -> (usize, Option<String>) {
+    let text = text.bounded_within(false, Memory(memory)).unwrap();
+    (text.text.len(), text.stopped.map(|stopped| stopped.at(0, &text.text, "a").message))
+}
+
+#[test]
+fn a_stream_of_more_records_than_memory_can_hold_is_cut_and_it_is_said() {
+    let most = Memory(0).records(None);
+    let lines = "{\"type\":\"user\"}\n".repeat(usize::try_from(most).unwrap() + 3);
+    let (len, message) = bounded(Text::plain(lines.clone()), 0);
+    assert_eq!(lines.len() - len, 3 * 16);
+    let message = message.unwrap();
+    assert!(message.contains(&format!("more than {most} records")), "{message}");
+    // What was packed well was made to be: it may have fewer.
+    let packed = Text { packed: Some(5000), ..Text::plain(lines.clone()) };
+    let (len, message) = bounded(packed, 4 << 20);
+    assert!(len < 5000 * 16, "{len}");
+    assert!(message.is_some());
+    assert_eq!(bounded(Text::plain(lines.clone()), 8 << 30), (lines.len(), None), "allowed");
+}

@@ -6,7 +6,7 @@ fn at(id: &str, second: u32, members: &str) -> String {
     format!(r#"{{"message_id":"{id}","agent_id":"a","timestamp":"{time}",{members}}}"#)
 }
 
-fn told(log: &[String]) -> Option<String> {
+fn times(log: &[String]) -> Option<String> {
     let busy = read(log, busy)?;
     let second = |time: Timestamp| (time.as_millis() / 1000).rem_euclid(3600);
     let idle = busy.idle.iter().map(|it| format!(" {}..{}", second(it.from), second(it.to)));
@@ -22,7 +22,7 @@ fn the_time_in_which_a_person_thinks_is_idle() {
         at("3", 65, r#""role":"user","content":"Go on""#),
         at("4", 70, r#""role":"assistant","content":"Done""#),
     ];
-    assert_eq!(told(&log).unwrap(), "10 of 70 s, idle 5..65");
+    assert_eq!(times(&log).unwrap(), "10 of 70 s, idle 5..65");
 }
 
 #[test]
@@ -38,13 +38,13 @@ fn calls_that_overlap_count_once() {
         at("5", 45, r#""role":"user","content":"Wait""#),
         at("6", 50, r#""role":"user","content":"Go on""#),
     ];
-    assert_eq!(told(&log).unwrap(), "40 of 50 s, idle 40..50");
+    assert_eq!(times(&log).unwrap(), "40 of 50 s, idle 40..50");
 }
 
 #[test]
 fn a_log_without_times_says_nothing() {
     let log = [r#"{"message_id":"1","agent_id":"a","role":"user","content":"Hi"}"#.to_owned()];
-    assert_eq!(told(&log), None);
+    assert_eq!(times(&log), None);
 }
 
 #[test]
@@ -54,5 +54,5 @@ fn a_clock_that_goes_back_makes_no_time() {
         at("2", 10, r#""role":"assistant","content":"Hello""#),
         at("3", 40, r#""role":"user","content":"Go on""#),
     ];
-    assert_eq!(told(&log).unwrap(), "0 of 30 s, idle 10..40");
+    assert_eq!(times(&log).unwrap(), "0 of 30 s, idle 10..40");
 }

@@ -1,7 +1,7 @@
 use super::*;
 use crate::fixture::{call, read};
 
-/// The category of one call; `more` is more members of it.
+/// The category of one call; `more` is additional members of it.
 fn of(tool: &str, arguments: &str, more: &str) -> Option<&'static str> {
     read(&[call("a", "c1", tool, arguments, more)], |reading| {
         let (ix, _) = reading.session.calls().next().unwrap();

@@ -1,7 +1,7 @@
 use super::*;
 use crate::fixture::{call, calls, read, result};
 
-fn told(log: &[String]) -> String {
+fn links(log: &[String]) -> String {
     let links = read(log, |reading| context_links(reading).unwrap());
     let line = |link: &ContextLink| {
         let (from, to) = (&link.from_call, &link.to_call);
@@ -17,7 +17,7 @@ const OTHER: (&str, &str) = ("Edit", r#"{"file_path":"b.rs","old_string":"a","ne
 
 #[test]
 fn what_was_read_and_then_changed_is_a_line() {
-    insta::assert_snapshot!(told(&calls("a", &[READ, READ, OTHER, EDIT, EDIT])), @r"
+    insta::assert_snapshot!(links(&calls("a", &[READ, READ, OTHER, EDIT, EDIT])), @r"
     c2 -> c4: file_content of a.rs, inferred, same-file
     c2 -> c5: file_content of a.rs, inferred, same-file
     ");
@@ -25,7 +25,7 @@ fn what_was_read_and_then_changed_is_a_line() {
 
 #[test]
 fn what_was_changed_and_then_read_is_none() {
-    assert_eq!(told(&calls("a", &[EDIT, READ])), "");
+    assert_eq!(links(&calls("a", &[EDIT, READ])), "");
 }
 
 #[test]
@@ -38,7 +38,7 @@ fn a_recorded_contribution_leads_to_the_change_of_its_file() {
     log.push(result("a", "c2", ""));
     log.push(call("a", "c3", EDIT.0, EDIT.1, ""));
     log.push(result("a", "c3", ""));
-    assert_eq!(told(&log), "c1 -> c3: file_content of a.rs, recorded, same-file");
+    assert_eq!(links(&log), "c1 -> c3: file_content of a.rs, recorded, same-file");
     let links = read(&log, |reading| context_links(reading).unwrap());
     insta::assert_snapshot!(serde_json::to_string(&links[0]).unwrap(), @r#"{"from_call":"c1","to_call":"c3","from_agent":"a","to_agent":"a","type":"file_content","source":"a.rs","summary":"props","basis":"recorded","rule":"same-file"}"#);
 }
@@ -54,7 +54,7 @@ fn another_contribution_leads_to_what_the_agent_does_next() {
         call("a", "c3", "Read", "{}", ""),
     ];
     insta::assert_snapshot!(
-        told(&log),
+        links(&log),
         @r#"c1 -> c3: knowledge of Grep(pattern: "retry"), inferred, next-call"#
     );
 }
@@ -64,5 +64,5 @@ fn what_another_agent_read_feeds_a_change_too() {
     let mut log = calls("scout", &[READ]);
     log.push(call("main", "m1", EDIT.0, EDIT.1, ""));
     log.push(result("main", "m1", ""));
-    assert_eq!(told(&log), "c1 -> m1: file_content of a.rs, inferred, same-file");
+    assert_eq!(links(&log), "c1 -> m1: file_content of a.rs, inferred, same-file");
 }

@@ -31,7 +31,7 @@ fn files_are_read_modified_or_first_the_one_and_then_the_other() {
 }
 
 #[test]
-fn the_category_tells_what_an_unknown_tool_does_with_its_file() {
+fn the_category_says_what_an_unknown_tool_does_with_its_file() {
     let log = [
         call("a", "1", "look", r#"{"file_path":"x"}"#, r#","category":"perception""#),
         result("a", "1", ""),
@@ -46,7 +46,7 @@ fn the_category_tells_what_an_unknown_tool_does_with_its_file() {
 }
 
 #[test]
-fn a_path_tells_what_it_is() {
+fn a_path_says_what_it_is() {
     for (path, expected) in [
         ("/project/CLAUDE.md", ContextType::ClaudeMd),
         ("claude.md", ContextType::ClaudeMd),

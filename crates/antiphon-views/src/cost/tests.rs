@@ -120,7 +120,7 @@ fn a_declared_cost_counts_where_there_is_no_price_and_is_shown_beside_one() {
         spent("1", "root", TURN, r#","model":"large","cost_usd":0.5"#),
         agent("a", Some("root")),
         spent("2", "a", TURN, r#","model":"somebody's","cost_usd":0.15"#),
-        // Nobody counted the tokens.
+        // Without token counts.
         r#"{"message_id":"3","agent_id":"a","role":"assistant","content":"x","cost_usd":0.05}"#
             .to_owned(),
         spent("4", "a", TURN, r#","model":"somebody's","cost_usd":-1"#),
@@ -152,7 +152,7 @@ fn a_declared_cost_counts_where_there_is_no_price_and_is_shown_beside_one() {
 }
 
 #[test]
-fn a_request_whose_tokens_are_told_in_part_makes_every_sum_partial() {
+fn a_request_with_partial_tokens_makes_every_sum_partial() {
     let session = log(&[
         agent("root", None),
         spent("1", "root", TURN, r#","model":"large","usage_partial":true"#),

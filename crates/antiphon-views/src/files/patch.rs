@@ -1,4 +1,4 @@
-//! The files in a patch of Codex: as text, as a list, or by path.
+//! The files in a Codex patch: as text, as a list, or by path.
 
 use antiphon_model::json;
 
@@ -17,7 +17,7 @@ pub(super) fn touches(arguments: &Arguments) -> Vec<Touch> {
     }
 }
 
-/// `*** Update File: a.rs`, and the lines that go and come.
+/// Reads `*** Update File: a.rs`, with its removed and added lines.
 fn written(patch: &str) -> Vec<Touch> {
     let mut touches: Vec<Touch> = Vec::new();
     for line in patch.lines() {
@@ -51,7 +51,7 @@ fn written(patch: &str) -> Vec<Touch> {
     touches
 }
 
-/// `[{"path": "a.rs", "kind": "update"}]`.
+/// Reads `[{"path": "a.rs", "kind": "update"}]`.
 fn listed(list: &str) -> Vec<Touch> {
     let mut touches = Vec::new();
     let _ = json::elements(list, |change| {
@@ -64,7 +64,7 @@ fn listed(list: &str) -> Vec<Touch> {
     touches
 }
 
-/// `{"a.rs": {"add": {"content": "…"}}}`, also `{"a.rs": {"type": "add"}}`.
+/// Reads `{"a.rs": {"add": {"content": "…"}}}`, also `{"a.rs": {"type": "add"}}`.
 fn by_path(object: &str) -> Vec<Touch> {
     let mut touches = Vec::new();
     let _ = json::members(object, |path, change| {

@@ -1,8 +1,8 @@
 use super::*;
 use crate::fixture::{call, calls, read, result};
 
-/// What became of files, a line each: `created a.rs +2 -0`.
-fn told(log: &[String], agent: Option<&str>) -> String {
+/// The changes of files, a line each: `created a.rs +2 -0`.
+fn changes(log: &[String], agent: Option<&str>) -> String {
     let changes = read(log, |reading| {
         let agent = agent.map(|agent| reading.session.find_agent(agent).unwrap());
         file_changes(reading, agent).unwrap()
@@ -37,7 +37,7 @@ fn a_write_creates_unless_the_file_was_touched_before() {
             ("NotebookEdit", r#"{"notebook_path":"n.ipynb","new_source":"1"}"#),
         ],
     );
-    insta::assert_snapshot!(told(&log, None), @r"
+    insta::assert_snapshot!(changes(&log, None), @r"
     created new.rs +3 -1
     modified old.rs +1 -?
     modified b.rs +2 -1
@@ -50,7 +50,7 @@ fn a_write_creates_unless_the_file_was_touched_before() {
 fn the_result_knows_whether_the_file_was_there() {
     let write = |id: &str| call("a", id, "Write", r#"{"file_path":"x","content":"1\n2"}"#, "");
     let updated = r#","result":{"type":"update","structuredPatch":[{"lines":[" a","-b","+c","+d"]},{"lines":["+e"]}]}"#;
-    insta::assert_snapshot!(told(&[write("1"), result("a", "1", updated)], None), @"modified x +3 -1");
+    insta::assert_snapshot!(changes(&[write("1"), result("a", "1", updated)], None), @"modified x +3 -1");
     let created = r#","result":{"type":"create","structuredPatch":[]}"#;
     let log = [
         call("a", "0", "Read", r#"{"file_path":"x"}"#, ""),
@@ -58,7 +58,7 @@ fn the_result_knows_whether_the_file_was_there() {
         write("1"),
         result("a", "1", created),
     ];
-    insta::assert_snapshot!(told(&log, None), @r"
+    insta::assert_snapshot!(changes(&log, None), @r"
     created x +2 -?
     read x
     ");
@@ -73,13 +73,13 @@ fn what_failed_or_has_not_ended_did_nothing() {
         result("a", "2", ""),
         call("a", "3", "Write", r#"{"file_path":"y","content":""}"#, ""),
     ];
-    insta::assert_snapshot!(told(&log, None), @"created x +0 -?");
+    insta::assert_snapshot!(changes(&log, None), @"created x +0 -?");
 }
 
 #[test]
 fn a_shell_is_never_guessed_at() {
     let log = calls("a", &[("Bash", r#"{"command":"rm x; cat y > z"}"#)]);
-    assert_eq!(told(&log, None), "");
+    assert_eq!(changes(&log, None), "");
 }
 
 #[test]
@@ -88,13 +88,13 @@ fn patches_in_all_their_forms() {
     let wrapped = serde_json::json!({ "input": patch }).to_string();
     let expected =
         "created a +2 -0\ncreated e +? -?\nmodified b +1 -1\ndeleted c +? -?\ndeleted d +? -?";
-    assert_eq!(told(&calls("a", &[("apply_patch", patch)]), None), expected);
-    assert_eq!(told(&calls("a", &[("apply_patch", &wrapped)]), None), expected);
+    assert_eq!(changes(&calls("a", &[("apply_patch", patch)]), None), expected);
+    assert_eq!(changes(&calls("a", &[("apply_patch", &wrapped)]), None), expected);
     let listed = r#"[{"path":"a","kind":"add"},{"path":"c","kind":"delete"},{"path":"?"}]"#;
-    let listed = told(&calls("a", &[("apply_patch", listed)]), None);
+    let listed = changes(&calls("a", &[("apply_patch", listed)]), None);
     assert_eq!(listed, "created a +? -?\ndeleted c +? -?");
     let by_path = r#"{"a":{"add":{"content":"1\n2"}},"b":{"type":"update","unified_diff":""}}"#;
-    let by_path = told(&calls("a", &[("apply_patch", by_path)]), None);
+    let by_path = changes(&calls("a", &[("apply_patch", by_path)]), None);
     assert_eq!(by_path, "created a +2 -?\nmodified b +? -?");
 }
 
@@ -102,23 +102,23 @@ fn patches_in_all_their_forms() {
 fn what_came_and_went_is_no_change() {
     let write = ("Write", r#"{"file_path":"x","content":"1"}"#);
     let delete = ("apply_patch", "*** Delete File: x");
-    assert_eq!(told(&calls("a", &[write, delete]), None), "");
-    assert_eq!(told(&calls("a", &[write, delete, write]), None), "created x +2 -?");
-    assert_eq!(told(&calls("a", &[delete]), None), "deleted x +? -?");
-    assert_eq!(told(&calls("a", &[delete, write]), None), "modified x +1 -?");
+    assert_eq!(changes(&calls("a", &[write, delete]), None), "");
+    assert_eq!(changes(&calls("a", &[write, delete, write]), None), "created x +2 -?");
+    assert_eq!(changes(&calls("a", &[delete]), None), "deleted x +? -?");
+    assert_eq!(changes(&calls("a", &[delete, write]), None), "modified x +1 -?");
 }
 
 #[test]
 fn each_agent_has_its_own_changes_and_all_know_the_same_files() {
     let mut log = calls("a", &[("Write", r#"{"file_path":"x","content":"1"}"#)]);
     log.extend(calls("b", &[("Write", r#"{"file_path":"x","content":"1"}"#)]));
-    assert_eq!(told(&log, Some("a")), "created x +1 -?");
-    assert_eq!(told(&log, Some("b")), "modified x +1 -?");
-    assert_eq!(told(&log, None), "created x +2 -?");
+    assert_eq!(changes(&log, Some("a")), "created x +1 -?");
+    assert_eq!(changes(&log, Some("b")), "modified x +1 -?");
+    assert_eq!(changes(&log, None), "created x +2 -?");
 }
 
 #[test]
 fn several_edits_in_one_call_are_summed() {
     let edits = r#"{"file_path":"x","edits":[{"old_string":"a","new_string":"b"},{"old_string":"c\nd","new_string":"c"}]}"#;
-    assert_eq!(told(&calls("a", &[("MultiEdit", edits)]), None), "modified x +1 -2");
+    assert_eq!(changes(&calls("a", &[("MultiEdit", edits)]), None), "modified x +1 -2");
 }

@@ -11,7 +11,7 @@ use antiphon_model::Arguments;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FileAction {
     Read,
-    /// Its whole content was given; whether it was there before is not said.
+    /// Its complete content was written; whether it existed before is not known.
     Write,
     Create,
     Update,
@@ -32,11 +32,11 @@ impl Touch {
     }
 }
 
-/// The names under which agents' tools take a path.
+/// The names of tools' arguments that are a path.
 const PATH: &[&str] =
     &["file_path", "notebook_path", "filePath", "path", "absolute_path", "target_file"];
 
-/// What a call did to which files. Nothing, if it failed or has not ended.
+/// What a call did to which files. Empty if it failed or has not ended.
 pub(crate) fn touches(reading: &Reading<'_>, ix: CallIx) -> Result<Vec<Touch>, BodyError> {
     if reading.session.call(ix).is_open() || has_failed(reading, ix) {
         return Ok(Vec::new());
@@ -65,11 +65,11 @@ pub(crate) fn touches(reading: &Reading<'_>, ix: CallIx) -> Result<Vec<Touch>, B
         FileAction::Update => edited(&mut touch, &arguments),
         FileAction::Read | FileAction::Create | FileAction::Delete => return Ok(vec![touch]),
     }
-    told_by_result(reading, ix, &mut touch)?;
+    add_from_result(reading, ix, &mut touch)?;
     Ok(vec![touch])
 }
 
-/// The lines of an edit, from the texts that it exchanges.
+/// Counts the lines of an edit, from the texts that it replaces.
 fn edited(touch: &mut Touch, arguments: &Arguments) {
     let mut edits = 0;
     let mut add = |edit: &str| {
@@ -83,7 +83,7 @@ fn edited(touch: &mut Touch, arguments: &Arguments) {
             let (added, removed) = exchanged(&old, &new);
             *touch.lines_added.get_or_insert(0) += added;
             *touch.lines_removed.get_or_insert(0) += removed;
-            // An edit of nothing makes the file.
+            // Replacing an empty text creates the file.
             if old.is_empty() && edits == 0 {
                 touch.action = FileAction::Write;
             }
@@ -96,7 +96,7 @@ fn edited(touch: &mut Touch, arguments: &Arguments) {
     }
 }
 
-/// How many lines differ between two texts that begin and end alike.
+/// How many lines differ between two texts, after removing their common beginning and end.
 fn exchanged(old: &str, new: &str) -> (u64, u64) {
     let (old, new): (Vec<_>, Vec<_>) = (old.lines().collect(), new.lines().collect());
     let begin = old.iter().zip(&new).take_while(|(a, b)| a == b).count();
@@ -105,8 +105,8 @@ fn exchanged(old: &str, new: &str) -> (u64, u64) {
     ((new.len() - begin - end) as u64, (old.len() - begin - end) as u64)
 }
 
-/// What the structured result knows better: whether the file was there, and the difference.
-fn told_by_result(reading: &Reading<'_>, ix: CallIx, touch: &mut Touch) -> Result<(), BodyError> {
+/// Adds what only the structured result knows: whether the file existed, and the difference.
+fn add_from_result(reading: &Reading<'_>, ix: CallIx, touch: &mut Touch) -> Result<(), BodyError> {
     let session = reading.session;
     let last = session.call(ix).last_result().map(|event| session.entry(event));
     let Some(place) = last.and_then(|entry| entry.detail(Detail::Result)) else { return Ok(()) };
@@ -120,7 +120,7 @@ fn told_by_result(reading: &Reading<'_>, ix: CallIx, touch: &mut Touch) -> Resul
     let mut hunks = 0;
     let (mut added, mut removed) = (0, 0);
     if let Some(patch) = json::member(&result, "structuredPatch") {
-        // One that cannot be read has been counted up to there, which is as much as is known.
+        // An invalid patch counts up to its error, which is as much as is known.
         let _ = json::elements(patch, |hunk| {
             hunks += 1;
             let lines = json::member(hunk, "lines").unwrap_or("[]");

@@ -1,7 +1,7 @@
 use super::*;
 use crate::fixture::read;
 
-fn told(log: &[&str]) -> String {
+fn episodes(log: &[&str]) -> String {
     let log: Vec<String> = log.iter().map(|&line| line.to_owned()).collect();
     let episodes = read(&log, |reading| hooks(reading).unwrap());
     let line = |it: &HookEpisode| {
@@ -37,7 +37,7 @@ fn a_hook_with_a_role_rejects_an_answer() {
         r#"{"message_id":"10","event_type":"transcript_entry","agent":"primary","role":"user","content":"<system>Too long</system>","substance":"9"}"#,
         r#"{"message_id":"11","event_type":"transcript_entry","agent":"primary","role":"assistant","content":"Short"}"#,
     ]);
-    assert_eq!(told(&log), "hook_ 6 9 primary 5 10 blocked");
+    assert_eq!(episodes(&log), "hook_ 6 9 primary 5 10 blocked");
 }
 
 #[test]
@@ -49,11 +49,11 @@ fn a_hook_with_a_role_lets_an_answer_pass() {
         r#"{"message_id":"9","event_type":"transcript_entry","agent":"hook_","role":"assistant","content":"ok"}"#,
         r#"{"message_id":"10","event_type":"transcript_entry","agent":"primary","role":"user","content":"Thanks"}"#,
     ]);
-    assert_eq!(told(&log), "hook_ 6 9 primary 5 - passed");
+    assert_eq!(episodes(&log), "hook_ 6 9 primary 5 - passed");
 }
 
-/// What an agent is told names whose words it repeats: the hook that let the answer pass did not
-/// reject it, though what the agent is told comes after that hook's verdict as well.
+/// An objection names the words that it repeats: the hook that accepted the answer did not reject
+/// it, though the objection comes after that hook's verdict as well.
 #[test]
 fn the_second_hook_of_an_answer_rejects_it_and_the_first_does_not() {
     let mut log = WATCHED.to_vec();
@@ -68,13 +68,13 @@ fn the_second_hook_of_an_answer_rejects_it_and_the_first_does_not() {
         r#"{"message_id":"10","event_type":"transcript_entry","agent":"primary","role":"user","content":"<system>Too harsh</system>","substance":"9"}"#,
     ]);
     let wanted = ["hook_ 6 7 primary 5 - passed", "hook_1 8 9 primary 5 10 blocked"];
-    assert_eq!(told(&log), wanted.join("\n"));
+    assert_eq!(episodes(&log), wanted.join("\n"));
 }
 
 #[test]
 fn a_watched_agent_is_no_hook() {
-    let told_so = r#"{"message_id":"6","event_type":"transcript_entry","agent":"primary","role":"user","content":"<system>Too long</system>"}"#;
-    assert_eq!(told(&[WATCHED[0], SAID, told_so]), "- - - primary - 6 blocked");
+    let objection = r#"{"message_id":"6","event_type":"transcript_entry","agent":"primary","role":"user","content":"<system>Too long</system>"}"#;
+    assert_eq!(episodes(&[WATCHED[0], SAID, objection]), "- - - primary - 6 blocked");
 }
 
 #[test]
@@ -85,5 +85,5 @@ fn without_roles_whomever_the_system_asks_is_the_hook() {
         r#"{"message_id":"3","agent_id":"monitor","role":"assistant","content":"DENY"}"#,
         r#"{"message_id":"4","agent_id":"root","role":"tool","tool_call_id":"c","content":"Error: blocked by hook"}"#,
     ];
-    assert_eq!(told(&log), "monitor 2 3 root - 4 blocked");
+    assert_eq!(episodes(&log), "monitor 2 3 root - 4 blocked");
 }

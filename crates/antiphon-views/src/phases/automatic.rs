@@ -1,23 +1,23 @@
-//! Phases by rule, where nobody recorded any.
+//! Phases by rule, if none were recorded.
 //!
-//! Each call is given a phase by what it does; calls of one phase that follow one another are one
-//! stretch. The longer the stretch, the surer the reading.
+//! Each call is given a phase by what it does; consecutive calls of one phase are one group. The
+//! longer the group, the higher the confidence.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use antiphon_model::{AgentIx, BodyError, CallIx};
 
 use super::{CallRange, Phase};
 use crate::context_reference::References;
-use crate::files::{FileAction, Touch, touches};
+use crate::files::{FileAction, touches};
 use crate::shell::{self, Script};
 use crate::words::words;
 use crate::{CallIndex, Category, Reading, category};
 
-/// How many calls are the end of a session.
+/// How many calls count as the end of a session.
 const LAST: usize = 3;
 
-/// What a call is for. Understanding needs no calls, so that no call shows it.
+/// What a call is for. There is no `understand`, because that needs no calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Explore,
@@ -39,46 +39,66 @@ impl Kind {
     }
 }
 
-/// One agent's calls, divided into phases:
+/// Divides one agent's calls into phases:
 ///
-/// - `plan`: a call that plans, manages tasks or turns to somebody, or whose tool says `plan`; but
-///   a lone call that manages tasks, in the midst of another phase, belongs to that;
+/// - `plan`: a call that plans, manages tasks or interacts, or whose tool's name contains `plan`;
+///   but a single call that manages tasks, in the middle of another phase, belongs to that;
 /// - `verify`: a command that tests, checks types or lints; a query whose tool or description says
-///   that it checks, after a change or among the last three calls; a file read that was changed
+///   that it checks, after a change or among the last three calls; reading a file that was changed
 ///   before, when nothing is changed any more;
-/// - `execute`: any other action; `explore`: any other perception; `mixed`: a tool that is unknown.
+/// - `execute`: any other action; `explore`: any other perception; `mixed`: an unknown tool.
 ///
-/// A stretch of three calls or more is `high`, two are `medium`, one is `low`, and so is `mixed`.
+/// A group of three calls or more is `high`, two are `medium`, one is `low`, and so is `mixed`.
 pub fn automatic_phases(reading: &Reading<'_>, agent: AgentIx) -> Result<Vec<Phase>, BodyError> {
-    automatic(reading, &CallIndex::new(reading.session), agent)
+    AutomaticPhases::of(reading, &CallIndex::new(reading.session), agent)?.collect()
 }
 
-pub(super) fn automatic(
-    reading: &Reading<'_>,
-    index: &CallIndex<'_>,
+/// [`automatic_phases`] one at a time: an agent may have hundreds of thousands.
+#[derive(Debug)]
+pub struct AutomaticPhases<'r> {
+    reading: &'r Reading<'r>,
     agent: AgentIx,
-) -> Result<Vec<Phase>, BodyError> {
-    let calls = index.of_agent(agent);
-    let mut runs: Vec<(Kind, Vec<CallIx>)> = Vec::new();
-    for (&ix, kind) in calls.iter().zip(kinds(reading, calls)?) {
-        match runs.last_mut() {
-            Some((last, run)) if *last == kind => run.push(ix),
-            _ => runs.push((kind, vec![ix])),
-        }
+    calls: Vec<CallIx>,
+    /// What each call is for.
+    kinds: Vec<Kind>,
+    /// The calls before this one are in a phase.
+    at: usize,
+    number: usize,
+    references: References,
+}
+
+impl<'r> AutomaticPhases<'r> {
+    pub fn of(
+        reading: &'r Reading<'r>,
+        index: &CallIndex<'_>,
+        agent: AgentIx,
+    ) -> Result<Self, BodyError> {
+        let calls = index.of_agent(agent).to_vec();
+        let kinds = kinds(reading, &calls)?;
+        Ok(Self {
+            reading,
+            agent,
+            calls,
+            kinds,
+            at: 0,
+            number: 0,
+            references: References::default(),
+        })
     }
-    let mut references = References::default();
-    let mut phases = Vec::new();
-    for (number, (kind, run)) in (1..).zip(runs) {
-        let references = references.of(reading, &run)?;
-        let (Some(&from), Some(&to)) = (run.first(), run.last()) else { continue };
-        let id = |ix| reading.session.call_id(ix).to_owned();
+
+    fn phase(&mut self, kind: Kind, run: &[CallIx]) -> Result<Option<Phase>, BodyError> {
+        let session = self.reading.session;
+        let references = self.references.of(self.reading, run)?;
+        let (Some(&from), Some(&to)) = (run.first(), run.last()) else { return Ok(None) };
+        let id = |ix| session.call_id(ix).to_owned();
         let confidence = match run.len() {
             3.. if kind != Kind::Mixed => "high",
             2 if kind != Kind::Mixed => "medium",
             _ => "low",
         };
-        phases.push(Phase {
-            annotation_id: Some(format!("auto-{number:03}")),
+        self.number += 1;
+        Ok(Some(Phase {
+            annotation_id: Some(format!("auto-{:03}", self.number)),
             phase_type: Some(kind.as_str().to_owned()),
             note: None,
             annotated_by: Some("auto".to_owned()),
@@ -89,41 +109,81 @@ pub(super) fn automatic(
             description: None,
             decisions: None,
             context_used: serde_json::to_value(&references).ok().filter(|_| !references.is_empty()),
-            agent_id: Some(reading.session.agent_id(agent).to_owned()),
+            agent_id: Some(session.agent_id(self.agent).to_owned()),
             broken: false,
             reason: None,
             message_id: None,
             extra: serde_json::Map::new(),
             raw: None,
             ends: Some((from, to)),
-        });
+        }))
     }
-    Ok(phases)
+}
+
+impl Iterator for AutomaticPhases<'_> {
+    type Item = Result<Phase, BodyError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let rest = self.kinds.get(self.at..)?;
+        let kind = *rest.first()?;
+        let len = rest.iter().take_while(|it| **it == kind).count();
+        let run = self.calls.get(self.at..self.at + len)?.to_vec();
+        self.at += len;
+        self.phase(kind, &run).transpose()
+    }
 }
 
 /// The phase of each call.
 fn kinds(reading: &Reading<'_>, calls: &[CallIx]) -> Result<Vec<Kind>, BodyError> {
-    let touched = calls.iter().map(|&ix| touches(reading, ix)).collect::<Result<Vec<_>, _>>()?;
-    let changes = |touch: &Touch| touch.action != FileAction::Read;
-    let last_change = touched.iter().rposition(|touches| touches.iter().any(changes));
-    let mut changed: BTreeSet<&str> = BTreeSet::new();
+    let touched = touched(reading, calls)?;
+    let last_change = touched.iter().rev().find(|file| file.is_changed);
+    let mut files = touched.iter().peekable();
+    let mut changed: BTreeSet<usize> = BTreeSet::new();
     let mut kinds = Vec::with_capacity(calls.len());
-    for (at, (&ix, touches)) in calls.iter().zip(&touched).enumerate() {
+    for (at, &ix) in calls.iter().enumerate() {
+        let mut rereads = false;
+        let mut changes = Vec::new();
+        while let Some(file) = files.next_if(|file| file.call == at) {
+            rereads |= changed.contains(&file.path);
+            changes.extend(Some(file.path).filter(|_| file.is_changed));
+        }
         let moment = Moment {
             is_after_change: !changed.is_empty(),
             is_last: at + LAST >= calls.len(),
-            rereads: last_change.is_some_and(|last| at > last)
-                && touches.iter().any(|touch| changed.contains(touch.path.as_str())),
+            rereads: rereads && last_change.is_some_and(|last| at > last.call),
         };
         kinds.push(kind(reading, ix, &moment)?);
-        changed.extend(touches.iter().filter(|it| changes(it)).map(|touch| touch.path.as_str()));
+        changed.extend(changes);
     }
     absorb_bookkeeping(reading, calls, &mut kinds)?;
     Ok(kinds)
 }
 
-/// To write down several tasks is a plan. To tick one off while at work is part of the work, and
-/// should not cut it in two.
+/// A file that a call touched. A path is kept once, however many calls name it.
+struct Touched {
+    /// The position of the call.
+    call: usize,
+    /// The number of the path.
+    path: usize,
+    is_changed: bool,
+}
+
+fn touched(reading: &Reading<'_>, calls: &[CallIx]) -> Result<Vec<Touched>, BodyError> {
+    let mut paths: BTreeMap<String, usize> = BTreeMap::new();
+    let mut touched = Vec::new();
+    for (call, &ix) in calls.iter().enumerate() {
+        for touch in touches(reading, ix)? {
+            let is_changed = touch.action != FileAction::Read;
+            let next = paths.len();
+            let path = *paths.entry(touch.path).or_insert(next);
+            touched.push(Touched { call, path, is_changed });
+        }
+    }
+    Ok(touched)
+}
+
+/// Writing down several tasks is a plan. Ticking one off while at work is part of the work, and
+/// should not split it.
 fn absorb_bookkeeping(
     reading: &Reading<'_>,
     calls: &[CallIx],
@@ -143,7 +203,7 @@ fn absorb_bookkeeping(
     Ok(())
 }
 
-/// Where in an agent's work a call stands.
+/// The position of a call in an agent's work.
 struct Moment {
     is_after_change: bool,
     is_last: bool,
@@ -191,8 +251,8 @@ fn is_check_tool(tool: &str) -> bool {
     })
 }
 
-/// Whether a description says that something is checked. Tests are also written: only who runs
-/// them checks.
+/// Whether a description says that something is checked. Tests are also written: only running them
+/// is a check.
 fn is_about_checking(description: &str) -> bool {
     let (mut runs, mut tests) = (false, false);
     let says_so = words(description).any(|word| {

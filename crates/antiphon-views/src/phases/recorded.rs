@@ -1,4 +1,4 @@
-//! Annotations as they stand in a log, in all the forms in which they are found.
+//! Annotations in a log, in all the forms in which they occur.
 
 use antiphon_model::{BodyError, CallIx, Entry};
 use serde_json::{Map, Value};
@@ -71,7 +71,7 @@ fn phase(reading: &Reading<'_>, index: &CallIndex<'_>, entry: Entry<'_>, raw: St
     phase
 }
 
-/// Takes a member that is a text, or as good as one.
+/// Takes a member that is a text or a number.
 fn word(fields: &mut Map<String, Value>, name: &str) -> Option<String> {
     let text = as_word(fields.get(name)?)?;
     fields.remove(name);
@@ -101,7 +101,7 @@ fn ends(range: &Value) -> Option<CallRange> {
     Some(CallRange { start_call_id: as_word(start)?, end_call_id: as_word(end)? })
 }
 
-/// The calls that a range names. Nothing else will do: a range is never widened.
+/// The calls that a range names, exactly: a range is never widened.
 fn resolve(
     index: &CallIndex<'_>,
     named: &CallRange,

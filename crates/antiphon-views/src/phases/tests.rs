@@ -2,7 +2,7 @@ use super::*;
 use crate::fixture::{agent, call, calls, read, result};
 
 /// A line for each phase: its type, confidence and source, and its calls.
-fn told(phases: &[Phase]) -> String {
+fn listed(phases: &[Phase]) -> String {
     let lines = phases.iter().map(|phase| {
         let word = |word: &Option<String>| word.clone().unwrap_or_else(|| "-".to_owned());
         let range = phase.tool_call_range.as_ref();
@@ -25,10 +25,10 @@ fn told(phases: &[Phase]) -> String {
 }
 
 fn of(log: &[String]) -> String {
-    read(log, |reading| told(&phases(reading).unwrap()))
+    read(log, |reading| listed(&phases(reading).unwrap()))
 }
 
-/// The automatic phases of calls that all went well, only their types.
+/// The types of the automatic phases of calls that all succeeded.
 fn kinds(made: &[(&str, &str)]) -> Vec<String> {
     kinds_in(&calls("a", made))
 }
@@ -143,7 +143,7 @@ fn what_was_recorded_wins_and_is_kept_word_for_word() {
     log.push(annotated("n", "", annotation));
     read(&log, |reading| {
         let phases = phases(reading).unwrap();
-        assert_eq!(told(&phases), "dreaming - agent 2 c1..c2 a");
+        assert_eq!(listed(&phases), "dreaming - agent 2 c1..c2 a");
         assert_eq!(phases[0].raw.as_deref(), Some(annotation));
         assert_eq!(phases[0].calls(&CallIndex::new(reading.session)).len(), 2);
         insta::assert_snapshot!(serde_json::to_string(&phases[0]).unwrap(), @r#"{"annotation_id":"ann-001","phase_type":"dreaming","annotated_by":"agent","confidence":null,"tool_call_range":{"start_call_id":"c1","end_call_id":"c2"},"calls":2,"decisions":[{"decision_id":"d1"}],"agent_id":"a","message_id":"n","extra":{"mood":1.5}}"#);
@@ -224,11 +224,11 @@ fn sub_agents_have_phases_of_their_own() {
     let of_sub = |log: &[String]| {
         read(log, |reading| {
             let sub = reading.session.find_agent("sub").unwrap();
-            told(&phases_of(reading, sub).unwrap())
+            listed(&phases_of(reading, sub).unwrap())
         })
     };
     assert_eq!(of_sub(&log), "execute low auto 1 c1..c1 sub");
-    let all = |log: &[String]| read(log, |reading| told(&phases_of_all(reading).unwrap()));
+    let all = |log: &[String]| read(log, |reading| listed(&phases_of_all(reading).unwrap()));
     insta::assert_snapshot!(all(&log), @r"
     explore low auto 1 c1..c1 main
     plan low auto 1 c2..c2 main

@@ -1,6 +1,6 @@
 //! The many names of a model.
 
-/// Those who sell a model at its maker's price. Others who run the same model ask their own.
+/// Providers that sell a model at its maker's price. Others have their own prices.
 const PROVIDERS: &[&str] = &[
     "anthropic",
     "azure",
@@ -31,11 +31,11 @@ const PROVIDERS: &[&str] = &[
     "zai",
 ];
 
-/// Where Bedrock runs a model, before the maker's name.
+/// The regions in Bedrock's names of models.
 const REGIONS: &[&str] = &["apac", "au", "ca", "eu", "global", "jp", "us", "us-gov"];
 
-/// The names by which a table may know the model called `name`, the longest first: as it is, then
-/// without each provider before it, then without each date or mark behind it.
+/// The names by which a table may know the model called `name`, the longest first: unchanged, then
+/// without each provider before it, then without each date or marker after it.
 pub(super) fn candidates(name: &str) -> Vec<&str> {
     let mut known = vec![name];
     let mut rest = name;
@@ -60,7 +60,7 @@ fn without_provider(name: &str) -> Option<&str> {
     PROVIDERS.contains(&provider).then_some(rest)
 }
 
-/// `us.anthropic.claude-opus-4-1-20250805-v1:0` without what is Bedrock's at both ends.
+/// `us.anthropic.claude-opus-4-1-20250805-v1:0` without what Bedrock adds at both ends.
 fn without_bedrock(name: &str) -> Option<&str> {
     let regional = name.split_once('.').filter(|(region, _)| REGIONS.contains(region));
     let model = regional.map_or(name, |(_, rest)| rest).strip_prefix("anthropic.")?;
@@ -73,7 +73,7 @@ fn without_bedrock(name: &str) -> Option<&str> {
     Some(stem.map_or(model, |(stem, _)| stem))
 }
 
-/// Without one date, `-latest`, or Claude Code's mark for the long context.
+/// The name without one date, `-latest`, or Claude Code's marker for the long context.
 fn without_mark(name: &str) -> Option<&str> {
     let stem = ["[1m]", "-latest", "@latest", "@default"]
         .iter()
@@ -84,7 +84,7 @@ fn without_mark(name: &str) -> Option<&str> {
     (!stem.is_empty()).then_some(stem)
 }
 
-/// Without a tail of that form, in which each `0` stands for a digit.
+/// The name without a suffix of that form, in which each `0` stands for a digit.
 fn without_tail<'n>(name: &'n str, form: &str) -> Option<&'n str> {
     let (stem, tail) = name.split_at_checked(name.len().checked_sub(form.len())?)?;
     let fits = |(byte, form): (u8, u8)| match form {

@@ -1,5 +1,5 @@
-//! The table on disk. Whatever is wrong in it is an error with its place: a price that is not
-//! understood must not become a wrong sum.
+//! The table on disk. Everything wrong in it is an error with its place: a misunderstood price must
+//! not become a wrong sum.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,9 +13,9 @@ use super::{ModelPrices, Period, Prices, Rates};
 /// Why a table cannot be used.
 #[derive(Debug)]
 pub enum PricesError {
-    /// It is no JSON, or lacks a field, or has one too many; the cause has line and column.
+    /// It is not JSON, or a field is missing or unknown; the cause has line and column.
     Json(serde_json::Error),
-    /// A value that cannot be; `place` is a path like `models[3].prices[0].input`.
+    /// A value that is not allowed; `place` is a path like `models[3].prices[0].input`.
     Value { place: String, what: &'static str },
 }
 
@@ -95,7 +95,7 @@ fn periods(place: &str, raw: Vec<Fields<'_>>) -> Result<Vec<Period>, PricesError
     Ok(periods)
 }
 
-/// What holds above so many tokens; a price that a step leaves out is the one below it all.
+/// The rates above a number of tokens; a price that is left out is that of the base.
 fn steps_above(place: &str, raw: &RawValue, base: Given) -> Result<Vec<(u64, Rates)>, PricesError> {
     let place = format!("{place}.above");
     let raw: Vec<Fields<'_>> =
@@ -165,7 +165,7 @@ impl Given {
         }
     }
 
-    /// Tokens to or from a cache of which nothing is said are input as any other; reasoning is
+    /// Fills in what is left out: cache reads and writes cost as much as input, reasoning as
     /// output.
     fn resolve(self, place: &str) -> Result<Rates, PricesError> {
         let missing = |key| wrong(format!("{place}.{key}"), "the price is missing");
@@ -183,7 +183,7 @@ impl Given {
     }
 }
 
-/// Dollars with at most six decimals as millionths of a dollar, without a detour through floats.
+/// Dollars with at most six decimals as millionths of a dollar, without floating point.
 fn micros(number: &str) -> Option<u64> {
     let (whole, decimals) = number.split_once('.').unwrap_or((number, ""));
     let decimals = decimals.trim_end_matches('0');
@@ -215,6 +215,5 @@ struct RawModel<'j> {
     prices: Vec<Fields<'j>>,
 }
 
-/// Read field by field, so that what is wrong is found by name. The numbers are taken as they are
-/// written.
+/// Read field by field, so that errors can name the field. Numbers are taken as they are written.
 type Fields<'j> = BTreeMap<String, &'j RawValue>;

@@ -32,7 +32,7 @@ fn every_kind_of_token_has_its_price() {
     let write = Usage { cache_write: 1_000_000, ..Usage::default() };
     assert_eq!(cost(write), "3.75");
     assert_eq!(cost(Usage { cache_write_1h: 400_000, ..write }), "4.65");
-    // A part that is larger than its whole is no more than the whole.
+    // A part that is larger than its whole counts as the whole.
     assert_eq!(cost(Usage { cache_write_1h: 9_000_000, ..write }), "6");
     assert_eq!(cost(Usage { reasoning: 9, ..usage(0, 1) }), "0.00002");
     let most = Usage { input: u64::MAX, output: u64::MAX, ..write };
@@ -50,7 +50,7 @@ fn what_is_left_out_follows_from_what_is_said() {
         cache_write: 2,
         cache_write_1h: 1,
     };
-    // Cached or not, it is input; reasoned or not, it is output.
+    // Cached or not, it is input; reasoning or not, it is output.
     assert_eq!(prices.price("m", None, all).unwrap().to_string(), "0.000016");
 }
 
@@ -68,7 +68,7 @@ fn above_a_number_of_tokens_all_of_the_request_is_dearer() {
     let million = 1_000_000;
     assert_eq!(picos(100, 0, 0), (100 + 10) * million);
     assert_eq!(picos(101, 0, 0), (2 * 101 + 20) * million);
-    // What comes from a cache or goes to one has been read, too.
+    // Cache reads and writes are input, too.
     assert_eq!(picos(0, 100, 0), (10 + 10) * million);
     assert_eq!(picos(0, 90, 11), (9 + 2 * 11 + 20) * million);
     // A step replaces what it names and keeps the rest of the base.
@@ -90,7 +90,7 @@ fn the_price_of_the_day_of_the_request_holds() {
     assert_eq!(check(exactly("2025-03-01T00:00:00.000Z")).as_deref(), Some("2"));
     assert_eq!(check(at("2025-06-09")).as_deref(), Some("2"));
     assert_eq!(check(at("2025-06-10")).as_deref(), Some("1"));
-    // An offer has ended, and what held before it holds again.
+    // A discount has ended, and the price before it applies again.
     assert_eq!(check(at("2025-12-01")).as_deref(), Some("2"));
     assert_eq!(check(None).as_deref(), Some("1"));
 }
@@ -155,7 +155,7 @@ fn a_model_is_known_by_its_names_and_by_no_part_of_them() {
         "<synthetic>",
         "claude-sonnet-4-5-2025",
         "claude-sonnet-4-5-v1:0",
-        // Another seller, another price.
+        // Another provider, another price.
         "groq/deepseek-r1",
         "fireworks_ai/kimi-k2.5",
         "ollama/gpt-4o",

@@ -35,7 +35,7 @@ fn a_price_counts_before_a_declaration_and_a_declaration_before_nothing() {
     assert_eq!(check(None, Usage::default(), cent), (some("0.01"), Some(CostBasis::Declared)));
 }
 
-/// A message as a reader makes it of a line that has no id.
+/// A message as a reader makes it from a line that has no id.
 fn by_line(file: &str) -> String {
     spent(&format!("{file}:2"), "a", r#""output":7"#, r#","timestamp":"2026-01-01T00:00:01Z""#)
 }

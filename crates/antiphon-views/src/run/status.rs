@@ -54,7 +54,7 @@ impl RunStatus {
         }
     }
 
-    /// The state of that name, however it is spelled: `ReadyForPr`, `ready_for_pr`, `ready-for-pr`.
+    /// The state of that name, in any spelling: `ReadyForPr`, `ready_for_pr`, `ready-for-pr`.
     pub fn from_word(word: &str) -> Option<Self> {
         let letters = |word: &str| {
             word.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
@@ -82,7 +82,7 @@ impl RunStatus {
         )
     }
 
-    /// Whether nothing comes after it.
+    /// Whether no other state follows it.
     pub fn is_final(self) -> bool {
         matches!(self, Self::Done | Self::Failed | Self::Cancelled | Self::Interrupted)
     }

@@ -1,11 +1,11 @@
-//! Programs by what they do: those that only look, and those that check.
+//! Programs by what they do: those that only read, and those that check.
 
 /// The name of a program without its folder.
 pub(super) fn base_name(program: &str) -> &str {
     program.rsplit('/').next().unwrap_or(program)
 }
 
-/// The program and its arguments, behind assignments and programs that only run another.
+/// The program and its arguments, after assignments and programs that only run another.
 fn unwrapped(words: &[String]) -> Option<(&str, &[String])> {
     let mut rest = words;
     loop {
@@ -43,7 +43,7 @@ fn is_assignment(word: &str) -> bool {
     })
 }
 
-/// What follows the options, some of which take the next word.
+/// What follows the options, some of which have the next word as their value.
 fn skip_options<'w>(words: &'w [String], with_value: &[&str]) -> &'w [String] {
     let mut rest = words;
     while let Some((first, after)) = rest.split_first().filter(|(word, _)| word.starts_with('-')) {
@@ -87,7 +87,7 @@ pub(super) fn is_query(words: &[String]) -> bool {
         "sort" => !has_flag('o') && !has(&["--output"]),
         "date" => !has(&["-s", "--set"]),
         "env" => arguments.is_empty(),
-        // With a command of its own it would not be here: it prints what it is given.
+        // With a command of its own it would have been unwrapped: it only prints its input.
         "xargs" => true,
         "git" => is_git_query(arguments),
         _ => false,
@@ -150,7 +150,7 @@ pub(super) fn is_check(words: &[String]) -> bool {
     }
 }
 
-/// `test:unit`, `type-check`, `ci-lint`: the name of a task that checks.
+/// Whether this is the name of a task that checks: `test:unit`, `type-check`, `ci-lint`.
 fn has_check_word(task: &str) -> bool {
     task.split([':', '-', '_', '.', '/']).any(|part| {
         matches!(part, "test" | "tests" | "lint" | "check" | "typecheck" | "tsc" | "verify" | "vet")

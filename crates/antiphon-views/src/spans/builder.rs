@@ -1,4 +1,4 @@
-//! From a session to its spans.
+//! Makes the spans of a session.
 
 use std::collections::BTreeMap;
 
@@ -11,16 +11,16 @@ use crate::prices::Prices;
 use crate::request::{Pricing, requests};
 use crate::usd::Usd;
 
-/// Spans while they are gathered.
+/// Spans while they are collected.
 pub(super) struct Builder<'r, 'a> {
     reading: &'r Reading<'a>,
     session_id: &'r str,
-    /// Whether a collector wrote the log: then its notes tell, and nothing is inferred.
+    /// Whether a collector wrote the log: then its notes count, and nothing is inferred.
     is_collected: bool,
     spans: Vec<Span>,
-    /// By id: how often it was asked for.
+    /// For each id: how often it was requested.
     taken: BTreeMap<String, usize>,
-    /// By agent: the span that is its own.
+    /// For each agent: its own span.
     of_agent: BTreeMap<AgentIx, usize>,
     of_call: BTreeMap<CallIx, usize>,
     delegations: Delegations,
@@ -31,7 +31,7 @@ pub(super) struct Builder<'r, 'a> {
     status: SpanStatus,
 }
 
-/// What somebody used and cost.
+/// An agent's own usage and cost.
 type Own = (Usage, Option<Usd>);
 
 impl<'r, 'a> Builder<'r, 'a> {
@@ -86,7 +86,7 @@ impl<'r, 'a> Builder<'r, 'a> {
             }
         }
         if let [only] = self.spans.as_mut_slice() {
-            // A command that was recorded in a role has no agent that is known.
+            // A command that was recorded with a role has no known agent.
             only.role = self.reading.session.info().role.as_deref().map(Into::into);
         }
         settle(&mut self.spans);
@@ -114,7 +114,7 @@ impl<'r, 'a> Builder<'r, 'a> {
         span.started_at = times.map(|(first, _)| first);
         span.status = self.status;
         if self.is_collected {
-            // Nobody else can tell whether a coordinator is at work.
+            // Nothing else shows whether a coordinator is at work.
             span.status = info.end.unwrap_or(SpanStatus::Running);
         }
         if span.status != SpanStatus::Running {
@@ -141,7 +141,7 @@ impl<'r, 'a> Builder<'r, 'a> {
         Ok(())
     }
 
-    /// The agent as which a collector has noted the coordinator.
+    /// The agent that a collector marked as the coordinator.
     fn coordinating_agent(&self) -> Result<Option<(AgentIx, SpanNote)>, BodyError> {
         if !self.is_collected {
             return Ok(None);
@@ -155,10 +155,10 @@ impl<'r, 'a> Builder<'r, 'a> {
         Ok(None)
     }
 
-    /// The span of an agent, with those of all who made it.
+    /// The span of an agent, after those of all its ancestors.
     fn agent(&mut self, agent: AgentIx) -> Result<usize, BodyError> {
         let session = self.reading.session;
-        // Upwards in a loop: a hostile log nests as deep as it is long.
+        // A loop instead of recursion: a hostile log may nest as deep as it is long.
         let mut line = Vec::new();
         let mut up = Some(agent);
         while let Some(agent) = up.filter(|agent| !self.of_agent.contains_key(agent)) {
@@ -171,7 +171,7 @@ impl<'r, 'a> Builder<'r, 'a> {
             let at = match (self.delegations.maker(agent), parent) {
                 (Some(call), Some(_)) => {
                     let made = self.call_below(call, parent)?;
-                    // A call that made several agents is the span of the first; the others stand
+                    // A call that created several agents is the span of the first; the others are
                     // below it.
                     match self.delegations.agent(call) == Some(agent) {
                         true => made,
@@ -216,8 +216,8 @@ impl<'r, 'a> Builder<'r, 'a> {
         Ok(self.push(&id, parent, span))
     }
 
-    /// How an agent stands: as it says itself. One that answered is done; one that did not ended
-    /// with its session.
+    /// The status of an agent: as recorded. Otherwise one that answered is done; one that did not
+    /// ended with its session.
     fn agent_status(&self, agent: AgentIx) -> SpanStatus {
         let session = self.reading.session;
         let facts = session.agent(agent);
@@ -237,7 +237,7 @@ impl<'r, 'a> Builder<'r, 'a> {
         }
     }
 
-    /// How what was never finished stands: it runs as long as its session does.
+    /// The status of what was never finished: it runs as long as its session does.
     fn unfinished(&self) -> SpanStatus {
         match self.status {
             SpanStatus::Running => SpanStatus::Running,
@@ -305,7 +305,7 @@ impl<'r, 'a> Builder<'r, 'a> {
         Ok(at)
     }
 
-    /// Whether a call goes on with an agent: `resume` names one.
+    /// Whether a call continues with an existing agent: `resume` names one.
     fn resumes(&self, arguments: antiphon_model::Place) -> Result<bool, BodyError> {
         if arguments.is_none() {
             return Ok(false);
@@ -320,7 +320,7 @@ impl<'r, 'a> Builder<'r, 'a> {
     fn add_agent(&self, span: &mut Span, agent: AgentIx) {
         let session = self.reading.session;
         let facts = session.agent(agent);
-        // Whoever records a session in a role records its main agent.
+        // The role of a recorded session is that of its main agent.
         let of_session = session.info().role.as_deref().filter(|_| self.main == Some(agent));
         span.adapter_id = facts.adapter_id().map(Into::into);
         span.role = facts.agent_type().or(of_session).map(Into::into);

@@ -1,7 +1,7 @@
-//! What a collector of spans notes beside an event: facts for which the log has no name.
+//! What a collector of spans notes with an event: facts for which the log has no name.
 //!
-//! A program that dispatches agents knows more of them than a log can show: which kind of agent it
-//! started, under which span, for which run. That stands in the event's `extra`, in `span`.
+//! A program that dispatches agents knows more about them than a log can show: what kind of agent
+//! it started, under which span, for which run. That is in the event's `extra`, in `span`.
 
 use antiphon_model::{BodyError, Detail, Entry, json};
 
@@ -13,14 +13,14 @@ use crate::{Reading, Usd};
 pub struct SpanNote {
     pub span_id: Option<String>,
     pub parent_span_id: Option<String>,
-    /// How deep the span lies in its run, where its parent is in another log.
+    /// The level of the span in its run, if its parent is in another log.
     pub level: Option<usize>,
     pub kind: Option<SpanKind>,
     pub flavor: Option<Flavor>,
-    /// Who works; several executions of one agent are several agents of the log.
+    /// The agent at work; several executions of one agent are several agents of the log.
     pub agent_id: Option<String>,
     pub role: Option<String>,
-    /// Of a sub-agent, what its creation will say: it is recorded after the call.
+    /// The name in the later creation of a sub-agent, which is recorded after the call.
     pub name: Option<String>,
     pub adapter_id: Option<String>,
     pub run_id: Option<String>,
@@ -36,7 +36,7 @@ impl SpanNote {
         Ok(json::member(&extra, "span").map(Self::of))
     }
 
-    /// Whether a collector wrote the log: it notes so where the session starts.
+    /// Whether a collector wrote the log: its note is where the session starts.
     pub(crate) fn is_collected(reading: &Reading<'_>) -> Result<bool, BodyError> {
         let session = reading.session;
         let started = session.info().started_by.map(|event| session.entry(event));
@@ -46,7 +46,7 @@ impl SpanNote {
 
     fn of(object: &str) -> Self {
         let mut note = Self::default();
-        // What is no object says nothing.
+        // A value that is no object is ignored.
         let _ = json::members(object, |key, value| {
             let word = || json::text(value).map(|text| text.into_owned());
             match key {

@@ -100,7 +100,7 @@ fn spans_that_stand_in_a_circle_are_still_a_tree() {
 }
 
 #[test]
-fn ids_that_repeat_are_told_apart() {
+fn ids_that_repeat_are_made_unique() {
     let log = ["c", "c#2", "c", "c"].map(|id| call("a", id, "Read", "{}", ""));
     let spans = read(&log, |reading| spans(reading, "s", &Prices::bundled()).unwrap());
     let ids: Vec<&str> = spans.iter().skip(2).map(|span| span.span_id.as_str()).collect();

@@ -9,7 +9,7 @@ fn prices() -> Prices {
     Prices::parse(table).unwrap()
 }
 
-/// Two sessions: one of two days and two models, one without a time.
+/// Two sessions: one with two days and two models, one without a time.
 fn sessions() -> [(Session, &'static str); 2] {
     let million = r#""output":1000000"#;
     let first = [

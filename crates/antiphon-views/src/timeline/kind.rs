@@ -1,9 +1,9 @@
-//! What an event of the timeline is, in one word.
+//! The kind of an event of the timeline, as one word.
 
 use antiphon_model::{Entry, EntryKind, Role};
 use serde::Serialize;
 
-/// What an event is. `said` and `called` tell more than the role `assistant`.
+/// The kind of an event. `said` and `called` are more specific than the role `assistant`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]

@@ -1,10 +1,10 @@
 //! Writing session documents: for `export --as std…` and `migrate`.
 
 use std::fs;
-use std::io::Write as _;
+use std::io;
 use std::path::{Path, PathBuf};
 
-use antiphon_documents::{WriteOptions, Written, write};
+use antiphon_documents::{Document, WriteOptions};
 
 use crate::failure::{Outcome, UserError};
 use crate::opened::Opened;
@@ -19,17 +19,18 @@ pub(super) fn export(
     output: Option<&Path>,
     redaction: &mut Redaction,
 ) -> anyhow::Result<Outcome> {
-    let mut written = write(&opened.reading(), options)?;
+    let reading = opened.reading();
+    let mut document = Document::of(&reading, options)?;
     match output {
-        None => terminal::document(&text(&written, redaction))?,
+        None => write(&document, terminal::stdout(), redaction)?,
         Some(folder) if is_folder(folder) => {
             fs::create_dir_all(folder).map_err(|error| {
                 UserError::failed(format!("cannot create `{}`: {error}", folder.display()))
             })?;
-            let path = into_folder(&mut written, folder, redaction)?;
+            let path = into_folder(&mut document, folder, redaction)?;
             complain(&format!("wrote {}", path.display()));
         }
-        Some(path) => create(path, &written, redaction)?.ok_or_else(|| exists(path))?,
+        Some(path) => create(path, &document, redaction)?.ok_or_else(|| exists(path))?,
     }
     Ok(opened.outcome())
 }
@@ -42,7 +43,7 @@ fn is_folder(path: &Path) -> bool {
 
 /// Another writer may take the number first; then it is the next one's turn.
 fn into_folder(
-    written: &mut Written,
+    document: &mut Document<'_>,
     folder: &Path,
     redaction: &mut Redaction,
 ) -> anyhow::Result<PathBuf> {
@@ -51,32 +52,55 @@ fn into_folder(
         for entry in fs::read_dir(folder)? {
             names.push(entry?.file_name().to_string_lossy().into_owned());
         }
-        written.number(written.name.free(names.iter().map(String::as_str)));
-        let path = folder.join(format!("{}.json", written.name.stem()));
-        if create(&path, written, redaction)?.is_some() {
+        document.number(document.name.free(names.iter().map(String::as_str)));
+        let path = folder.join(format!("{}.json", document.name.stem()));
+        if create(&path, document, redaction)?.is_some() {
             return Ok(path);
         }
     }
 }
 
-/// Writes a file that is not there yet; nothing, if it is.
-fn create(path: &Path, written: &Written, redaction: &mut Redaction) -> anyhow::Result<Option<()>> {
+/// Writes a file that is not there yet; nothing, if it is. Half a document is no document, so that
+/// none stays behind an error.
+fn create(
+    path: &Path,
+    document: &Document<'_>,
+    redaction: &mut Redaction,
+) -> anyhow::Result<Option<()>> {
     let file = fs::OpenOptions::new().write(true).create_new(true).open(path);
-    let mut file = match file {
+    let file = match file {
         Ok(file) => file,
-        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => return Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(None),
         Err(error) => {
             return Err(
                 UserError::failed(format!("cannot write `{}`: {error}", path.display())).into()
             );
         }
     };
-    file.write_all(text(written, redaction).as_bytes())?;
-    Ok(Some(()))
+    let written = write(document, file, redaction);
+    if written.is_err() {
+        let _ = fs::remove_file(path);
+    }
+    written.map(Some)
 }
 
-pub(super) fn text(written: &Written, redaction: &mut Redaction) -> String {
-    redaction.json(written.to_json()) + "\n"
+/// Writes a document, a piece at a time.
+pub(super) fn write(
+    document: &Document<'_>,
+    mut out: impl io::Write,
+    redaction: &mut Redaction,
+) -> anyhow::Result<()> {
+    let mut failure = None;
+    let written = document.write(&mut |piece| {
+        failure = out.write_all(redaction.json(piece.to_owned()).as_bytes()).err();
+        failure.is_none()
+    });
+    if let Some(failure) = failure {
+        return Err(failure.into());
+    }
+    written?;
+    out.write_all(b"\n")?;
+    Ok(out.flush()?)
 }
 
 pub(super) fn exists(path: &Path) -> anyhow::Error {

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use antiphon_documents::{WriteOptions, write};
+use antiphon_documents::{Document, WriteOptions};
 use antiphon_journal::{Log, regular};
 
 use crate::commands::export::ExportArgs;
@@ -31,9 +31,8 @@ pub(super) fn run(args: &ExportArgs, options: WriteOptions) -> anyhow::Result<Ou
         let mut redaction = Redaction::unless(args.no_redact);
         match redaction.open(&args.session) {
             Ok(opened) => {
-                let written = write(&opened.reading(), options)?;
-                let text = super::document::text(&written, &mut redaction);
-                put(path, &text, is_ours)?;
+                let reading = opened.reading();
+                put(path, &Document::of(&reading, options)?, &mut redaction, is_ours)?;
                 is_ours = true;
                 if opened.session.info().ended {
                     redaction.report();
@@ -65,7 +64,12 @@ fn stamp(session: &Path) -> anyhow::Result<Vec<(PathBuf, u64)>> {
 }
 
 /// Writes the file: the first time it must not be there, later it is replaced.
-fn put(path: &Path, text: &str, is_ours: bool) -> anyhow::Result<()> {
+fn put(
+    path: &Path,
+    document: &Document<'_>,
+    redaction: &mut Redaction,
+    is_ours: bool,
+) -> anyhow::Result<()> {
     let failed = |error: std::io::Error| {
         UserError::failed(format!("cannot write `{}`: {error}", path.display()))
     };
@@ -80,9 +84,13 @@ fn put(path: &Path, text: &str, is_ours: bool) -> anyhow::Result<()> {
     let mut beside = path.as_os_str().to_owned();
     beside.push(format!(".{}.new", std::process::id()));
     let beside = PathBuf::from(beside);
-    let done = regular::write(&beside, text.as_bytes()).and_then(|()| fs::rename(&beside, path));
+    let mut options = fs::OpenOptions::new();
+    let file = regular::open_by(&beside, options.write(true).create(true).truncate(false));
+    let file = file.and_then(|file| file.set_len(0).map(|()| file)).map_err(failed)?;
+    let written = super::document::write(document, file, redaction);
+    let done = written.and_then(|()| Ok(fs::rename(&beside, path).map_err(failed)?));
     if done.is_err() {
         let _ = fs::remove_file(&beside);
     }
-    Ok(done.map_err(failed)?)
+    done
 }

@@ -103,34 +103,33 @@ pub(crate) fn run(args: &LsArgs) -> anyhow::Result<Outcome> {
         LsSort::Events => SessionSort::Events,
     };
     let bar = Bar::new("sessions read");
-    let List { sessions, left_out } =
-        store.list(&query, args.status.as_deref(), sort, &|done, of| bar.show(done, of))?;
+    let (status, progress) = (args.status.as_deref(), |done, of| bar.show(done, of));
+    let List { sessions, ids, left_out } =
+        store.list(&query, status, sort, args.limit, &progress)?;
     drop(bar);
     let outcome = report_left_out(&left_out);
-    let shown = sessions.get(..args.limit).unwrap_or(&sessions);
     if args.json {
-        terminal::json(&shown.iter().map(Listed::shown).collect::<Vec<_>>())?;
+        terminal::json(&sessions.iter().map(Listed::shown).collect::<Vec<_>>())?;
         return Ok(outcome);
     }
     let mut page = Page::new();
-    if sessions.is_empty() {
+    if ids.is_empty() {
         page.plain(match query == SessionQuery::default() && args.status.is_none() {
             true => NOTHING_KEPT,
             false => "No matching sessions.",
         });
         page.end()?;
     }
-    print(&mut page, shown, &sessions)?;
-    if shown.len() < sessions.len() {
-        let rest = count(sessions.len() - shown.len(), "session");
-        page.faint(&format!("… and {rest} more: `antiphon ls --limit {}`", sessions.len()))
-            .end()?;
+    print(&mut page, &sessions, &ids)?;
+    if sessions.len() < ids.len() {
+        let rest = count(ids.len() - sessions.len(), "session");
+        page.faint(&format!("… and {rest} more: `antiphon ls --limit {}`", ids.len())).end()?;
     }
     page.finish()?;
     Ok(outcome)
 }
 
-fn print(page: &mut Page, shown: &[Listed], all: &[Listed]) -> anyhow::Result<()> {
+fn print(page: &mut Page, shown: &[Listed], all: &[Box<str>]) -> anyhow::Result<()> {
     let now = SystemClock.now();
     let ids = short_ids(shown, all);
     let ids_width = ids.iter().map(|id| id.chars().count()).max().unwrap_or_default();
@@ -171,8 +170,8 @@ fn name(session: &StoredSession) -> String {
 
 /// As much of each id as tells it from all others. Of a recorded and a copied session with the
 /// same id that is the whole of it.
-fn short_ids<'a>(shown: &'a [Listed], all: &'a [Listed]) -> Vec<&'a str> {
-    let mut sorted: Vec<&str> = all.iter().map(|it| it.session.session_id.as_str()).collect();
+fn short_ids<'a>(shown: &'a [Listed], all: &[Box<str>]) -> Vec<&'a str> {
+    let mut sorted: Vec<&str> = all.iter().map(|id| &**id).collect();
     sorted.sort_unstable();
     sorted.dedup();
     let shorten = |listed: &'a Listed| {

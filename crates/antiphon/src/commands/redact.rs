@@ -1,12 +1,12 @@
 //! `antiphon redact`: a copy without secrets.
 
-use std::fs;
-use std::io::{self, Write};
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use antiphon_journal::Options;
 use antiphon_redact::Counts;
-use antiphon_sources::{LOG_FORMAT, read_text, redact_log};
+use antiphon_sources::{LOG_FORMAT, redact_log};
 use anyhow::Context;
 use clap::Args;
 
@@ -61,15 +61,8 @@ fn redact_session(from: &Path, to: &Path) -> anyhow::Result<Outcome> {
 }
 
 fn redact_text(from: &Path, to: &Path) -> anyhow::Result<Outcome> {
-    let read = read_text(from).with_context(|| format!("cannot read `{}`", from.display()))?;
-    let Some(text) = read else {
-        let what = format!("`{}` is not a text file", from.display());
-        return Err(UserError::failed(what).into());
-    };
-    let mut counts = Counts::default();
-    let clean = redactor().redact_document(&text, &mut counts);
     let file = fs::OpenOptions::new().write(true).create_new(true).open(to);
-    let mut file = file.map_err(|error| {
+    let file = file.map_err(|error| {
         let shown = to.display();
         match error.kind() == io::ErrorKind::AlreadyExists {
             true => {
@@ -78,10 +71,29 @@ fn redact_text(from: &Path, to: &Path) -> anyhow::Result<Outcome> {
             false => UserError::failed(format!("cannot write `{shown}`: {error}")),
         }
     })?;
-    file.write_all(clean.as_bytes())?;
-    lines(&format!("{} bytes written to {}", clean.len(), to.display()))?;
+    let written = write_redacted(from, file);
+    if !matches!(written, Ok((Some(_), _))) {
+        // Half a copy would look like a whole one.
+        let _ = fs::remove_file(to);
+    }
+    let (written, counts) = written?;
+    let Some(written) = written else {
+        let what = format!("`{}` is not a text file", from.display());
+        return Err(UserError::failed(what).into());
+    };
+    lines(&format!("{written} bytes written to {}", to.display()))?;
     report(&counts)?;
     Ok(Outcome::Done)
+}
+
+/// How many bytes were written, if the file is text, and what was replaced.
+fn write_redacted(from: &Path, to: File) -> anyhow::Result<(Option<u64>, Counts)> {
+    let mut counts = Counts::default();
+    let mut out = BufWriter::new(to);
+    let written = antiphon_sources::redact_text(from, &mut out, &redactor(), &mut counts);
+    let written = written.with_context(|| format!("cannot redact `{}`", from.display()))?;
+    out.flush()?;
+    Ok((written, counts))
 }
 
 fn report(counts: &Counts) -> anyhow::Result<()> {

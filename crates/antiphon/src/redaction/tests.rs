@@ -79,8 +79,8 @@ fn exports(path: &Path, folder: &Path, number: usize) -> Vec<(&'static str, Stri
     let document = |standard| {
         let phases = PhaseDetail::Always;
         let options = WriteOptions { standard: Some(standard), phases };
-        let written = antiphon_documents::write(&reading, options).unwrap();
-        format!("{}\n{}", written.name.stem(), written.to_json())
+        let document = antiphon_documents::Document::of(&reading, options).unwrap();
+        format!("{}\n{}", document.name.stem(), document.to_json().unwrap())
     };
     let transcript =
         |policy| antiphon_recorder::export(&reading, "s", None, Transcript { policy }).unwrap();

@@ -13,7 +13,7 @@ mod programs;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use antiphon_documents::{Code, DocumentReport, Rules, Standard, WriteOptions, validate, write};
+use antiphon_documents::{Code, DocumentReport, Rules, Standard, WriteOptions, validate};
 use antiphon_views::Reading;
 use serde_json::Value;
 
@@ -140,7 +140,8 @@ fn the_standards_own_programs_accept_what_we_write() {
         let reading = Reading { session: &opened.session, bodies: &*opened.bodies };
         for standard in [Standard::Std001, Standard::Std008] {
             let options = WriteOptions { standard: Some(standard), ..WriteOptions::default() };
-            let text = write(&reading, options).unwrap().to_json();
+            let text =
+                antiphon_documents::Document::of(&reading, options).unwrap().to_json().unwrap();
             let value: Value = serde_json::from_str(&text).unwrap();
             // Section 8.2: what is not of several agents is read as a session of one.
             let is_single = value["collaboration"]["mode"] != "multi_agent";

@@ -26,7 +26,8 @@ fn at_home(folder: &Path, words: &[&str]) -> Command {
 pub(crate) fn antiphon(folder: &Path, words: &[&str]) -> Done {
     let done = at_home(folder, words).output().unwrap();
     Done {
-        out: String::from_utf8(done.stdout).unwrap(),
+        // What is left of a damaged copy may be no text.
+        out: String::from_utf8_lossy(&done.stdout).into_owned(),
         err: String::from_utf8(done.stderr).unwrap(),
         exit: done.status.code().unwrap(),
     }

@@ -106,6 +106,22 @@ fn a_document_that_takes_more_memory_than_is_allowed_is_refused() {
 }
 
 #[test]
+fn a_document_of_tiny_records_is_refused_before_they_take_the_memory() {
+    let folder = folder();
+    let path = folder.path().join("chat.json");
+    let messages = vec![r#"{"role":"user","content":"ab"}"#; 200_000].join(",");
+    fs::write(&path, format!("[{messages}]")).unwrap();
+    let path = path.to_str().unwrap();
+    let done = measure(&["show", path, "--max-memory", "64MB"]);
+    assert_eq!(done.exit, Some(4), "{}", done.err);
+    assert!(done.err.contains("`--max-memory 300MB`"), "{}", done.err);
+    assert!(done.megabytes < 64, "{} MB", done.megabytes);
+    let done = measure(&["show", path, "--max-memory", "300MB"]);
+    assert_eq!(done.exit, Some(0), "{}", done.err);
+    assert!(done.megabytes < 300, "{} MB", done.megabytes);
+}
+
+#[test]
 fn a_line_of_hundreds_of_megabytes_is_named_and_the_rest_is_read() {
     let folder = folder();
     let path = folder.path().join("long.jsonl");
@@ -134,4 +150,14 @@ fn secrets_are_found_in_bounded_memory_wherever_they_stand() {
     assert_eq!(done.exit, Some(1), "{}{}", done.out, done.err);
     assert!(done.out.contains("1 secret in 1 file"), "{}", done.out);
     assert!(done.megabytes < 120, "{} MB", done.megabytes);
+    let clean = folder.path().join("clean.txt");
+    let done = measure(&["redact", path.to_str().unwrap(), "-o", clean.to_str().unwrap()]);
+    assert_eq!(done.exit, Some(0), "{}{}", done.out, done.err);
+    assert!(done.megabytes < 120, "{} MB", done.megabytes);
+    let clean = fs::read_to_string(clean).unwrap();
+    assert!(
+        clean.ends_with("=[redacted:aws-access-key-id] and on"),
+        "{}",
+        &clean[clean.len() - 60..]
+    );
 }

@@ -4,7 +4,7 @@
 mod independent;
 mod layout;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -67,13 +67,20 @@ struct Machine {
     folder: tempfile::TempDir,
     /// Whether every form of every answer is wanted.
     is_thorough: bool,
+    /// How many sessions were compared.
+    sessions: Cell<usize>,
     /// What was not the same.
     wrong: RefCell<Vec<String>>,
 }
 
 impl Machine {
     fn new() -> Self {
-        Self { folder: folder(), is_thorough: true, wrong: RefCell::default() }
+        Self {
+            folder: folder(),
+            is_thorough: true,
+            sessions: Cell::default(),
+            wrong: RefCell::default(),
+        }
     }
 
     /// Notes what is not the same: many files are counted, and all of them are wanted.
@@ -180,6 +187,7 @@ impl Machine {
 
     /// The ledger, the cost and the spans of a session are the same.
     fn check_session(&self, what: &str, path: &str, ledger: &mut Ledger) {
+        self.sessions.set(self.sessions.get() + 1);
         let cost = self.json(&["view", "cost", path]);
         let total = Sums::of(&cost["total"]);
         let rows = self.json(&["view", "cost", "--ledger", path]);
@@ -284,7 +292,7 @@ fn every_real_file_counts_once() {
         eprintln!("skipped: real files are not in this repository");
         return;
     }
-    let (mut seen, mut wrong) = (BTreeSet::new(), Vec::new());
+    let (mut seen, mut wrong, mut sessions) = (BTreeSet::new(), Vec::new(), 0);
     for folder in layout::folders(&data) {
         let name = folder.file_name().unwrap().to_str().unwrap().to_owned();
         for (part, files, is_kept) in layout::real(&name, &folder) {
@@ -296,9 +304,11 @@ fn every_real_file_counts_once() {
                 machine.same(&sums.tokens, &tokens, &format!("{what}: counted by itself"));
                 seen.insert(name.clone());
             }
+            sessions += machine.sessions.get();
             wrong.extend(machine.wrong());
         }
     }
+    eprintln!("real sessions: {sessions} compared, {} comparisons not equal", wrong.len());
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(seen.len() >= 5, "{seen:?}");
 }

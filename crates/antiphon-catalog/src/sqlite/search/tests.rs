@@ -6,6 +6,7 @@ use antiphon_formats::{FORMATS, Format};
 use antiphon_sources::{list, open_telling};
 
 use super::*;
+use crate::Catalog as _;
 use crate::shelf::Shelf;
 
 /// The sessions of the fixtures of some formats, and a catalogue of them.
@@ -79,7 +80,7 @@ fn no_session_that_has_a_word_is_passed_over() {
             let bodies = shelf.session(key).unwrap().bodies;
             let streams = (0..).map_while(|number| bodies.stream(number));
             let mut texts = streams.map(|text| String::from_utf8_lossy(text).to_lowercase());
-            let may_hold = may_hold(&shelf, candidate, finder(word).as_ref());
+            let may_hold = may_hold(&shelf, candidate, finders::finder(word).as_ref());
             let is_there = texts.any(|text| text.contains(word));
             assert!(may_hold || !is_there, "{place} is in another block");
         }
@@ -96,7 +97,7 @@ fn a_glimpse_finds_what_reading_everything_finds() {
         for word in words(&shelf, key) {
             let query = Query { words: vec![word.clone()], ..Query::default() };
             let look = look(&shelf, &query);
-            let finders = [finder(&word)];
+            let finders = Finders::of(&query, &query.words);
             let candidates = look.candidates(&catalog, Matching::All).unwrap();
             let Some(candidate) = candidates.get(key) else { continue };
             let whole = look.hits_in(key, &finders, Matching::All);
@@ -110,4 +111,31 @@ fn a_glimpse_finds_what_reading_everything_finds() {
         }
     }
     assert!(glimpsed * 2 > asked, "{glimpsed} of {asked}");
+}
+
+#[test]
+fn what_a_query_asks_of_events_is_found_without_the_sessions_that_lack_it() {
+    let (shelf, catalog) = fixtures(|_| true);
+    let queries =
+        ["is:error", "role:user", "role:tool", "role:nobody", "tool:bash", "tool:nothing"];
+    let now = antiphon_model::Timestamp::from_millis(0);
+    let (mut opened, mut passed_over) = (0, 0);
+    for text in queries.into_iter().chain(["file:main", "file:src/nothing.rs", "tool:read file:rs"])
+    {
+        let query = Query::parse(text, now).unwrap();
+        let look = look(&shelf, &query);
+        let finders = Finders::of(&query, &query.words);
+        let candidates = look.candidates(&catalog, Matching::All).unwrap();
+        for key in shelf.sessions.keys() {
+            let whole = look.hits_in(key, &finders, Matching::All);
+            let seen = match candidates.get(key) {
+                Some(candidate) => look.see(candidate, &finders, Matching::All).len(),
+                None => 0,
+            };
+            assert_eq!(seen, whole.len(), "{text} in {key}");
+            opened += usize::from(seen > 0);
+            passed_over += usize::from(!candidates.contains_key(key));
+        }
+    }
+    assert!(opened > 20 && passed_over > 20, "{opened}, {passed_over}");
 }

@@ -391,6 +391,14 @@ const LINKS: &[Breakage] = &[
         Code::ReversedRange,
         "/phase_annotations/1/tool_call_range",
     ),
+    // The call is there, but not in the sub-session that the annotation names.
+    (
+        SUNDIAL,
+        |d| d["phase_annotations"][0]["sub_session_id"] = json!("sub-001"),
+        Error,
+        Code::UnknownCall,
+        "/phase_annotations/0/tool_call_range/end_call_id",
+    ),
 ];
 
 const TIME: &[Breakage] = &[

@@ -34,10 +34,10 @@ fn heard(agent: &str, from: &str, text: &str) -> Value {
 fn strictly(events: &[Value]) -> Value {
     let written = written(events, WriteOptions::default());
     assert_eq!(written.standard, Standard::Std008);
-    let mut report = validate(&written.to_json(), None, Rules::Strict);
+    let mut report = validate(&written.text, None, Rules::Strict);
     // Agents that nobody sent have none.
     report.findings.retain(|finding| finding.code != Code::NoSubSession);
-    assert_eq!(report.findings, [], "{}", written.to_json());
+    assert_eq!(report.findings, [], "{}", written.text);
     value(&written)
 }
 
@@ -244,7 +244,7 @@ fn a_tool_that_nobody_knows_has_one_of_the_five_categories() {
         json!({"agent_id": "a", "role": "assistant", "content": "Bought."}),
     ];
     let written = written(&events, WriteOptions::default());
-    let report = validate(&written.to_json(), None, Rules::Strict);
+    let report = validate(&written.text, None, Rules::Strict);
     assert!(report.valid, "{:#?}", report.findings);
     let document = value(&written);
     let category = |at: usize| document["tool_calls"][at]["tool_category"].clone();

@@ -12,6 +12,7 @@
 //! from the frame behind them, and where frames begin from the frames themselves.
 
 use std::io::{self, Read, Write as _};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::super::bytes::{self, Bytes, Folder, Settled};
@@ -23,9 +24,10 @@ use super::entry::{
 const MAGIC: [u8; 4] = *b"list";
 /// Another number is another form of packs.
 const VERSION: usize = 1;
-/// So many bytes of files are compressed together, and a session more: what is alike in several
-/// sessions stands there once, and one session does not cost reading much else.
-const GROUP_BYTES: usize = 256 << 10;
+/// So many bytes of files are compressed together, and a session more, as in a block of a copy that
+/// has a folder: what is alike in several sessions stands there once, and neither does one session
+/// cost reading much else, nor a flipped bit much more than one.
+const GROUP_BYTES: usize = 1 << 20;
 /// No frame of ours holds more.
 const FRAME_BYTES_MAX: u64 = 64 << 20;
 /// How the name of a pack ends.
@@ -40,6 +42,8 @@ pub(super) struct Listed {
     pub(super) time: u64,
     pub(super) hash: u64,
     pub(super) group: usize,
+    /// Where it stands in its group.
+    pub(super) nth: usize,
 }
 
 #[derive(Debug)]
@@ -54,9 +58,16 @@ pub(super) struct Pack {
     frames: Vec<Frame>,
     /// The notes of each group, once they were asked for.
     notes: Vec<OnceLock<Option<Arc<Vec<Note>>>>>,
-    /// The last group that was read: most who read one session read its neighbours.
-    last: Mutex<Option<(usize, Arc<Content>)>>,
+    /// What tells it from every other that was opened.
+    id: u64,
 }
+
+/// A group of a pack.
+type Group = (u64, usize);
+
+/// The groups that were read last: most who read one session read its neighbours.
+static LAST: Mutex<Vec<(Group, Arc<Content>)>> = Mutex::new(Vec::new());
+const LAST_MAX: usize = 8;
 
 /// What a frame holds, up to where it is damaged.
 #[derive(Debug, Default)]
@@ -147,12 +158,15 @@ fn read_list(frame: &[u8]) -> Option<(Vec<String>, Vec<Listed>)> {
     for _ in 0..reading.number()? {
         agents.push(reading.text()?);
     }
+    let (mut last, mut nth) = (0, 0);
     for _ in 0..reading.number()? {
         let key = reading.key()?;
         let (agent, group) = (reading.number()?, reading.number()?);
         let (time, hash) = (reading.long()?, reading.long()?);
         agents.get(agent)?;
-        sessions.push(Listed { key, agent, time, hash, group });
+        nth = if group == last { nth } else { 0 };
+        sessions.push(Listed { key, agent, time, hash, group, nth });
+        (last, nth) = (group, nth + 1);
     }
     reading.0.is_empty().then_some((agents, sessions))
 }
@@ -174,9 +188,10 @@ impl Pack {
 
     fn new(name: &str, agents: Vec<String>, sessions: Vec<Listed>, frames: Vec<Frame>) -> Self {
         let notes = (0..frames.len() / 2).map(|_| OnceLock::new()).collect();
-        let (name, last) = (name.to_owned(), Mutex::default());
+        static OPENED: AtomicU64 = AtomicU64::new(0);
+        let (name, id) = (name.to_owned(), OPENED.fetch_add(1, Ordering::Relaxed));
         let (damage, is_unreadable) = (None, false);
-        Self { name, agents, sessions, damage, is_unreadable, frames, notes, last }
+        Self { name, agents, sessions, damage, is_unreadable, frames, notes, id }
     }
 
     /// One that the disk does not give.
@@ -204,7 +219,7 @@ impl Pack {
                 true => left.next().copied().unwrap_or(Frame { len: 0, ..*frame }),
                 false => *frame,
             };
-            for note in notes {
+            for (nth, note) in notes.into_iter().enumerate() {
                 let known = agents.iter().position(|agent| *agent == note.agent);
                 let agent = known.unwrap_or_else(|| {
                     agents.push(note.agent.clone());
@@ -212,7 +227,7 @@ impl Pack {
                 });
                 let (key, hash) = (key_number(&note.key), record_hash(&note.record));
                 let group = frames.len() / 2;
-                sessions.push(Listed { key, agent, time: note.time, hash, group });
+                sessions.push(Listed { key, agent, time: note.time, hash, group, nth });
             }
             frames.extend([*frame, data]);
         }
@@ -220,10 +235,23 @@ impl Pack {
         Ok(Self { damage, ..Self::new(name, agents, sessions, frames) })
     }
 
-    /// The note of a session, and the bytes of its files where they are wanted.
+    /// The note of a session.
     pub(super) fn note_of(&self, bytes: &Folder, listed: &Listed) -> io::Result<Option<Note>> {
-        let key = listed.key;
-        let find = |notes: &[Note]| notes.iter().find(|it| key_number(&it.key) == key).cloned();
+        self.note(bytes, listed, Note::clone)
+    }
+
+    /// Something that the note of a session says.
+    pub(super) fn note<T>(
+        &self,
+        bytes: &Folder,
+        listed: &Listed,
+        read: impl Fn(&Note) -> T,
+    ) -> io::Result<Option<T>> {
+        let is_its = |note: &&Note| key_number(&note.key) == listed.key;
+        let find = |notes: &[Note]| {
+            let own = notes.get(listed.nth).filter(is_its);
+            own.or_else(|| notes.iter().find(is_its)).map(&read)
+        };
         let Some(slot) = self.notes.get(listed.group) else { return Ok(None) };
         if let Some(known) = slot.get() {
             return Ok(known.as_deref().and_then(|notes| find(notes)));
@@ -249,13 +277,18 @@ impl Pack {
 
     /// The notes and files of a group.
     fn group(&self, bytes: &dyn Bytes, group: usize) -> io::Result<Arc<Content>> {
-        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        if let Some((_, frame)) = last.filter(|(known, _)| *known == group) {
-            return Ok(frame);
+        let own = (self.id, group);
+        let last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, frame)) = last.iter().find(|(known, _)| *known == own) {
+            return Ok(Arc::clone(frame));
         }
+        drop(last);
         let frame = Arc::new(self.frame(bytes, group * 2 + 1)?);
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        *last = Some((group, Arc::clone(&frame)));
+        let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+        if last.len() >= LAST_MAX {
+            last.remove(0);
+        }
+        last.push((own, Arc::clone(&frame)));
         Ok(frame)
     }
 

@@ -9,17 +9,20 @@ use super::*;
 
 const AGENT: &str = "claude-code";
 
-/// Nothing was forgotten; what is damaged is noted.
+/// What was forgotten is given; what is damaged is noted.
 #[derive(Default)]
-struct Noted(RefCell<Vec<Key>>);
+struct Noted {
+    forgotten: Vec<Key>,
+    damaged: RefCell<Vec<Key>>,
+}
 
 impl Marks for Noted {
-    fn is_forgotten(&self, _: &Key) -> bool {
-        false
+    fn is_forgotten(&self, key: &Key) -> bool {
+        self.forgotten.contains(key)
     }
 
     fn damaged(&self, key: &Key) {
-        self.0.borrow_mut().push(key.clone());
+        self.damaged.borrow_mut().push(key.clone());
     }
 }
 
@@ -122,6 +125,55 @@ fn short_packs_become_one_and_a_session_that_comes_again_counts_once() {
 }
 
 #[test]
+fn whoever_comes_second_with_a_session_changes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    add(root, 0..2);
+    let late = vec![session(root, 0, words(7)), session(root, 2, words(2))];
+    Packs::add(root, late, &Noted::default()).unwrap();
+    assert_eq!(text(root, 0).unwrap(), words(0));
+    assert_eq!(text(root, 2).unwrap(), words(2));
+    // One that has a folder meanwhile is there, and not in a pack.
+    let copied = session(root, 3, words(3));
+    fs::create_dir_all(&copied.folder).unwrap();
+    Packs::add(root, vec![copied], &Noted::default()).unwrap();
+    assert!(text(root, 3).is_none());
+}
+
+#[test]
+fn a_session_that_is_forgotten_on_its_way_is_not_packed() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    let forgotten = Noted { forgotten: vec![key(1)], ..Noted::default() };
+    let incoming = (0..3).map(|id| session(root, id, words(id))).collect();
+    Packs::add(root, incoming, &forgotten).unwrap();
+    assert!(!holds(root, "needle-00001"));
+    assert!(holds(root, "needle-00000") && holds(root, "needle-00002"));
+}
+
+#[test]
+fn a_session_that_comes_out_of_its_folder_leaves_no_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    let incoming = |id: usize| {
+        let incoming = Incoming { has_folder: true, ..session(root, id, words(id)) };
+        fs::create_dir_all(&incoming.folder).unwrap();
+        fs::write(incoming.folder.join(STATE_FILE), &incoming.entry.record).unwrap();
+        incoming
+    };
+    let (quiet, changed) = (incoming(0), incoming(1));
+    // Somebody has copied more of this one since.
+    fs::write(changed.folder.join(STATE_FILE), "another record").unwrap();
+    let folders = [quiet.folder.clone(), changed.folder.clone()];
+    Packs::add(root, vec![quiet, changed], &Noted::default()).unwrap();
+    assert_eq!(text(root, 0).unwrap(), words(0));
+    assert!(text(root, 1).is_none());
+    assert_eq!(folders.map(|it| it.exists()), [false, true]);
+    let mut left = fs::read_dir(root.join(PACKS)).unwrap().map(|it| it.unwrap().path());
+    assert!(!left.any(|it| it.is_dir()), "nothing is left of the folder");
+}
+
+#[test]
 fn of_a_session_that_is_removed_no_byte_remains_and_its_neighbours_do() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path();
@@ -180,7 +232,7 @@ fn wherever_a_pack_is_damaged_every_other_session_is_right_and_it_is_written_aga
         Packs::repair(root, &BTreeSet::from(["000009.zst".to_owned()]), &noted).unwrap();
         assert!(Packs::of(root).damages(true).is_empty(), "{what}");
         let there = Packs::of(root).sessions().count();
-        assert_eq!(noted.0.borrow().len() + 120 - there, lost, "{what}");
+        assert_eq!(noted.damaged.borrow().len() + 120 - there, lost, "{what}");
         assert_eq!((0..120).filter(|id| !is_right(id)).count(), lost, "{what}");
     };
     for bit in (0..whole.len() * 8).step_by(whole.len() / 3) {
@@ -193,6 +245,10 @@ fn wherever_a_pack_is_damaged_every_other_session_is_right_and_it_is_written_aga
     bytes[list] ^= 1;
     check(&bytes, "the list", 0);
     check(&whole[..whole.len() - 3], "the table", 0);
+    // The footer has nine bytes; before it stands how long the last frame is when decompressed.
+    let mut bytes = whole.clone();
+    bytes[whole.len() - 9 - 4] ^= 1;
+    check(&bytes, "a length in the table", 0);
     check(&whole[..whole.len() / 2], "half of it", 120);
     let aside = root.join(PACKS).join("000009.zst.damaged");
     assert!(aside.exists(), "what could not be read stays beside");

@@ -1,7 +1,7 @@
-//! What is told twice, brought together: which telling stands for which item.
+//! Matches event messages with the items that they repeat.
 //!
-//! Calls are joined by their id. Words are joined by being the same, in order: the first telling of
-//! a text goes with the first item that has it. A telling may stand before or after its item.
+//! Calls are matched by their id, texts by being equal, in order: the first event message with a
+//! text goes with the first item that has it. An event message may come before or after its item.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
@@ -15,29 +15,29 @@ use super::searches::{self, Search, is_served, served_id};
 use crate::Stream;
 use crate::line::{Object, elements};
 
-/// Behind this the answer cites what it remembered; the telling leaves that out.
+/// After this an answer cites its memory; the event message leaves that out.
 const CITATION: &str = "<oai-mem-citation>";
 
 #[derive(Debug, Default)]
-pub(super) struct Twins<'a> {
-    /// By the line of a telling: the line of the item that says the same.
+pub(super) struct Pairs<'a> {
+    /// For the line of each event message: the line of the item that says the same.
     item_of: BTreeMap<u64, u64>,
-    /// By the line of an item: whether the screen was told its words as the person's.
+    /// The lines of items that an event message repeats as the person's words.
     is_prompt: BTreeMap<u64, ()>,
-    /// Whether the person's words are told apart in this file at all.
-    pub(super) tells_prompts: bool,
-    /// By call: how it ended; several times, where calls share an id.
+    /// Whether any event message of this file marks the person's words.
+    pub(super) marks_prompts: bool,
+    /// For each call: how it ended; several times, if calls share an id.
     ends: BTreeMap<&'a str, Vec<End<'a>>>,
-    /// The same, as finished items tell it.
+    /// For each call: how it ended, according to an `item_completed`.
     finished: BTreeMap<&'a str, End<'a>>,
-    /// By call: the line of the item that made it, and of the one that has its output.
+    /// For each call: the line of the item that made it, and of the one that has its output.
     calls: BTreeMap<&'a str, u64>,
     outputs: BTreeMap<&'a str, u64>,
-    /// By the line of a call that the service carried out: its end.
+    /// For the line of each call that the service carried out: its id and its end.
     served: BTreeMap<u64, (&'a str, End<'a>)>,
 }
 
-/// Texts that were told and found no item yet.
+/// Texts of event messages that have no item yet.
 #[derive(Debug, Default)]
 struct Unmatched<'a> {
     prompts: Lines<'a>,
@@ -54,10 +54,10 @@ enum Words {
     Thought,
 }
 
-impl<'a> Twins<'a> {
+impl<'a> Pairs<'a> {
     pub(super) fn scan(stream: &Stream<'a>, number: u32, replay: &Replay) -> Self {
-        let mut twins = Self::default();
-        let mut told = Unmatched::default();
+        let mut pairs = Self::default();
+        let mut unmatched = Unmatched::default();
         let mut said: Vec<(u64, Words, Vec<Cow<'a, str>>)> = Vec::new();
         let mut searches: Vec<Search<'a>> = Vec::new();
         let mut search_ends: Vec<Search<'a>> = Vec::new();
@@ -66,38 +66,38 @@ impl<'a> Twins<'a> {
             let line = entry.line();
             match (entry.kind, entry.what) {
                 ("response_item", what) => {
-                    twins.add_item(&entry);
+                    pairs.add_item(&entry);
                     said.extend(words_of(&entry).map(|(words, parts)| (line, words, parts)));
                     if is_served(what) {
                         searches.push(Search::new(&entry, served_id(&entry)));
                     }
                 }
                 ("event_msg", "user_message") => {
-                    twins.tells_prompts = true;
-                    told.add(Words::Prompt, entry.payload.text("message"), line);
+                    pairs.marks_prompts = true;
+                    unmatched.add(Words::Prompt, entry.payload.text("message"), line);
                 }
                 ("event_msg", "agent_message") => {
-                    told.add(Words::Answer, entry.payload.text("message"), line);
+                    unmatched.add(Words::Answer, entry.payload.text("message"), line);
                 }
                 ("event_msg", "agent_reasoning") => {
-                    told.add(Words::Thought, entry.payload.text("text"), line);
+                    unmatched.add(Words::Thought, entry.payload.text("text"), line);
                 }
                 ("event_msg", "item_completed") => {
                     let Some(item) = entry.payload.object("item") else { continue };
                     for (words, text) in completed(&item) {
-                        twins.tells_prompts |= words == Words::Prompt;
-                        told.add(words, Some(text), line);
+                        pairs.marks_prompts |= words == Words::Prompt;
+                        unmatched.add(words, Some(text), line);
                     }
                     if let Some(call) = item.id("id") {
-                        twins.finished.entry(call).or_insert_with(|| end(&entry, &item));
+                        pairs.finished.entry(call).or_insert_with(|| end(&entry, &item));
                     }
                 }
                 ("event_msg", "context_compacted") => {
-                    twins.item_of.extend(compacted.pop_front().map(|item| (line, item)));
+                    pairs.item_of.extend(compacted.pop_front().map(|item| (line, item)));
                 }
                 ("event_msg", what) if ends_a_call(what) => {
                     let Some(call) = entry.call_id() else { continue };
-                    twins.ends.entry(call).or_default().push(end(&entry, &entry.payload));
+                    pairs.ends.entry(call).or_default().push(end(&entry, &entry.payload));
                     if what == "web_search_end" {
                         search_ends.push(Search::new(&entry, Some(call)));
                     }
@@ -107,10 +107,10 @@ impl<'a> Twins<'a> {
             }
         }
         for (line, words, parts) in said {
-            twins.join_words(&mut told, line, words, &parts);
+            pairs.join_words(&mut unmatched, line, words, &parts);
         }
-        twins.join_searches(&searches, &search_ends);
-        twins
+        pairs.join_searches(&searches, &search_ends);
+        pairs
     }
 
     fn add_item(&mut self, entry: &Entry<'a>) {
@@ -123,25 +123,26 @@ impl<'a> Twins<'a> {
 
     fn join_words(
         &mut self,
-        told: &mut Unmatched<'a>,
+        unmatched: &mut Unmatched<'a>,
         line: u64,
         words: Words,
         parts: &[Cow<'a, str>],
     ) {
         let mut found = Vec::new();
         for part in parts {
-            found.extend(told.take(words, part.trim_end()));
+            found.extend(unmatched.take(words, part.trim_end()));
         }
         if found.is_empty() && parts.len() > 1 {
-            found.extend(told.take(words, parts.concat().trim_end()));
+            found.extend(unmatched.take(words, parts.concat().trim_end()));
         }
         if words == Words::Prompt && !found.is_empty() {
             self.is_prompt.insert(line, ());
         }
-        self.item_of.extend(found.into_iter().map(|telling| (telling, line)));
+        self.item_of.extend(found.into_iter().map(|repeat| (repeat, line)));
     }
 
-    /// What the service did itself has no item for its output: the telling of its end is that.
+    /// Matches calls that the service carried out: they have no output item, so the end is the
+    /// result.
     fn join_searches(&mut self, searches: &[Search<'a>], ends: &[Search<'a>]) {
         let (known, unknown): (Vec<_>, Vec<_>) = searches
             .iter()
@@ -159,7 +160,7 @@ impl<'a> Twins<'a> {
         }
     }
 
-    /// The line of the item that a telling repeats.
+    /// The line of the item that an event message repeats.
     pub(super) fn item_of(&self, line: u64) -> Option<u64> {
         self.item_of.get(&line).copied()
     }
@@ -168,10 +169,10 @@ impl<'a> Twins<'a> {
         self.is_prompt.contains_key(&line)
     }
 
-    /// How the call of that id ended, or the `nth` of them.
+    /// How the call of that id ended; the `nth` of them, if several share it.
     pub(super) fn end_of(&self, call: &str, nth: usize) -> Option<End<'a>> {
-        let told = self.ends.get(call).and_then(|ends| ends.get(nth)).copied();
-        told.or_else(|| self.finished.get(call).filter(|_| nth == 0).copied())
+        let ended = self.ends.get(call).and_then(|ends| ends.get(nth)).copied();
+        ended.or_else(|| self.finished.get(call).filter(|_| nth == 0).copied())
     }
 
     pub(super) fn output_of(&self, call: &str) -> Option<u64> {
@@ -182,7 +183,7 @@ impl<'a> Twins<'a> {
         self.calls.contains_key(call)
     }
 
-    /// The end of what the service did itself, by the line of the call.
+    /// The id and the end of a call that the service carried out, by the line of the call.
     pub(super) fn served_at(&self, line: u64) -> Option<(&'a str, End<'a>)> {
         self.served.get(&line).copied()
     }
@@ -211,7 +212,7 @@ impl<'a> Unmatched<'a> {
     }
 }
 
-/// The words of an item that the screen is told as well.
+/// The texts of an item that event messages repeat.
 fn words_of<'a>(entry: &Entry<'a>) -> Option<(Words, Vec<Cow<'a, str>>)> {
     let texts = |name: &str| -> Vec<Cow<'a, str>> {
         let parts = elements(entry.payload.raw(name).unwrap_or_default()).into_iter();
@@ -235,7 +236,7 @@ fn without_citation(text: Cow<'_, str>) -> Cow<'_, str> {
     }
 }
 
-/// The words of a finished item: newer versions tell these instead.
+/// The texts of a finished item, which newer versions write instead.
 fn completed<'a>(item: &Object<'a>) -> Vec<(Words, Cow<'a, str>)> {
     let (words, parts) = match item.id("type") {
         Some("UserMessage") => (Words::Prompt, item.raw("content")),

@@ -1,4 +1,4 @@
-//! What the screen was told: the twin of an item, or a fact that no item has.
+//! Event messages (`event_msg`): each repeats an item, or has a fact that no item has.
 
 use std::borrow::Cow;
 
@@ -14,8 +14,8 @@ use super::thread::Launch;
 use crate::script;
 
 impl<'a> Rollout<'a, '_> {
-    pub(super) fn telling(&mut self, entry: &Entry<'a>) {
-        if let Some(item) = self.twins.item_of(entry.line()) {
+    pub(super) fn event_msg(&mut self, entry: &Entry<'a>) {
+        if let Some(item) = self.pairs.item_of(entry.line()) {
             return self.repeat(entry, item, "screen copy of a recorded item");
         }
         match entry.what {
@@ -33,9 +33,9 @@ impl<'a> Rollout<'a, '_> {
         }
     }
 
-    /// Words that stand in no item: a review's question, an answer that was cut short.
+    /// Texts that are in no item: a review's question, an answer that was interrupted.
     fn words(&mut self, entry: &Entry<'a>) {
-        if let Some(line) = self.is_told_again(entry) {
+        if let Some(line) = self.repeated_event_msg(entry) {
             return self.repeat(entry, line, "duplicate of the previous line");
         }
         let name = if entry.what == "agent_reasoning" { "text" } else { "message" };
@@ -61,8 +61,8 @@ impl<'a> Rollout<'a, '_> {
         }
     }
 
-    /// The end of a call: a part of its result, or the result itself where the output is missing,
-    /// or both the call and its result where a script made the call.
+    /// The end of a call: a part of its result, or the result itself if the output is missing, or
+    /// both the call and its result if a script made the call.
     fn ended(&mut self, entry: &Entry<'a>) {
         let created = self.create(entry);
         let Some(call) = entry.call_id() else {
@@ -71,15 +71,15 @@ impl<'a> Rollout<'a, '_> {
             }
             return;
         };
-        if let Some(output) = self.twins.output_of(call) {
+        if let Some(output) = self.pairs.output_of(call) {
             if !created {
                 self.repeat(entry, output, "end of a call whose result is recorded");
             }
             return;
         }
-        let is_first = self.twins.end_of(call, 0).is_some_and(|end| end.line == entry.line());
+        let is_first = self.pairs.end_of(call, 0).is_some_and(|end| end.line == entry.line());
         let (name, arguments) = made(entry);
-        let is_made = self.twins.has_call(call);
+        let is_made = self.pairs.has_call(call);
         if !is_first || (!is_made && name.is_none()) {
             if !created {
                 self.unknown(entry);
@@ -105,11 +105,11 @@ impl<'a> Rollout<'a, '_> {
         self.push(entry, EventKind::Message(message));
     }
 
-    /// A finished item that words did not join: it may be a call whose output is there.
+    /// A finished item that was not matched by its text: it may be a call whose output is there.
     fn completed(&mut self, entry: &Entry<'a>) {
         let item = entry.payload.object("item");
         let call = item.as_ref().and_then(|item| item.id("id"));
-        match call.and_then(|call| self.twins.output_of(call)) {
+        match call.and_then(|call| self.pairs.output_of(call)) {
             Some(output) => self.repeat(entry, output, "end of a call whose result is recorded"),
             None => self.unknown(entry),
         }
@@ -121,7 +121,8 @@ impl<'a> Rollout<'a, '_> {
         }
     }
 
-    /// The making of a thread whose file is not at hand. (One that is makes its own beginning.)
+    /// The creation of a thread whose file is not available. (Otherwise that file has its
+    /// beginning.)
     fn create(&mut self, entry: &Entry<'a>) -> bool {
         let launches = &self.thread.launches;
         let at = launches.binary_search_by_key(&entry.line(), |launch| launch.line);
@@ -138,12 +139,8 @@ impl<'a> Rollout<'a, '_> {
     fn rolled_back(&mut self, entry: &Entry<'a>) {
         let Some(turns) = entry.payload.number("num_turns") else { return self.unknown(entry) };
         let edit = ContextEdited {
-            agent: self.agent.clone(),
-            action: ContextAction::Truncate,
-            kept: None,
-            dropped: None,
             kept_first: Some(self.context.roll_back(turns)),
-            summary_ref: None,
+            ..ContextEdited::new(self.agent.clone(), ContextAction::Truncate)
         };
         self.push(entry, EventKind::ContextEdited(edit));
     }
@@ -161,7 +158,7 @@ fn created<'a>(launch: &Launch<'a>, parent: &Cow<'a, str>) -> AgentCreated<'a> {
     }
 }
 
-/// What was called, by the telling of its end alone.
+/// The name and the arguments of a call, from the event message at its end.
 fn made<'a>(entry: &Entry<'a>) -> (Option<Cow<'a, str>>, Option<&'a str>) {
     let payload = &entry.payload;
     let invocation = payload.object("invocation").unwrap_or_default();

@@ -1,4 +1,4 @@
-//! A session's messages, to events.
+//! Converts a session's messages to events.
 
 use std::borrow::Cow;
 
@@ -13,16 +13,16 @@ use crate::script::{Script, blank, created, started};
 const PROGRAM: &str = "goose";
 const MAIN: Cow<'static, str> = Cow::Borrowed("main");
 
-pub(super) struct Tell<'a> {
+pub(super) struct Conversation<'a> {
     script: Script<'a>,
-    /// What is told of the session as a whole.
+    /// What the first line says about the session as a whole.
     facts: Object<'a>,
     model: Option<Cow<'a, str>>,
     /// The last answer.
     answer: Option<usize>,
 }
 
-impl<'a> Tell<'a> {
+impl<'a> Conversation<'a> {
     pub(super) fn new(name: &'a str) -> Self {
         let script = Script::new(name);
         Self { script, facts: Object::default(), model: None, answer: None }
@@ -39,7 +39,7 @@ impl<'a> Tell<'a> {
             Some("user") => Role::User,
             Some("assistant") => Role::Assistant,
             Some("system") => Role::System,
-            // The first line tells of the session.
+            // The first line describes the session.
             None if is_first => return,
             _ => {
                 self.script.unknown(record, None, (Some(MAIN), "message"));
@@ -79,14 +79,11 @@ impl<'a> Tell<'a> {
         let parsed = facts.object("model_config_json").or_else(|| facts.object("model_config"));
         self.model = parsed.and_then(|it| it.text("model_name")).or(model.map(Cow::Owned));
         let time = time_of(facts, "created_at");
-        let session = EventKind::SessionStarted(session);
-        self.script.push_as(record, Cow::Borrowed("session"), session);
         let mut agent = created(MAIN);
         agent.name = Some(Cow::Borrowed("Goose"));
         agent.adapter_id = Some(Cow::Borrowed(PROGRAM));
         agent.language_model = self.model.clone();
-        let agent = EventKind::AgentCreated(agent);
-        self.script.push_as(record, Cow::Borrowed("created:main"), agent);
+        self.script.begin(record, session, agent);
         [0, 1].into_iter().for_each(|at| self.script.set_time(at, time));
     }
 
@@ -151,14 +148,12 @@ impl<'a> Tell<'a> {
     }
 
     fn compacted(&mut self, record: &Record<'a>) {
-        let (kept, dropped, kept_first, summary_ref) = (None, None, None, None);
-        let action = ContextAction::Compact;
-        let edit = ContextEdited { agent: MAIN, action, kept, dropped, kept_first, summary_ref };
+        let edit = ContextEdited::new(MAIN, ContextAction::Compact);
         self.script.push(record, None, EventKind::ContextEdited(edit));
     }
 }
 
-/// Whether a person does not see it. A database has it as text that holds JSON.
+/// Whether the message is hidden from the person. A database has the flag in a string of JSON.
 fn is_hidden(object: &Object<'_>) -> bool {
     let says_so = |seen: Object<'_>| seen.raw("userVisible") == Some("false");
     let text = object.text("metadata_json").unwrap_or_default();
@@ -177,7 +172,7 @@ fn call<'a>(record: &Record<'a>, block: &Object<'a>) -> Option<ToolCall<'a>> {
     })
 }
 
-/// The value is a list of parts, or has one; an error is text.
+/// Reads a tool's response. Its value is a list of parts, or has one; an error is text.
 fn response<'a>(record: &Record<'a>, block: &Object<'a>) -> Message<'a> {
     let mut message = blank(MAIN, Role::Tool);
     message.tool_call_id = block.text("id");
@@ -190,7 +185,7 @@ fn response<'a>(record: &Record<'a>, block: &Object<'a>) -> Message<'a> {
     message
 }
 
-/// The sum over the session; the numbers without that name are the last request's.
+/// The sums over the session; the counts without `accumulated` are those of the last request.
 fn totals(facts: &Object<'_>) -> Usage {
     let count = |name| facts.number(name).unwrap_or_default();
     let read = count("accumulated_cache_read_tokens");
@@ -205,7 +200,7 @@ fn totals(facts: &Object<'_>) -> Usage {
     }
 }
 
-/// A database writes `2026-01-02 03:04:05`, of Greenwich.
+/// A time; a database writes it as `2026-01-02 03:04:05`, in UTC.
 fn time_of(object: &Object<'_>, name: &str) -> Option<Timestamp> {
     let text = object.text(name)?;
     object.time(name).or_else(|| Timestamp::parse(&format!("{}Z", text.replacen(' ', "T", 1))))

@@ -1,4 +1,4 @@
-//! A session's messages, to events.
+//! Converts a session's messages to events.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -14,22 +14,22 @@ use crate::claude_code::block::add_content;
 use crate::line::{Object, Record};
 use crate::script::{Script, blank, created, started};
 
-pub(super) struct Tell<'a> {
+pub(super) struct Conversation<'a> {
     script: Script<'a>,
     agent: Cow<'a, str>,
     has_begun: bool,
-    /// Where the session says what was taken back, and the message from which on.
+    /// The record that says what was reverted, and the first message that was.
     reverted: Option<(Record<'a>, &'a str)>,
-    /// By message: how many entries came before it.
+    /// For each message: how many entries came before it.
     before: Vec<(&'a str, u64)>,
     entries: u64,
-    /// Child sessions that were made.
+    /// Child sessions that were created.
     known: BTreeSet<Cow<'a, str>>,
-    /// The same, with every call that named one.
+    /// Every call that named a child session, with the child.
     made: Vec<(Cow<'a, str>, Cow<'a, str>)>,
 }
 
-/// What a session came to.
+/// The events of a session.
 #[derive(Debug)]
 pub(super) struct SessionEvents<'a> {
     pub(super) events: Vec<Event<'a>>,
@@ -39,7 +39,7 @@ pub(super) struct SessionEvents<'a> {
     pub(super) first: Option<Event<'a>>,
 }
 
-impl<'a> Tell<'a> {
+impl<'a> Conversation<'a> {
     pub(super) fn new(name: &'a str, agent: Cow<'a, str>) -> Self {
         Self {
             script: Script::new(name),
@@ -53,7 +53,7 @@ impl<'a> Tell<'a> {
         }
     }
 
-    pub(super) fn tell(mut self, said: &[Said<'a>]) -> SessionEvents<'a> {
+    pub(super) fn read(mut self, said: &[Said<'a>]) -> SessionEvents<'a> {
         let mut first = None;
         for said in said {
             if first.is_none() {
@@ -80,7 +80,7 @@ impl<'a> Tell<'a> {
                 let events = self.script.events.len();
                 self.before.extend(own.map(|id| (id, self.entries)));
                 if role == Some("user") {
-                    self.told(said, own);
+                    self.received(said, own);
                 } else {
                     self.answer(said, own);
                 }
@@ -101,7 +101,7 @@ impl<'a> Tell<'a> {
             }
         }
     }
-    /// The events, and last what was taken back.
+    /// The events, followed by what was reverted.
     fn finish_with(mut self, first: Option<Event<'a>>) -> SessionEvents<'a> {
         if let Some((record, from)) = self.reverted.take() {
             let found = self.before.iter().find(|(id, _)| *id == from);
@@ -118,12 +118,12 @@ impl<'a> Tell<'a> {
         SessionEvents { events, made: self.made, model, first }
     }
 
-    /// The first line is the session's beginning, whatever it is.
+    /// Begins the session at the first line, whatever that is.
     fn begin(&mut self, record: &Record<'a>, info: &Object<'a>) {
         self.has_begun = true;
         let revert = info.object("revert").and_then(|revert| revert.id("messageID"));
         self.reverted = revert.map(|from| (record.clone(), from));
-        // A child is told where it was made.
+        // A child session begins with the call that created it.
         if self.agent != "main" {
             return;
         }
@@ -142,7 +142,7 @@ impl<'a> Tell<'a> {
         self.push_as(record, "created:main", EventKind::AgentCreated(agent), time);
     }
 
-    fn told(&mut self, said: &Said<'a>, own: Option<&'a str>) {
+    fn received(&mut self, said: &Said<'a>, own: Option<&'a str>) {
         let mut message = blank(self.agent.clone(), Role::User);
         let mut is_human = false;
         let mut is_compaction = false;
@@ -165,7 +165,7 @@ impl<'a> Tell<'a> {
                     is_human = true;
                     add_content(&mut message, record.body(prompt));
                 }
-                // Cut before it said what it is.
+                // Truncated before its type.
                 "" => {}
                 _ => add_content(&mut message, record.body(raw)),
             }
@@ -177,7 +177,7 @@ impl<'a> Tell<'a> {
                 return;
             }
         }
-        // A child is told by its parent.
+        // In a child session the prompts are its parent's.
         is_human &= self.agent == "main";
         message.source = Some(Cow::Borrowed(if is_human { "external" } else { "system" }));
         self.script.prompted(message.content.filter(|_| is_human));
@@ -211,11 +211,11 @@ impl<'a> Tell<'a> {
                         *steps.get_or_insert_default() += usage(&tokens);
                     }
                 }
-                // What the files were like, for undoing.
+                // Snapshots of files, for undoing.
                 _ => {}
             }
         }
-        // A request that was aborted before it was answered has numbers, but they are all none.
+        // A request that was aborted before an answer has token counts, but all are zero.
         let is_over = info.object("time").is_some_and(|time| time.has("completed"));
         let is_answered = is_over && !info.has("error");
         let spent = info.object("tokens").map(|tokens| usage(&tokens)).or(steps);
@@ -253,15 +253,7 @@ impl<'a> Tell<'a> {
         kept_first: Option<u64>,
         time: Option<Timestamp>,
     ) {
-        let (kept, dropped, summary_ref) = (None, None, None);
-        let edit = ContextEdited {
-            agent: self.agent.clone(),
-            action,
-            kept,
-            dropped,
-            kept_first,
-            summary_ref,
-        };
+        let edit = ContextEdited { kept_first, ..ContextEdited::new(self.agent.clone(), action) };
         let at = self.script.push(record, None, EventKind::ContextEdited(edit));
         self.script.set_time(at, time);
     }

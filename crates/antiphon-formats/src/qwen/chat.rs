@@ -1,15 +1,15 @@
-//! One file: lines to events.
+//! Converts one file to events.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use antiphon_model::{
-    ContextAction, ContextEdited, Event, EventKind, Message, Role, ToolCall, Usage, is_blank,
+    ContextAction, ContextEdited, Event, EventKind, Message, Role, Usage, is_blank,
 };
 
 use crate::chain::Chain;
 use crate::claude_code::block::add_content;
-use crate::gemini::output;
+use crate::gemini::{called, output};
 use crate::line::{Object, Record, elements};
 use crate::script::{Script, blank, created, started};
 use crate::{Duplicate, Sink};
@@ -19,22 +19,22 @@ const PROGRAM: &str = "qwen-code";
 
 type Agent<'a> = Cow<'a, str>;
 
-pub(super) struct Tell<'a, 'i> {
+pub(super) struct Chat<'a, 'i> {
     name: &'a str,
     script: Script<'a>,
     is_main: bool,
-    /// Of all files.
+    /// The ids of lines in all files.
     ids: &'i mut BTreeSet<&'a str>,
     has_begun: bool,
     agents: BTreeSet<Agent<'a>>,
     chain: Chain<'a>,
-    /// By `uuid`: the answer that its lines make up, and the last of them.
+    /// For each `uuid`: the answer that its lines make up, and the last of them.
     answers: BTreeMap<&'a str, (usize, &'a str)>,
-    /// The call that made the agent whose file this is.
+    /// The call that created the agent whose file this is.
     started_by: Option<String>,
 }
 
-impl<'a, 'i> Tell<'a, 'i> {
+impl<'a, 'i> Chat<'a, 'i> {
     pub(super) fn new(name: &'a str, is_main: bool, ids: &'i mut BTreeSet<&'a str>) -> Self {
         Self {
             name,
@@ -63,7 +63,7 @@ impl<'a, 'i> Tell<'a, 'i> {
         let before = self.script.events.len();
         match object.id("type").unwrap_or("line") {
             "assistant" => self.answer(record, &agent, sink),
-            "user" => self.told(record, &agent),
+            "user" => self.received(record, &agent),
             "tool_result" => self.returned(record, &agent),
             "system" => self.system(record, &agent),
             other => self.keep(record, &agent, other),
@@ -76,7 +76,7 @@ impl<'a, 'i> Tell<'a, 'i> {
         }
     }
 
-    /// The first line is the session's beginning, whatever it is.
+    /// Begins the session at the first line, whatever that is.
     fn begin(&mut self, record: &Record<'a>) {
         self.has_begun = true;
         let object = &record.object;
@@ -85,13 +85,10 @@ impl<'a, 'i> Tell<'a, 'i> {
         session.cwd = object.text("cwd");
         session.branch = object.text("gitBranch");
         session.version = object.text("version");
-        let session = EventKind::SessionStarted(session);
-        self.script.push_as(record, Cow::Borrowed("session"), session);
         let mut agent = created(Cow::Borrowed(MAIN));
         agent.name = Some(Cow::Borrowed("Qwen Code"));
         agent.adapter_id = Some(Cow::Borrowed(PROGRAM));
-        let agent = EventKind::AgentCreated(agent);
-        self.script.push_as(record, Cow::Borrowed("created:main"), agent);
+        self.script.begin(record, session, agent);
     }
 
     fn learn(&mut self, object: &Object<'a>) {
@@ -103,7 +100,7 @@ impl<'a, 'i> Tell<'a, 'i> {
         }
     }
 
-    /// Whose line it is. An agent is made by its first line.
+    /// The agent of a line. It is created by its first line.
     fn agent_of(&mut self, record: &Record<'a>) -> Agent<'a> {
         let object = &record.object;
         let file = self.name.rsplit('/').next().unwrap_or(self.name);
@@ -149,9 +146,9 @@ impl<'a, 'i> Tell<'a, 'i> {
                 let before = (message.tool_calls.len(), message.more_content.len());
                 let had = message.content.is_some();
                 fill(record, message);
-                let is_told = before != (message.tool_calls.len(), message.more_content.len())
+                let has_added = before != (message.tool_calls.len(), message.more_content.len())
                     || had != message.content.is_some();
-                if !is_told {
+                if !has_added {
                     self.keep(record, agent, "assistant");
                 }
             }
@@ -165,7 +162,7 @@ impl<'a, 'i> Tell<'a, 'i> {
         }
     }
 
-    fn told(&mut self, record: &Record<'a>, agent: &Agent<'a>) {
+    fn received(&mut self, record: &Record<'a>, agent: &Agent<'a>) {
         let object = &record.object;
         let is_harness = matches!(object.id("subtype"), Some("notification" | "cron"));
         let is_human = *agent == MAIN && !is_harness;
@@ -182,7 +179,7 @@ impl<'a, 'i> Tell<'a, 'i> {
 
     fn returned(&mut self, record: &Record<'a>, agent: &Agent<'a>) {
         let object = &record.object;
-        let told = object.object("toolCallResult").unwrap_or_default();
+        let outcome = object.object("toolCallResult").unwrap_or_default();
         let content = object.object("message").and_then(|message| message.raw("parts"));
         let parts = elements(content.unwrap_or_default());
         let mut has_any = false;
@@ -194,14 +191,14 @@ impl<'a, 'i> Tell<'a, 'i> {
             };
             has_any = true;
             let mut message = blank(agent.clone(), Role::Tool);
-            message.tool_call_id = response.text("id").or_else(|| told.text("callId"));
+            message.tool_call_id = response.text("id").or_else(|| outcome.text("callId"));
             message.name = response.text("name");
             message.content = Some(output(record, part));
-            let failed = matches!(told.id("status"), Some("error" | "cancelled"));
+            let failed = matches!(outcome.id("status"), Some("error" | "cancelled"));
             message.is_error = failed.then_some(true);
-            let shown = told.raw("resultDisplay").filter(|raw| !is_blank(raw));
+            let shown = outcome.raw("resultDisplay").filter(|raw| !is_blank(raw));
             message.result = shown.map(|shown| record.body(shown));
-            message.duration_ms = told.number("durationMs");
+            message.duration_ms = outcome.number("durationMs");
             self.push(record, message);
         }
         if !has_any {
@@ -217,14 +214,7 @@ impl<'a, 'i> Tell<'a, 'i> {
         let Some(summary) = history.first().filter(|_| subtype == "chat_compression") else {
             return self.keep(record, agent, subtype);
         };
-        let edit = ContextEdited {
-            agent: agent.clone(),
-            action: ContextAction::Compact,
-            kept: None,
-            dropped: None,
-            kept_first: None,
-            summary_ref: None,
-        };
+        let edit = ContextEdited::new(agent.clone(), ContextAction::Compact);
         let own = self.own(record);
         self.script.push(record, own, EventKind::ContextEdited(edit));
         let mut message = blank(agent.clone(), Role::User);
@@ -249,7 +239,7 @@ impl<'a, 'i> Tell<'a, 'i> {
     }
 }
 
-/// Adds what a line says: its parts, model and tokens.
+/// Adds a line's parts, model and token counts.
 fn fill<'a>(record: &Record<'a>, message: &mut Message<'a>) {
     let object = &record.object;
     message.model = object.text("model").or(message.model.take());
@@ -277,18 +267,8 @@ fn say<'a>(record: &Record<'a>, message: &mut Message<'a>, parts: &'a str) {
     }
 }
 
-fn called<'a>(record: &Record<'a>, call: &Object<'a>) -> Option<ToolCall<'a>> {
-    Some(ToolCall {
-        id: call.text("id")?,
-        name: call.text("name").unwrap_or_default(),
-        arguments: call.raw("args").map(|arguments| record.body(arguments)),
-        description: call.object("args").and_then(|arguments| arguments.text("description")),
-        ..ToolCall::default()
-    })
-}
-
-/// The prompt includes what came from a cache. Whether thoughts are a part of the answer is up to
-/// the service; the total tells.
+/// Converts token counts. The prompt includes cached input. Whether the answer includes thoughts
+/// depends on the service: the total shows it.
 fn usage(tokens: &Object<'_>) -> Usage {
     let count = |name| tokens.number(name).unwrap_or_default();
     let (prompt, answer) = (count("promptTokenCount"), count("candidatesTokenCount"));

@@ -14,13 +14,13 @@ use crate::line::{Object, Record, elements};
 use crate::script::{Script, blank, created, started};
 use crate::{Duplicate, Sink, Stream, anthropic};
 
-/// Among how many open calls that of a result is looked for by its tool.
+/// How many open calls are searched for the one that a result belongs to.
 const OPEN_MOST: usize = 64;
 
 pub(super) const MAIN: Cow<'static, str> = Cow::Borrowed("main");
 
-/// What the screen shows of the conversation.
-const TOLD: [&str; 18] = [
+/// Messages of the screen that repeat the conversation.
+const REPEATED: [&str; 18] = [
     "act_mode_respond",
     "browser_action",
     "browser_action_launch",
@@ -41,17 +41,17 @@ const TOLD: [&str; 18] = [
     "user_feedback_diff",
 ];
 
-pub(super) struct Tell<'a> {
+pub(super) struct Conversation<'a> {
     pub(super) script: Script<'a>,
-    /// By its place in the conversation: the first event of a message.
+    /// For each message's index in the conversation: its first event.
     events: Vec<usize>,
     /// The calls of the latest answer that have no result yet, by id and tool.
     open: VecDeque<(Cow<'a, str>, Cow<'a, str>)>,
-    /// Since when which model was in use, in order.
+    /// Since when each model was in use, in order.
     models: Vec<(Option<Timestamp>, Cow<'a, str>)>,
 }
 
-impl<'a> Tell<'a> {
+impl<'a> Conversation<'a> {
     pub(super) fn new(name: &'a str, facts: &[Record<'a>]) -> Self {
         let used = facts.iter().filter_map(|record| record.object.raw("model_usage"));
         let used = used.flat_map(elements).filter_map(Object::parse);
@@ -61,7 +61,7 @@ impl<'a> Tell<'a> {
         Self { script: Script::new(name), events: Vec::new(), open: VecDeque::new(), models }
     }
 
-    /// A message, the request that it answers, and the one that it was sent with.
+    /// Adds a message, with the request that it answers and the one that it was sent with.
     pub(super) fn message(
         &mut self,
         record: &Record<'a>,
@@ -80,7 +80,7 @@ impl<'a> Tell<'a> {
             Some(messages) if record.object.id("role") == Some("assistant") => {
                 self.answer(record, messages, answers);
             }
-            Some(messages) => self.told(record, messages),
+            Some(messages) => self.received(record, messages),
             None => {
                 let kind = record.object.id("type").unwrap_or("message");
                 self.script.unknown(record, None, (Some(MAIN), kind));
@@ -92,19 +92,15 @@ impl<'a> Tell<'a> {
     }
 
     pub(super) fn begin(&mut self, record: &Record<'a>) {
-        let session = EventKind::SessionStarted(started(PROGRAM));
-        self.script.push_as(record, Cow::Borrowed("session"), session);
+        let session = started(PROGRAM);
         let mut agent = created(MAIN);
         agent.name = Some(Cow::Borrowed("Cline"));
         agent.adapter_id = Some(Cow::Borrowed(PROGRAM));
-        let agent = EventKind::AgentCreated(agent);
-        self.script.push_as(record, Cow::Borrowed("created:main"), agent);
+        self.script.begin(record, session, agent);
     }
 
     fn compacted(&mut self, record: &Record<'a>) {
-        let (kept, dropped, kept_first, summary_ref) = (None, None, None, None);
-        let action = ContextAction::Compact;
-        let edit = ContextEdited { agent: MAIN, action, kept, dropped, kept_first, summary_ref };
+        let edit = ContextEdited::new(MAIN, ContextAction::Compact);
         self.script.push(record, None, EventKind::ContextEdited(edit));
     }
 
@@ -159,8 +155,8 @@ impl<'a> Tell<'a> {
         });
     }
 
-    /// What a person said stands between results, and what the program has to say.
-    fn told(&mut self, record: &Record<'a>, messages: Vec<Message<'a>>) {
+    /// Adds a person's words, which are between results and the program's own words.
+    fn received(&mut self, record: &Record<'a>, messages: Vec<Message<'a>>) {
         for message in messages {
             if message.role != Role::User {
                 self.open.retain(|(id, _)| Some(id) != message.tool_call_id.as_ref());
@@ -201,7 +197,7 @@ impl<'a> Tell<'a> {
         }
     }
 
-    /// The open call of a tool, or else the first: a tool may be called otherwise in its result.
+    /// Takes the open call of a tool, or else the first one: a result may name the tool otherwise.
     fn take(&mut self, tool: &str) -> Option<(Cow<'a, str>, Cow<'a, str>)> {
         let mut open = self.open.iter().take(OPEN_MOST);
         self.open.remove(open.position(|(_, name)| name == tool).unwrap_or_default())
@@ -216,7 +212,7 @@ impl<'a> Tell<'a> {
         }
     }
 
-    /// What the screen shows and the conversation has not. The rest tells the same again.
+    /// Adds what only the screen shows. The rest repeats the conversation.
     pub(super) fn screen(
         &self,
         streams: &[Stream<'a>],
@@ -227,7 +223,7 @@ impl<'a> Tell<'a> {
         let stream = shown.first().and_then(|it| streams.get(it.line.place.stream as usize));
         let mut script = Script::new(stream.map_or("", |stream| stream.name));
         let mut last = self.events.first().copied().unwrap_or_default();
-        let mut twin = |record: &Record<'a>, event: usize, reason| {
+        let mut duplicate = |record: &Record<'a>, event: usize, reason| {
             sink.duplicate(Duplicate {
                 message_id: self.script.id_at(event).unwrap_or("session").to_owned(),
                 line: record.line.number,
@@ -241,13 +237,13 @@ impl<'a> Tell<'a> {
             match requests.shown(place) {
                 Some((_, Some(answer))) => {
                     last = self.events.get(answer).copied().unwrap_or(last);
-                    twin(record, last, "usage already counted with the answer");
+                    duplicate(record, last, "usage already counted with the answer");
                 }
                 Some((request, None)) if request.has_spent() => {
                     script.push(record, None, EventKind::Message(request.message()));
                 }
-                _ if TOLD.contains(&kind) => {
-                    twin(record, last, "screen copy of the conversation");
+                _ if REPEATED.contains(&kind) => {
+                    duplicate(record, last, "screen copy of the conversation");
                 }
                 _ => {
                     script.unknown(record, None, (Some(MAIN), kind));
@@ -257,7 +253,7 @@ impl<'a> Tell<'a> {
         script.events
     }
 
-    /// The events, with what other files tell of the task.
+    /// The events, with what other files say about the task.
     pub(super) fn finish(
         mut self,
         facts: &[Record<'a>],
@@ -280,7 +276,7 @@ impl<'a> Tell<'a> {
     }
 }
 
-/// The prompt includes what came from a cache.
+/// Converts token counts. The prompt includes cached input.
 fn usage(tokens: &Object<'_>) -> Usage {
     let count = |name| tokens.number(name).unwrap_or_default();
     let cached = count("cached");

@@ -1,4 +1,4 @@
-//! What each agent heard, said and did, from its spans.
+//! The events of each agent, from its spans.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -8,22 +8,22 @@ use antiphon_model::{
     Event, EventKind, Message, Role, SessionStarted, ToolCall, Usage, is_blank, plain_text,
 };
 
-use crate::merge::Voice;
+use crate::merge::EventStream;
 use crate::script::{blank, created};
 use crate::spans::cast::Cast;
 use crate::spans::tree::Tree;
 use crate::spans::{Kind, Said, Span, event};
 use crate::{Duplicate, Sink, chat};
 
-/// Tells every span, each in the voice of its agent.
-pub(super) fn tell<'a>(
+/// Makes events of all spans, one list for each agent.
+pub(super) fn events_by_agent<'a>(
     spans: &[Span<'a>],
     tree: &Tree,
     around: &mut [Event<'a>],
     sink: &mut dyn Sink<'a>,
-) -> Vec<Voice<'a>> {
+) -> Vec<EventStream<'a>> {
     let mut cast = Cast::new(spans, tree);
-    // Tokens of a request that the one inside does not repeat.
+    // Tokens of a request that are missing from the same request inside it.
     let mut lent: BTreeMap<usize, Usage> = BTreeMap::new();
     for &at in &tree.order {
         let (Some(span), node) = (spans.get(at), tree.node(at)) else { continue };
@@ -56,46 +56,46 @@ pub(super) fn tell<'a>(
             agent.prompted(session);
         }
     }
-    cast.agents.into_iter().map(Telling::finish).collect()
+    cast.agents.into_iter().map(AgentBuilder::finish).collect()
 }
 
-/// One agent's story.
+/// The events of one agent, and the state of reading its spans.
 #[derive(Debug, Default)]
-pub(super) struct Telling<'a> {
+pub(super) struct AgentBuilder<'a> {
     pub(super) id: Cow<'a, str>,
     pub(super) name: Option<Cow<'a, str>>,
     pub(super) parent: Option<usize>,
     pub(super) parent_id: Option<Cow<'a, str>>,
-    /// The tool's span that it lies in, and the call that this answers.
+    /// The tool's span that contains it, and the call of that span.
     pub(super) within: Option<usize>,
     pub(super) call: Option<Cow<'a, str>>,
     events: Vec<Event<'a>>,
     is_created: bool,
-    /// Whether its requests have messages; if not, its own span's are told.
+    /// Whether its requests have messages; if not, those of its own span are used.
     pub(super) has_words: bool,
-    /// Calls that its requests tell of, by id, and those without a result by the tool's name.
+    /// Calls in the messages of its requests, by id, and those without a result by the tool's name.
     announced: BTreeSet<Cow<'a, str>>,
     open: BTreeMap<Cow<'a, str>, VecDeque<Cow<'a, str>>>,
-    /// Calls that have a span of their own: its result is the one that counts.
+    /// Calls with a span of their own, whose result is the one that counts.
     pub(super) done: BTreeSet<Cow<'a, str>>,
-    /// By span: the call that it answers.
+    /// For each span: its call.
     answers: BTreeMap<Cow<'a, str>, Cow<'a, str>>,
-    /// How often each message was told.
-    told: BTreeMap<Print, usize>,
-    /// The last that it said itself.
-    last: Option<Print>,
-    /// The request that told no words, which calls may belong to.
+    /// How often each message became an event.
+    emitted: BTreeMap<Fingerprint, usize>,
+    /// The last message of its own.
+    last: Option<Fingerprint>,
+    /// The request without messages that calls may belong to.
     wordless: Option<usize>,
-    /// What its own span says at its end, and what it spent.
+    /// The messages at the end of its own span, and its token counts.
     ends: Vec<Event<'a>>,
     spent: Option<Usage>,
     prompt: Option<Cow<'a, str>>,
 }
 
-/// What tells one message from another: a hash and a length.
-type Print = (u64, usize);
+/// Identifies a message by its content: a hash and a length.
+type Fingerprint = (u64, usize);
 
-impl<'a> Telling<'a> {
+impl<'a> AgentBuilder<'a> {
     pub(super) fn new(id: Cow<'a, str>) -> Self {
         Self { id, ..Self::default() }
     }
@@ -111,8 +111,8 @@ impl<'a> Telling<'a> {
         }
     }
 
-    /// The call that a tool's span answers: the one it names, or the first of that tool that has
-    /// no result yet, or one of its own.
+    /// The call of a tool's span: the one it names, or the first of that tool that has no result
+    /// yet, or a new one.
     pub(super) fn call_of(&mut self, span: &Span<'a>) -> Cow<'a, str> {
         let open = span.text("tool").and_then(|name| self.open.get_mut(&name));
         let call = match (span.text("call"), open) {
@@ -129,7 +129,7 @@ impl<'a> Telling<'a> {
         call
     }
 
-    /// Its span begins: the agent, or another turn of it.
+    /// Its span begins, which creates the agent or begins another turn of it.
     fn begin(&mut self, span: &Span<'a>, usage: Option<Usage>) {
         if !self.is_created {
             self.is_created = true;
@@ -184,7 +184,7 @@ impl<'a> Telling<'a> {
         };
         let answer = said.iter().position(is_answer).unwrap_or_default();
         if let Some(first) = said.get_mut(answer).and_then(message_of) {
-            // What came out of a model is what it said, whatever it is called.
+            // The output of a model is an answer, whatever its role is said to be.
             first.role = Role::Assistant;
             first.model = span.text("model");
             first.request_id = span.text("request");
@@ -196,35 +196,37 @@ impl<'a> Telling<'a> {
         self.events.append(&mut said);
     }
 
-    /// What it was told with a request, as far as it is new.
+    /// Adds the new messages of a request's input.
     fn hear(&mut self, span: &Span<'a>) {
         let messages = span.input.iter().enumerate().filter_map(|(at, said)| {
             let message = chat::message(&said.record, &said.object, self.id.clone())?;
-            Some((at, print(&message), message))
+            Some((at, fingerprint(&message), message))
         });
-        let heard: Vec<(usize, Print, Message<'a>)> = messages.collect();
-        // What comes after the last that it said is new, even if it was said before.
-        let is_last = |(_, print, _): &&(usize, Print, Message<'a>)| Some(*print) == self.last;
+        let heard: Vec<(usize, Fingerprint, Message<'a>)> = messages.collect();
+        // Whatever follows its last message is new, even if it equals an earlier message.
+        let is_last = |(_, fingerprint, _): &&(usize, Fingerprint, Message<'a>)| {
+            Some(*fingerprint) == self.last
+        };
         let latest = heard.iter().rev().find(is_last).map(|(at, ..)| *at);
-        let mut counts: BTreeMap<Print, usize> = BTreeMap::new();
-        for (at, print, mut message) in heard {
-            let count = counts.entry(print).or_default();
+        let mut counts: BTreeMap<Fingerprint, usize> = BTreeMap::new();
+        for (at, fingerprint, mut message) in heard {
+            let count = counts.entry(fingerprint).or_default();
             *count += 1;
-            let told = self.told.get(&print).copied().unwrap_or_default();
-            let is_new = *count > told || latest.is_some_and(|latest| at > latest);
+            let emitted = self.emitted.get(&fingerprint).copied().unwrap_or_default();
+            let is_new = *count > emitted || latest.is_some_and(|latest| at > latest);
             let result = message.tool_call_id.as_ref().filter(|_| message.role == Role::Tool);
             let is_done = result.is_some_and(|call| self.done.contains(call));
             if !is_new || is_done {
                 continue;
             }
-            *self.told.entry(print).or_default() += 1;
+            *self.emitted.entry(fingerprint).or_default() += 1;
             if let Some(call) = result {
                 self.done.insert(call.clone());
             }
             if message.role == Role::User {
                 let words = || message.content.map(|body| plain_text(body.json).into_owned());
                 self.prompt = self.prompt.take().or_else(|| words().map(Cow::Owned));
-                // What a sub-agent is asked, its maker asks.
+                // A sub-agent's prompts come from its parent.
                 if let Some(maker) = &self.parent_id {
                     message.source = Some(maker.clone());
                 }
@@ -234,17 +236,17 @@ impl<'a> Telling<'a> {
         }
     }
 
-    /// What it answered.
+    /// The messages of a span's output.
     fn said(&mut self, span: &Span<'a>, suffix: &str) -> Vec<Event<'a>> {
         let mut events = Vec::new();
         for said in &span.output {
             let Some(message) = chat::message(&said.record, &said.object, self.id.clone()) else {
                 continue;
             };
-            let print = print(&message);
-            *self.told.entry(print).or_default() += 1;
+            let fingerprint = fingerprint(&message);
+            *self.emitted.entry(fingerprint).or_default() += 1;
             if message.role == Role::Assistant {
-                self.last = Some(print);
+                self.last = Some(fingerprint);
             }
             let id = match (suffix, events.len()) {
                 ("", 0) => span.id.clone(),
@@ -311,7 +313,7 @@ impl<'a> Telling<'a> {
         }
     }
 
-    /// Its span ends. Tokens that only that has are the last answer's.
+    /// Its span ends. Tokens that only this span has go to the last answer.
     fn settle(&mut self) {
         self.events.append(&mut self.ends);
         let Some(spent) = self.spent.take() else { return };
@@ -320,16 +322,21 @@ impl<'a> Telling<'a> {
         }
     }
 
-    /// The last answer whose tokens nobody told, from that event on.
+    /// The last answer without token counts, from that event on.
     fn unpaid(&mut self, from: usize) -> Option<&mut Message<'a>> {
         let mut said = self.events.iter_mut().skip(from).rev().filter_map(message_of);
         said.find(|message| message.role == Role::Assistant && message.usage.is_none())
     }
 
-    fn finish(mut self) -> Voice<'a> {
+    fn finish(mut self) -> EventStream<'a> {
         self.settle();
         let started_by = self.call.map(Cow::into_owned);
-        Voice { events: self.events, started_by, started_in: self.parent, in_background: false }
+        EventStream {
+            events: self.events,
+            started_by,
+            started_in: self.parent,
+            in_background: false,
+        }
     }
 }
 
@@ -338,7 +345,7 @@ fn message_of<'e, 'a>(event: &'e mut Event<'a>) -> Option<&'e mut Message<'a>> {
     Some(message)
 }
 
-fn print(message: &Message<'_>) -> Print {
+fn fingerprint(message: &Message<'_>) -> Fingerprint {
     let mut hasher = DefaultHasher::new();
     message.role.as_str().hash(&mut hasher);
     let words = message.content.map(|body| plain_text(body.json)).unwrap_or_default();
