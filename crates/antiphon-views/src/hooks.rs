@@ -193,7 +193,7 @@ fn fill_recorded(
     fill_review(reading, episode, watched, said)?;
     episode.basis = Some(FactBasis::Recorded);
     episode.rule = None;
-    let next = verdict.and_then(|verdict| next_told(reading, watched?, verdict));
+    let next = verdict.and_then(|verdict| next_message(reading, watched?, verdict));
     let names_verdict = |told: Entry<'_>| {
         told.causes().any(|cause| matches!(cause, MessageRef::Event(it) if Some(it) == verdict))
     };
