@@ -62,15 +62,13 @@ pub async fn connect(server: &Server) -> Result<Vec<Rc<dyn Tool>>, McpError> {
     let listed = listed.map_err(|error| failed(format!("does not name its tools: {error}")))?;
     let connection = Rc::new(Connection { server: server.name.clone(), service });
     let tools = listed.into_iter().map(|tool| {
-        let mut schema = Value::Object((*tool.input_schema).clone());
+        let mut schema = (*tool.input_schema).clone();
         // Services insist on it; some servers leave it out.
-        if schema["type"] != "object" {
-            schema["type"] = "object".into();
-        }
+        schema.insert("type".to_owned(), "object".into());
         let spec = ToolSpec {
             name: tool.name.to_string(),
             description: tool.description.as_deref().unwrap_or_default().to_owned(),
-            schema,
+            schema: Value::Object(schema),
         };
         let connection = Rc::clone(&connection);
         Rc::new(McpTool { connection, name: tool.name.to_string(), spec }) as Rc<dyn Tool>
@@ -112,10 +110,12 @@ impl Tool for McpTool {
 fn output(result: CallToolResult) -> Output {
     let words = |block: ContentBlock| match block {
         ContentBlock::Text(text) => text.text,
-        other => {
-            let value = serde_json::to_value(&other).unwrap_or_default();
-            format!("[{}]", value["type"].as_str().unwrap_or("something else"))
-        }
+        ContentBlock::Image(_) => "[image]".to_owned(),
+        ContentBlock::Audio(_) => "[audio]".to_owned(),
+        ContentBlock::ResourceLink(link) => format!("[resource] {}", link.uri),
+        ContentBlock::Resource(_) => "[resource]".to_owned(),
+        // The protocol grows.
+        _ => "[something else]".to_owned(),
     };
     let mut text = result.content.into_iter().map(words).collect::<Vec<_>>().join("\n");
     if let Some(structured) = result.structured_content.filter(|_| text.is_empty()) {

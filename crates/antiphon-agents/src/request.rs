@@ -59,7 +59,7 @@ fn steps(transcript: &[Entry]) -> Vec<Step<'_>> {
     let mut steps: Vec<Step<'_>> = Vec::new();
     // By the id that the log has: where the newest call of that id is.
     let mut calls: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
-    let mut taken = BTreeSet::new();
+    let mut ids = Ids::default();
     for entry in transcript {
         match entry {
             Entry::System(content) if !content.is_blank() => {
@@ -74,7 +74,7 @@ fn steps(transcript: &[Entry]) -> Vec<Step<'_>> {
                 let made = answer.calls.iter().enumerate().map(|(n, call)| {
                     calls.insert(&call.id, (steps.len(), n));
                     CallStep {
-                        id: unique(&call.id, &mut taken),
+                        id: ids.unique(&call.id),
                         name: tool_name(&call.name),
                         arguments: &call.arguments,
                         results: Vec::new(),
@@ -108,19 +108,32 @@ fn steps(transcript: &[Entry]) -> Vec<Step<'_>> {
     steps
 }
 
-/// An id of the characters that every service takes, which no call before has.
-fn unique(id: &str, taken: &mut BTreeSet<String>) -> String {
-    let mut plain: String = id.chars().map(|c| if is_plain(c) { c } else { '_' }).collect();
-    if plain.is_empty() {
-        plain.push_str("call");
+/// Ids of the characters that every service takes, each given once.
+#[derive(Default)]
+struct Ids {
+    taken: BTreeSet<String>,
+    /// The number that the next call of an id gets, so that many calls of one id stay cheap.
+    next: BTreeMap<String, usize>,
+}
+
+impl Ids {
+    fn unique(&mut self, id: &str) -> String {
+        let mut plain: String = id.chars().map(|c| if is_plain(c) { c } else { '_' }).collect();
+        if plain.is_empty() {
+            plain.push_str("call");
+        }
+        if self.taken.insert(plain.clone()) {
+            return plain;
+        }
+        let number = self.next.entry(plain.clone()).or_insert(1);
+        loop {
+            *number += 1;
+            let candidate = format!("{plain}_{number}");
+            if self.taken.insert(candidate.clone()) {
+                return candidate;
+            }
+        }
     }
-    let mut candidate = plain.clone();
-    let mut number = 1;
-    while !taken.insert(candidate.clone()) {
-        number += 1;
-        candidate = format!("{plain}_{number}");
-    }
-    candidate
 }
 
 /// A tool's name in the characters that every service takes.
@@ -173,7 +186,9 @@ fn parts(content: &Content) -> Vec<Part> {
     };
     let list = match value {
         Value::Array(list) => list,
-        other => vec![other],
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => {
+            vec![value]
+        }
     };
     let part = |part: Value| {
         picture(&part).unwrap_or_else(|| {
@@ -189,17 +204,17 @@ fn parts(content: &Content) -> Vec<Part> {
 
 /// A picture, in either of the two spellings.
 fn picture(part: &Value) -> Option<Part> {
-    let word = |value: &Value| value.as_str().map(str::to_owned);
     let is_known = |media_type: &str| {
         matches!(media_type, "image/png" | "image/jpeg" | "image/gif" | "image/webp")
     };
-    let (media_type, data) = match part["type"].as_str()? {
+    let (media_type, data) = match part.get("type")?.as_str()? {
         "image" => {
-            let source = &part["source"];
-            (word(&source["media_type"])?, word(&source["data"])?)
+            let source = part.get("source")?;
+            let word = |name: &str| source.get(name)?.as_str().map(str::to_owned);
+            (word("media_type")?, word("data")?)
         }
         "image_url" => {
-            let url = part["image_url"]["url"].as_str()?.strip_prefix("data:")?;
+            let url = part.get("image_url")?.get("url")?.as_str()?.strip_prefix("data:")?;
             let (media_type, data) = url.split_once(";base64,")?;
             (media_type.to_owned(), data.to_owned())
         }

@@ -216,7 +216,11 @@ impl<'t, 'i> Table<'t, 'i> {
             let text = match value {
                 DeValue::Integer(number) => number.as_str(),
                 DeValue::Float(number) => number.as_str(),
-                _ => return None,
+                DeValue::String(_)
+                | DeValue::Boolean(_)
+                | DeValue::Datetime(_)
+                | DeValue::Array(_)
+                | DeValue::Table(_) => return None,
             };
             text.parse().ok().filter(|amount: &f64| amount.is_finite() && *amount >= 0.0)
         })
@@ -228,12 +232,12 @@ impl<'t, 'i> Table<'t, 'i> {
         })
     }
 
-    fn table(&mut self, key: &'static str) -> Result<Option<Table<'t, 'i>>, Wrong> {
+    fn table(&mut self, key: &'static str) -> Result<Option<Self>, Wrong> {
         let span = self.table.get(key).map(Spanned::span).unwrap_or_default();
         let value = self.get(key);
         match value.map(Spanned::get_ref) {
             None => Ok(None),
-            Some(DeValue::Table(table)) => Ok(Some(Table::of(key, table, span))),
+            Some(DeValue::Table(table)) => Ok(Some(Self::of(key, table, span))),
             Some(_) => Err(Wrong { message: format!("`{key}` must be a table: [{key}]"), span }),
         }
     }
@@ -241,7 +245,7 @@ impl<'t, 'i> Table<'t, 'i> {
     fn tables<T>(
         &mut self,
         key: &'static str,
-        read: impl Fn(Table<'t, 'i>) -> Result<T, Wrong>,
+        read: impl Fn(Self) -> Result<T, Wrong>,
     ) -> Result<Vec<T>, Wrong> {
         let Some(value) = self.get(key) else { return Ok(Vec::new()) };
         let wrong = |span| Wrong { message: format!("write [[{key}]] for each"), span };
@@ -251,7 +255,7 @@ impl<'t, 'i> Table<'t, 'i> {
             let DeValue::Table(table) = element.get_ref() else {
                 return Err(wrong(element.span()));
             };
-            read_all.push(read(Table::of(key, table, element.span()))?);
+            read_all.push(read(Self::of(key, table, element.span()))?);
         }
         Ok(read_all)
     }

@@ -33,13 +33,13 @@ impl Model for Anthropic {
         Box::pin(async move {
             let key = self.endpoint.key().map_err(no_key)?;
             let mut body = request::anthropic(&self.model, request.transcript, request.tools);
-            body["stream"] = true.into();
+            body.insert("stream".to_owned(), true.into());
             let mut headers = vec![
                 ("accept", "text/event-stream".to_owned()),
                 ("anthropic-version", VERSION.to_owned()),
             ];
             headers.extend(key.map(|key| ("x-api-key", key.to_owned())));
-            let body = body.to_string().into_bytes();
+            let body = Value::Object(body).to_string().into_bytes();
             let post = Post { endpoint: &self.endpoint, path: "/v1/messages", headers, body };
             let mut receiver = Receiving::new(tell);
             let head = post.send(&mut receiver).await?;
@@ -122,7 +122,7 @@ impl<'t> Receiving<'t> {
                 let at = event.index.unwrap_or(self.blocks.len());
                 let begun = event.content_block.unwrap_or_default();
                 // Some services begin a block with its first words.
-                let text = begun["text"].as_str().unwrap_or_default().to_owned();
+                let text = word(&begun, "text").to_owned();
                 if !text.is_empty() {
                     (self.tell)(Delta::Words(&text));
                 }
@@ -131,7 +131,8 @@ impl<'t> Receiving<'t> {
             "content_block_delta" => self.add(event.index, &event.delta.unwrap_or_default())?,
             "message_delta" => {
                 self.count(event.usage);
-                self.is_finished |= event.delta.is_some_and(|it| it["stop_reason"].is_string());
+                self.is_finished |=
+                    event.delta.is_some_and(|it| !word(&it, "stop_reason").is_empty());
             }
             "message_stop" => self.is_finished = true,
             // Whatever a service adds to its protocol is none of the answer.
@@ -161,8 +162,8 @@ impl<'t> Receiving<'t> {
 
     fn add(&mut self, index: Option<usize>, delta: &Value) -> Result<(), ModelError> {
         let at = index.unwrap_or(self.blocks.len().saturating_sub(1));
-        let part = |name: &str| delta[name].as_str().unwrap_or_default();
-        match delta["type"].as_str().unwrap_or_default() {
+        let part = |name: &str| word(delta, name);
+        match word(delta, "type") {
             "text_delta" => {
                 (self.tell)(Delta::Words(part("text")));
                 self.block(at)?.text.push_str(part("text"));
@@ -189,7 +190,7 @@ impl<'t> Receiving<'t> {
         let mut answer = Answer::default();
         let (mut text, mut reasoning, mut thinking) = (String::new(), String::new(), Vec::new());
         for block in self.blocks {
-            match block.begun["type"].as_str().unwrap_or_default() {
+            match word(&block.begun, "type") {
                 "text" => text.push_str(&block.text),
                 "thinking" => {
                     reasoning.push_str(&block.text);
@@ -198,7 +199,7 @@ impl<'t> Receiving<'t> {
                     }));
                 }
                 "redacted_thinking" => thinking.push(json!({
-                    "type": "redacted_thinking", "data": block.begun["data"],
+                    "type": "redacted_thinking", "data": word(&block.begun, "data"),
                 })),
                 "tool_use" => answer.calls.push(block.call()),
                 _ => {}
@@ -217,22 +218,23 @@ impl<'t> Receiving<'t> {
 impl Block {
     /// A block that came whole.
     fn of(begun: Value) -> Self {
-        let text = match begun["type"].as_str().unwrap_or_default() {
-            "thinking" => begun["thinking"].as_str().unwrap_or_default().to_owned(),
+        let text = match word(&begun, "type") {
+            "thinking" => word(&begun, "thinking").to_owned(),
             "tool_use" => String::new(),
-            _ => begun["text"].as_str().unwrap_or_default().to_owned(),
+            _ => word(&begun, "text").to_owned(),
         };
-        let signature = begun["signature"].as_str().unwrap_or_default().to_owned();
+        let signature = word(&begun, "signature").to_owned();
         Self { begun, text, signature }
     }
 
     fn call(&self) -> Call {
-        let word = |name: &str| self.begun[name].as_str().unwrap_or_default().to_owned();
+        let input = || self.begun.get("input").map(Value::to_string).unwrap_or_default();
         let arguments = match self.text.is_empty() {
-            true => self.begun["input"].to_string(),
+            true => input(),
             false => self.text.clone(),
         };
-        Call { id: word("id"), name: word("name"), arguments }
+        let part = |name: &str| word(&self.begun, name).to_owned();
+        Call { id: part("id"), name: part("name"), arguments }
     }
 }
 
@@ -255,7 +257,7 @@ impl Receive for Receiving<'_> {
             serde_json::from_slice(body).map_err(|error| malformed(&error.to_string()))?;
         self.blocks = message.content.drain(..).map(Block::of).collect();
         for block in &self.blocks {
-            if block.begun["type"] == "text" {
+            if word(&block.begun, "type") == "text" {
                 (self.tell)(Delta::Words(&block.text));
             }
         }
@@ -267,6 +269,11 @@ impl Receive for Receiving<'_> {
     fn is_done(&self) -> bool {
         self.is_finished
     }
+}
+
+/// The text of a member; nothing, if it is none.
+fn word<'v>(value: &'v Value, name: &str) -> &'v str {
+    value.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 
 #[cfg(test)]

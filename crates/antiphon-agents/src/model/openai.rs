@@ -2,6 +2,7 @@
 
 use antiphon_model::Usage;
 use serde::Deserialize;
+use serde_json::{Value, json};
 
 use super::endpoint::Endpoint;
 use super::http::{Post, Receive, error_words, malformed};
@@ -30,11 +31,11 @@ impl Model for OpenAi {
         Box::pin(async move {
             let key = self.endpoint.key().map_err(no_key)?;
             let mut body = request::openai(&self.model, request.transcript, request.tools);
-            body["stream"] = true.into();
-            body["stream_options"] = serde_json::json!({"include_usage": true});
+            body.insert("stream".to_owned(), true.into());
+            body.insert("stream_options".to_owned(), json!({"include_usage": true}));
             let mut headers = vec![("accept", "text/event-stream".to_owned())];
             headers.extend(key.map(|key| ("authorization", format!("Bearer {key}"))));
-            let body = body.to_string().into_bytes();
+            let body = Value::Object(body).to_string().into_bytes();
             let post = Post { endpoint: &self.endpoint, path: "/chat/completions", headers, body };
             let mut receiver = Receiving::new(tell);
             let head = post.send(&mut receiver).await?;
@@ -55,7 +56,7 @@ struct Chunk {
     #[serde(default)]
     choices: Vec<Choice>,
     usage: Option<Tokens>,
-    error: Option<serde_json::Value>,
+    error: Option<Value>,
 }
 
 #[derive(Debug, Deserialize)]

@@ -12,7 +12,7 @@ const ANSWER_TOKENS_MAX: u32 = 8192;
 const BEGINNING: &str = "(The conversation begins here.)";
 
 /// A transcript as the body of a request for a message.
-pub fn anthropic(model: &str, transcript: &[Entry], tools: &[ToolSpec]) -> Value {
+pub fn anthropic(model: &str, transcript: &[Entry], tools: &[ToolSpec]) -> Map<String, Value> {
     let steps = steps(transcript);
     let leading = steps.iter().take_while(|step| matches!(step, Step::System(_))).count();
     let mut messages = Messages::default();
@@ -32,11 +32,12 @@ pub fn anthropic(model: &str, transcript: &[Entry], tools: &[ToolSpec]) -> Value
             }
         }
     }
-    let mut body = json!({
-        "model": model, "max_tokens": ANSWER_TOKENS_MAX, "messages": messages.list,
-    });
+    let mut body = Map::new();
+    body.insert("model".to_owned(), model.into());
+    body.insert("max_tokens".to_owned(), ANSWER_TOKENS_MAX.into());
+    body.insert("messages".to_owned(), messages.list.into());
     if !system.is_empty() {
-        body["system"] = json!(system.join("\n\n"));
+        body.insert("system".to_owned(), system.join("\n\n").into());
     }
     let tools = declared(&steps, tools);
     if !tools.is_empty() {
@@ -44,7 +45,7 @@ pub fn anthropic(model: &str, transcript: &[Entry], tools: &[ToolSpec]) -> Value
             let ToolSpec { name, description, schema } = tool;
             json!({"name": name, "description": description, "input_schema": schema})
         });
-        body["tools"] = tools.collect();
+        body.insert("tools".to_owned(), tools.collect());
     }
     body
 }
@@ -110,9 +111,10 @@ fn answer_blocks(answer: &Answer, calls: &[CallStep<'_>]) -> Vec<Value> {
 fn result_block(call: &CallStep<'_>) -> Value {
     let words = call.result();
     let words = if words.trim().is_empty() { "(empty)".to_owned() } else { words };
-    let mut block = json!({"type": "tool_result", "tool_use_id": call.id, "content": words});
-    if call.is_error {
-        block["is_error"] = true.into();
+    match call.is_error {
+        true => json!({
+            "type": "tool_result", "tool_use_id": call.id, "content": words, "is_error": true,
+        }),
+        false => json!({"type": "tool_result", "tool_use_id": call.id, "content": words}),
     }
-    block
 }

@@ -1,13 +1,13 @@
 //! The body of a chat completion.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use super::{Part, Step, declared, parts, steps};
+use super::{CallStep, Part, Step, declared, parts, steps};
 use crate::tool::ToolSpec;
 use crate::transcript::{Content, Entry};
 
 /// A transcript as the body of a request for a chat completion.
-pub fn openai(model: &str, transcript: &[Entry], tools: &[ToolSpec]) -> Value {
+pub fn openai(model: &str, transcript: &[Entry], tools: &[ToolSpec]) -> Map<String, Value> {
     let steps = steps(transcript);
     let mut messages: Vec<Value> = Vec::new();
     for step in &steps {
@@ -20,22 +20,20 @@ pub fn openai(model: &str, transcript: &[Entry], tools: &[ToolSpec]) -> Value {
             Step::Answer { answer, calls } => {
                 let words = answer.content.words();
                 let content = if words.trim().is_empty() { Value::Null } else { json!(words) };
-                let mut message = json!({"role": "assistant", "content": content});
-                if !calls.is_empty() {
-                    let calls = calls.iter().map(|call| {
-                        let function = json!({"name": call.name, "arguments": call.arguments});
-                        json!({"id": call.id, "type": "function", "function": function})
-                    });
-                    message["tool_calls"] = calls.collect();
-                }
-                messages.push(message);
+                let made: Vec<Value> = calls.iter().map(call_part).collect();
+                messages.push(match made.is_empty() {
+                    true => json!({"role": "assistant", "content": content}),
+                    false => json!({"role": "assistant", "content": content, "tool_calls": made}),
+                });
                 messages.extend(calls.iter().map(|call| {
                     json!({"role": "tool", "tool_call_id": call.id, "content": call.result()})
                 }));
             }
         }
     }
-    let mut body = json!({"model": model, "messages": messages});
+    let mut body = Map::new();
+    body.insert("model".to_owned(), model.into());
+    body.insert("messages".to_owned(), messages.into());
     let tools = declared(&steps, tools);
     if !tools.is_empty() {
         let tools = tools.into_iter().map(|tool| {
@@ -43,9 +41,14 @@ pub fn openai(model: &str, transcript: &[Entry], tools: &[ToolSpec]) -> Value {
             let function = json!({"name": name, "description": description, "parameters": schema});
             json!({"type": "function", "function": function})
         });
-        body["tools"] = tools.collect();
+        body.insert("tools".to_owned(), tools.collect());
     }
     body
+}
+
+fn call_part(call: &CallStep<'_>) -> Value {
+    let function = json!({"name": call.name, "arguments": call.arguments});
+    json!({"id": call.id, "type": "function", "function": function})
 }
 
 /// Words as text, and pictures beside them as parts.

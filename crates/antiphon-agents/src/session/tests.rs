@@ -76,6 +76,8 @@ fn transcript(path: &Path, name: &str) -> Vec<(String, String)> {
 fn said(turn: &Turn) -> &str {
     match turn {
         Turn::Said(words) => words,
-        other => panic!("nothing was said: {other:?}"),
+        Turn::Silent | Turn::Withheld { .. } | Turn::Limit(_) | Turn::Interrupted => {
+            panic!("nothing was said: {turn:?}")
+        }
     }
 }

@@ -9,7 +9,7 @@ fn a_file_that_changes_or_appears_is_told_once() {
     assert!(triggers.due().is_empty());
     std::fs::write(&path, "{}").unwrap();
     let told = ("Watcher".to_owned(), "File changed: prices.json".to_owned());
-    assert_eq!(triggers.due(), [told.clone()]);
+    assert_eq!(triggers.due(), std::slice::from_ref(&told));
     assert!(triggers.due().is_empty());
     std::fs::write(&path, "{\"tea\": 5}").unwrap();
     assert_eq!(triggers.due(), [told]);

@@ -45,8 +45,9 @@ fn body(opened: &Opened, agent: AgentIx, service: Service) -> anyhow::Result<Opt
         Service::OpenAi => request::openai(&model, &transcript, &[]),
         Service::Anthropic => request::anthropic(&model, &transcript, &[]),
     };
-    let has_messages = body["messages"].as_array().is_some_and(|messages| !messages.is_empty());
-    Ok(has_messages.then_some(body))
+    let messages = body.get("messages").and_then(Value::as_array);
+    let has_messages = messages.is_some_and(|messages| !messages.is_empty());
+    Ok(has_messages.then_some(Value::Object(body)))
 }
 
 /// The model that an agent was last asked with, or made with.
