@@ -1,11 +1,16 @@
 //! `antiphon chat`: agents that make agents and talk, on any model or on none.
 
+mod conversation;
 mod fork;
+mod input;
+mod output;
 mod place;
 mod prepared;
-mod prompts;
+mod screen;
 mod signals;
+mod slash;
 mod talk;
+mod trust;
 
 use std::path::PathBuf;
 
@@ -15,7 +20,7 @@ use clap::Args;
 use crate::failure::Outcome;
 use crate::terminal::{Page, Style};
 
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(after_help = "\
 Models: openai/NAME ($OPENAI_API_KEY, $OPENAI_BASE_URL), anthropic/NAME ($ANTHROPIC_API_KEY,
 $ANTHROPIC_BASE_URL), script:FILE (answers that you wrote), replay:SESSION (recorded answers).

@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
-use antiphon_agents::{Cast, Fork, Origin, cast_of_line};
+use antiphon_agents::{Cast, Fork, Origin};
 use antiphon_formats::Duplicate;
 use antiphon_journal::{Damage, Error, Log, Options, Seal};
 use antiphon_model::{Event, EventIx, Line, Problem};
 
+use super::trust::recorded_cast;
 use crate::failure::UserError;
 use crate::opened::{Opened, locate};
 
@@ -31,6 +32,10 @@ impl Forked {
         Ok(Self { path: locate(Path::new(session))?, opened, origin, at })
     }
 
+    pub(super) fn opened(&self) -> &Opened {
+        &self.opened
+    }
+
     /// The calls that have no result at the message: the id and the tool of each.
     pub(super) fn open_calls(&self) -> Vec<(String, String)> {
         let session = &self.opened.session;
@@ -51,9 +56,7 @@ impl Forked {
         title: Option<&str>,
     ) -> anyhow::Result<()> {
         let session = &self.opened.session;
-        let started = session.info().started_by.map(|event| session.entry(event));
-        let line = started.and_then(|entry| self.opened.reading().line(entry).ok());
-        let of_log = || line.as_deref().and_then(cast_of_line).unwrap_or_default();
+        let of_log = || recorded_cast(&self.opened).unwrap_or_default();
         let mut cast = cast.cloned().unwrap_or_else(of_log);
         let titles = [title, cast.title.as_deref(), session.info().title.as_deref()];
         let title = titles.into_iter().flatten().next().map(str::to_owned);

@@ -2,7 +2,7 @@
 //! or at once where nobody sits at a terminal.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 use antiphon_agents::StopSignal;
 use tokio::sync::Notify;
@@ -20,30 +20,44 @@ pub(super) struct Signals(Arc<Inner>);
 struct Inner {
     /// The exit code, once the session is to end.
     exit: AtomicU8,
+    /// Ctrl-C stops the answer that is being given, and not the session: at a terminal, once.
+    is_patient: AtomicBool,
+    was_patient: AtomicBool,
     notify: Notify,
 }
 
 impl Signals {
-    /// Listens. `is_patient`: the first Ctrl-C stops only the answer.
+    fn new(is_patient: bool) -> Self {
+        let signals = Self::default();
+        signals.0.is_patient.store(is_patient, Ordering::SeqCst);
+        signals.0.was_patient.store(is_patient, Ordering::SeqCst);
+        signals
+    }
+
+    /// Begins another answer, which may be stopped alone.
+    pub(super) fn renew(&self) {
+        self.0.is_patient.store(self.0.was_patient.load(Ordering::SeqCst), Ordering::SeqCst);
+    }
+
+    /// Listens. `is_patient`: the first Ctrl-C in an answer stops only that answer.
     #[cfg(unix)]
     pub(super) fn listen(stop: StopSignal, is_patient: bool) -> std::io::Result<Self> {
         use tokio::signal::unix::{SignalKind, signal};
 
-        let signals = Self::default();
+        let signals = Self::new(is_patient);
         let (mut interrupt, mut terminate) =
             (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
         let told = signals.clone();
         tokio::spawn(async move {
-            let mut is_patient = is_patient;
             loop {
                 let number = tokio::select! {
                     _ = interrupt.recv() => INTERRUPT,
                     _ = terminate.recv() => TERMINATE,
                 };
+                let is_patient = told.0.is_patient.swap(false, Ordering::SeqCst);
                 if number == TERMINATE || !is_patient {
                     told.end(ENDED_BY_SIGNAL + number);
                 }
-                is_patient = false;
                 stop.stop();
             }
         });
@@ -51,12 +65,14 @@ impl Signals {
     }
 
     #[cfg(not(unix))]
-    pub(super) fn listen(stop: StopSignal, _: bool) -> std::io::Result<Self> {
-        let signals = Self::default();
+    pub(super) fn listen(stop: StopSignal, is_patient: bool) -> std::io::Result<Self> {
+        let signals = Self::new(is_patient);
         let told = signals.clone();
         tokio::spawn(async move {
             while tokio::signal::ctrl_c().await.is_ok() {
-                told.end(ENDED_BY_SIGNAL + INTERRUPT);
+                if !told.0.is_patient.swap(false, Ordering::SeqCst) {
+                    told.end(ENDED_BY_SIGNAL + INTERRUPT);
+                }
                 stop.stop();
             }
         });

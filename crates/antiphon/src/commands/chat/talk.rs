@@ -1,24 +1,22 @@
-//! A chat without a terminal: prompts in, what the root says out.
+//! From the command line to a session: begun, resumed or forked, and then talked with.
 
-use std::collections::VecDeque;
+use std::io::IsTerminal as _;
 use std::sync::mpsc;
 use std::thread::JoinHandle;
-use std::time::Duration;
 
-use antiphon_agents::{News, OpenCalls, ResumeError, Session, SessionError, Setup, Triggers, Turn};
+use antiphon_agents::{Cast, OpenCalls, ResumeError, Session, Setup, Triggers};
 use antiphon_journal::Options;
-use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
 
+use super::conversation::{Conversation, End};
 use super::fork::Forked;
+use super::input::Input;
+use super::output::Output;
 use super::place::Place;
 use super::signals::Signals;
-use super::{ChatArgs, prepared, prompts};
-use crate::failure::{Outcome, UserError};
-use crate::opened::locate;
-use crate::terminal::{self, JsonLines, complain};
-
-/// How often triggers are looked at.
-const LOOK: Duration = Duration::from_millis(500);
+use super::{ChatArgs, prepared, trust};
+use crate::failure::Outcome;
+use crate::opened::{Opened, locate};
+use crate::terminal::{JsonLines, complain};
 
 pub(super) async fn talk(args: &ChatArgs) -> anyhow::Result<Outcome> {
     let (echo, printer) = match args.json {
@@ -28,7 +26,7 @@ pub(super) async fn talk(args: &ChatArgs) -> anyhow::Result<Outcome> {
         }
         false => (None, None),
     };
-    let outcome = begin_and_talk(args, echo).await;
+    let outcome = talk_on(args, echo).await;
     if let Some(printer) = printer {
         let _ = printer.join();
     }
@@ -47,30 +45,78 @@ fn print_events(lines: mpsc::Receiver<String>) -> JoinHandle<()> {
     })
 }
 
-async fn begin_and_talk(
+/// Talks, and goes on with a fork whenever the person wants another way.
+async fn talk_on(args: &ChatArgs, echo: Option<mpsc::Sender<String>>) -> anyhow::Result<Outcome> {
+    let mut args = args.clone();
+    let mut person = None;
+    loop {
+        let opened = match open(&args, echo.clone()).await? {
+            Ok(opened) => opened,
+            Err(refused) => return Ok(refused),
+        };
+        // Only now: until here, a person may have been asked something else.
+        let (input, output) = match &mut person {
+            Some((input, output)) => (input, output),
+            None => {
+                let (input, output) = person.insert(channel(&args)?);
+                (input, output)
+            }
+        };
+        let (session, place, triggers) = opened;
+        let signals = Signals::listen(session.stop_signal(), input.is_person())?;
+        let talk = Conversation { args: &args, place, triggers, signals, input, output };
+        match talk.hold(session).await? {
+            End::Over(outcome) => return Ok(outcome),
+            End::Fork(from) => {
+                args.fork = Some(from);
+                (args.resume, args.log, args.prompt) = (None, None, Vec::new());
+            }
+        }
+    }
+}
+
+/// How a person is heard, and where they see what is said.
+fn channel(args: &ChatArgs) -> anyhow::Result<(Input, Output)> {
+    if !is_terminal(args) {
+        return Ok((Input::of_stdin(), Output::of_pipe(args.json)));
+    }
+    let (input, printer) = Input::of_person()?;
+    Ok((input, Output::of_person(printer)))
+}
+
+/// Whether a person sits at a terminal, and sees what is said there.
+fn is_terminal(args: &ChatArgs) -> bool {
+    !args.json && std::io::stdin().is_terminal() && std::io::stdout().is_terminal()
+}
+
+/// Begins, resumes or forks a session; or says why not, and how that ends.
+async fn open(
     args: &ChatArgs,
     echo: Option<mpsc::Sender<String>>,
-) -> anyhow::Result<Outcome> {
-    let cast = prepared::cast(args)?;
-    let servers = match &cast {
-        Some(cast) => cast.mcp.clone(),
-        None => prepared::servers(args)?,
-    };
-    let models = prepared::models(args, cast.as_ref())?;
-    // What cannot be begun starts no program.
+) -> anyhow::Result<Result<(Session, Place, Triggers), Outcome>> {
     let forked = args.fork.as_deref().map(Forked::open).transpose()?;
+    // What cannot be begun starts no program.
     if let Some(forked) = &forked
         && !args.close_open
     {
         let open = forked.open_calls();
         if !open.is_empty() {
-            return Ok(refuse(open.iter().map(|(id, tool)| (&**id, &**tool))));
+            return Ok(Err(refuse(open.iter().map(|(id, tool)| (&**id, &**tool)))));
         }
     }
     let place = match &args.resume {
         Some(session) => Place::of(&locate(session)?),
         None => Place::new(args)?,
     };
+    let cast = match prepared::cast(args)? {
+        Some(cast) => Some(cast),
+        None => confirmed(args, forked.as_ref())?,
+    };
+    let servers = match &cast {
+        Some(cast) => cast.mcp.clone(),
+        None => prepared::servers(args)?,
+    };
+    let models = prepared::models(args, cast.as_ref())?;
     let triggers = Triggers::new(cast.as_ref().map_or(&[], |cast| &cast.triggers));
     let options = Options { program: "antiphon chat".to_owned(), echo, ..Options::default() };
     let setup = Setup {
@@ -89,14 +135,30 @@ async fn begin_and_talk(
         None if args.resume.is_some() => Session::resume(&place.path, setup, args.close_open),
         None => Session::begin(&place.path, setup).map_err(Into::into),
     };
-    let session = match session {
-        Ok(session) => session,
+    match session {
+        Ok(session) => Ok(Ok((session, place, triggers))),
         Err(ResumeError::Open(OpenCalls(calls))) => {
-            return Ok(refuse(calls.iter().map(|call| (&*call.call_id, &*call.tool_name))));
+            Ok(Err(refuse(calls.iter().map(|call| (&*call.call_id, &*call.tool_name)))))
         }
-        Err(ResumeError::Session(error)) => return Err(error.into()),
+        Err(ResumeError::Session(error)) => Err(error.into()),
+    }
+}
+
+/// The cast of the log, if the person at the terminal wants what it names.
+fn confirmed(args: &ChatArgs, forked: Option<&Forked>) -> anyhow::Result<Option<Cast>> {
+    if !is_terminal(args) {
+        return Ok(None);
+    }
+    let recorded = match (forked, &args.resume) {
+        (Some(forked), _) => trust::recorded_cast(forked.opened()),
+        (None, Some(session)) => trust::recorded_cast(&Opened::read(session)?),
+        (None, None) => None,
     };
-    Chat { args, place, triggers, signals: Signals::default(), is_first: true }.run(session).await
+    let Some(mut cast) = recorded.map(trust::confirm).transpose()?.flatten() else {
+        return Ok(None);
+    };
+    cast.mcp.extend(prepared::servers(args)?);
+    Ok(Some(cast))
 }
 
 /// Names the calls that stand in the way.
@@ -106,122 +168,4 @@ fn refuse<'c>(calls: impl Iterator<Item = (&'c str, &'c str)>) -> Outcome {
     }
     complain("hint: --close-open goes on with them; nothing was written");
     Outcome::No
-}
-
-/// A chat that is under way.
-struct Chat<'a> {
-    args: &'a ChatArgs,
-    place: Place,
-    triggers: Triggers,
-    signals: Signals,
-    is_first: bool,
-}
-
-impl Chat<'_> {
-    async fn run(mut self, mut session: Session) -> anyhow::Result<Outcome> {
-        session.listen(tell);
-        self.signals = Signals::listen(session.stop_signal(), false)?;
-        let ended = self.speak(&mut session).await;
-        let command = self.place.command(session.id().as_deref());
-        let hint = |error: UserError| match &command {
-            Some(command) => error.hint(format!("`{command}` goes on")),
-            None => error,
-        };
-        match ended {
-            Ok(()) => {
-                session.end(None)?;
-                Ok(self.signals.exit().map_or(Outcome::Done, Outcome::Exit))
-            }
-            Err(error) => {
-                // On a full disk even this cannot be written; what went wrong is said all the same.
-                let _ = session.end(Some(&error));
-                let whole = format!("{:#}", anyhow::Error::new(error));
-                Err(hint(UserError::failed(whole)).into())
-            }
-        }
-    }
-
-    /// Takes prompts and triggers until there is nothing more to come.
-    async fn speak(&mut self, session: &mut Session) -> Result<(), SessionError> {
-        if let Some(owed) = session.start().await? {
-            self.show(&owed);
-        }
-        let first = session.first_prompt();
-        let mut given: VecDeque<String> = first.into_iter().collect();
-        given.extend(self.args.prompt.iter().cloned());
-        let mut lines = Some(prompts::of_stdin());
-        let idle = session.cast().limits.idle.as_ref().map(|idle| idle.duration());
-        let mut look = interval(LOOK);
-        look.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let mut last = Instant::now();
-        while self.signals.exit().is_none() {
-            if let Some(prompt) = given.pop_front() {
-                let turn = session.prompt(&prompt).await?;
-                self.show(&turn);
-                last = Instant::now();
-                continue;
-            }
-            let is_over = lines.is_none() && !self.args.stay;
-            if is_over {
-                return Ok(());
-            }
-            // A session that waits for a person waits for as long as it takes.
-            let tired = idle.filter(|_| lines.is_none()).map(|idle| last + idle);
-            tokio::select! {
-                line = next(&mut lines) => given.extend(line),
-                _ = look.tick() => {
-                    for (to, words) in self.triggers.due() {
-                        let turn = session.trigger(&to, &words).await?;
-                        self.show(&turn);
-                        last = Instant::now();
-                    }
-                }
-                () = self.signals.ended() => {}
-                () = sleep_until(tired.unwrap_or(last)), if tired.is_some() => return Ok(()),
-            }
-        }
-        Ok(())
-    }
-
-    /// Prints what the root said, a block each; says on stderr what else came of a turn.
-    fn show(&mut self, turn: &Turn) {
-        match turn {
-            Turn::Said(words) if !self.args.json => {
-                let before = if self.is_first { "" } else { "\n" };
-                self.is_first = false;
-                // Whoever read it may have gone; the log has it.
-                let _ = terminal::lines(&format!("{before}{words}"));
-            }
-            Turn::Said(_) | Turn::Silent => {}
-            Turn::Withheld { hook, reason } => {
-                complain(&format!("The answer was withheld by the hook '{hook}': {reason}"));
-            }
-            Turn::Limit(limit) => {
-                complain(&format!("{limit}: the turn ended without an answer"));
-            }
-            Turn::Interrupted => complain("The answer was interrupted."),
-        }
-    }
-}
-
-/// The next line; `None` once there are no more.
-async fn next(lines: &mut Option<tokio::sync::mpsc::Receiver<String>>) -> Option<String> {
-    let Some(open) = lines else { return std::future::pending().await };
-    let line = open.recv().await;
-    if line.is_none() {
-        *lines = None;
-    }
-    line
-}
-
-/// Says on stderr what a person should know.
-fn tell(news: News<'_>) {
-    match news {
-        News::Retry { who, error, after } => {
-            let seconds = after.as_secs_f32();
-            complain(&format!("{}: {error}; trying again in {seconds:.1} s", who.name));
-        }
-        News::Note(note) => complain(note),
-        News::Words { .. } | News::Answered { .. } | News::Result { .. } => {}
-    }
 }
