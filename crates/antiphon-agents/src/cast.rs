@@ -160,7 +160,9 @@ impl Cast {
     pub fn read(path: &Path) -> Result<Self, CastError> {
         let text = regular::read_text(path);
         let text = text.map_err(|source| CastError::Read { path: path.to_owned(), source })?;
-        let folder = path.parent().unwrap_or(Path::new(""));
+        // A name alone has an empty parent, which is no path.
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new("."));
         let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
         Self::parse(&text, &path.display().to_string(), &folder)
     }

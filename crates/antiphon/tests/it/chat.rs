@@ -41,6 +41,17 @@ fn with_service(home: &Home, service: &Service, arguments: &str) -> Done {
 }
 
 #[test]
+fn the_log_has_the_cast_with_paths_that_are_right_in_every_folder() {
+    let home = Home::new();
+    cast(&home, &[serde_json::json!({"agent": "Host", "content": "One."})], "");
+    let done = home.run("chat --cast cast.toml --log log.jsonl --prompt 1");
+    assert_eq!(done.exit, 0, "{done}");
+    let script = fs::canonicalize(home.path("turns.jsonl")).unwrap();
+    let model = format!("script:{}", script.display());
+    assert_eq!(events(&home, "log.jsonl")[0]["cast"]["model"], model.as_str());
+}
+
+#[test]
 fn a_service_that_is_busy_is_asked_again_and_the_person_is_told() {
     let home = Home::new();
     let replies = vec![Reply::Refuses(429, "Retry-After: 0\r\n"), Reply::Says("Now.")];
@@ -75,6 +86,7 @@ fn a_disk_that_is_full_is_said_and_the_session_can_be_resumed() {
     let again = home.run("chat --resume log.jsonl --cast cast.toml");
     assert_eq!(again.exit, 0, "{again}");
     let answers = events(&home, "log.jsonl");
-    let answers = answers.iter().filter(|event| event["role"] == "assistant").count();
-    assert_eq!(answers, 2, "{again}");
+    let answers: Vec<_> = answers.iter().filter(|event| event["role"] == "assistant").collect();
+    assert_eq!(answers.len(), 1, "{again}");
+    assert_eq!(answers[0]["content"], "x".repeat(3_000), "the prompt is answered");
 }
