@@ -52,6 +52,37 @@ fn the_log_has_the_cast_with_paths_that_are_right_in_every_folder() {
 }
 
 #[test]
+fn a_file_of_another_program_is_not_written_to_and_can_be_forked() {
+    let home = Home::new();
+    let row = |kind: &str, id: &str, message: serde_json::Value| {
+        let at = "2026-11-01T10:00:01.000Z";
+        let session = "11111111-2222-4333-8444-555555555555";
+        let row = serde_json::json!({
+            "type": kind, "uuid": id, "parentUuid": null, "isSidechain": false, "timestamp": at,
+            "sessionId": session, "cwd": "/demo", "version": "2.1.210", "message": message,
+        });
+        format!("{row}\n")
+    };
+    let said = serde_json::json!({"role": "user", "content": "Hello?"});
+    let answer = serde_json::json!({
+        "id": "m1", "type": "message", "role": "assistant", "model": "claude-sonnet-4-5",
+        "content": [{"type": "text", "text": "Here."}],
+    });
+    let text = row("user", "u1", said) + &row("assistant", "u2", answer);
+    home.write("session.jsonl", &text);
+    cast(&home, &[serde_json::json!({"agent": "main", "content": "Still here."})], "");
+    let done = home.run("chat --resume session.jsonl --cast cast.toml --prompt 1");
+    assert_eq!(done.exit, 2, "{done}");
+    assert!(done.err.contains("antiphon chat --fork session.jsonl@"), "{done}");
+    assert_eq!(home.text("session.jsonl"), text);
+    let fork = done.err.split('`').find(|words| words.contains("--fork")).unwrap();
+    let fork = fork.strip_prefix("antiphon ").unwrap();
+    let done = home.run(&format!("{fork} --cast cast.toml --prompt 1 --log fork.jsonl"));
+    assert!(done.exit == 0 || done.err.contains("there is no turn"), "{done}");
+    assert!(home.text("fork.jsonl").contains("Hello?"));
+}
+
+#[test]
 fn a_service_that_is_busy_is_asked_again_and_the_person_is_told() {
     let home = Home::new();
     let replies = vec![Reply::Refuses(429, "Retry-After: 0\r\n"), Reply::Says("Now.")];

@@ -1,6 +1,7 @@
 //! From the command line to a session: begun, resumed or forked, and then talked with.
 
 use std::io::IsTerminal as _;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::thread::JoinHandle;
 
@@ -14,7 +15,7 @@ use super::output::Output;
 use super::place::Place;
 use super::signals::Signals;
 use super::{ChatArgs, prepared, trust};
-use crate::failure::Outcome;
+use crate::failure::{Outcome, UserError};
 use crate::opened::{Opened, locate};
 use crate::terminal::{JsonLines, complain};
 
@@ -105,7 +106,7 @@ async fn open(
         }
     }
     let place = match &args.resume {
-        Some(session) => Place::of(&locate(session)?),
+        Some(session) => Place::of(&ours(session)?),
         None => Place::new(args)?,
     };
     let cast = match prepared::cast(args)? {
@@ -142,6 +143,20 @@ async fn open(
         }
         Err(ResumeError::Session(error)) => Err(error.into()),
     }
+}
+
+/// The path of a log that a person wants to go on with. A file of another program is that program's.
+fn ours(session: &Path) -> anyhow::Result<PathBuf> {
+    let path = locate(session)?;
+    if antiphon_library::stamp(&path)?.is_none() {
+        return Ok(path);
+    }
+    let opened = Opened::read(session)?;
+    let last = opened.session.entries().rev().find(|entry| entry.role().is_some());
+    let last = last.map(|entry| entry.id().to_owned()).unwrap_or_default();
+    let what = format!("`{}` was written by another program", session.display());
+    let fork = format!("`antiphon chat --fork {}@{last}` goes on with a copy", session.display());
+    Err(UserError::usage(what).hint(fork).into())
 }
 
 /// The cast of the log, if the person at the terminal wants what it names.
