@@ -45,6 +45,7 @@ pub(crate) const FORMAT: Format = Format {
         }),
         days_setting: Some((SETTINGS, "cleanupPeriodDays")),
         hooks: Some(HOOKS),
+        resume: &["claude", "--resume", "{}"],
         ..Layout::ONE_FILE
     },
     ..crate::ONE_FILE

@@ -50,6 +50,7 @@ pub(crate) const FORMAT: Format = Format {
             fallback: None,
             deletes_after_days: None,
         }),
+        resume: &["codex", "resume", "{}"],
         ..Layout::ONE_FILE
     },
     ..crate::ONE_FILE

@@ -39,6 +39,9 @@ pub struct Layout {
     pub database: Option<DatabaseLayout>,
     /// The names of files that it keeps in the folders it works in, each a session.
     pub in_projects: &'static [&'static str],
+    /// The command with which the agent goes on with a session; `{}` stands for the session's id.
+    /// Nothing, if that is not known.
+    pub resume: &'static [&'static str],
 }
 
 impl std::fmt::Debug for Layout {
@@ -62,6 +65,7 @@ impl Layout {
         hooks: None,
         database: None,
         in_projects: &[],
+        resume: &[],
     };
 }
 

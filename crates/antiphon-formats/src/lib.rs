@@ -129,7 +129,7 @@ impl std::fmt::Debug for Format {
 }
 
 /// Increased whenever a reader's result changes, so that derived data is computed again.
-pub const READERS: u32 = 5;
+pub const READERS: u32 = 6;
 
 /// Every format, in the order in which they are tried; but see [`detect`].
 pub const FORMATS: &[Format] = &[

@@ -264,6 +264,10 @@ impl State {
             let stream = self.log.count().saturating_sub(1);
             self.ids.add(id, Place { offset, len, stream });
             self.durability.written(seal.n, line.as_bytes());
+            if let Some(echo) = &self.options.echo {
+                // Whoever listened may have gone; the log is written all the same.
+                let _ = echo.send(line.to_owned());
+            }
         }
         self.line = line;
         written

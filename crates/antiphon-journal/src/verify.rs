@@ -58,10 +58,10 @@ struct Check {
 
 impl Sink for Check {
     fn event(&mut self, event: &Event<'_>, _: &Line<'_>, seal: Option<&Seal>) {
-        // As the fold has it: what follows the end (a note, what was recovered) does not undo it.
-        if let EventKind::SessionEnded(_) | EventKind::SessionStarted(_) = event.kind {
-            self.ended = matches!(event.kind, EventKind::SessionEnded(_));
-        }
+        // As the fold has it: a note, or what was recovered, does not undo the end.
+        let is_end = matches!(event.kind, EventKind::SessionEnded(_));
+        let opens = matches!(event.kind, EventKind::SessionStarted(_)) || event.kind.goes_on();
+        self.ended = is_end || (self.ended && !opens);
         if let (Some(head), Some(seal)) = (self.head, seal)
             && head.n == seal.n
         {

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::mpsc::Sender;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -29,6 +30,8 @@ pub struct Options {
     pub segment_bytes_max: u64,
     /// Whether a checkpoint is left beside a long log, so that it opens at once the next time.
     pub keeps_checkpoint: bool,
+    /// Who is sent every line that is written, as it stands in the log.
+    pub echo: Option<Sender<String>>,
     pub clock: Arc<dyn Clock>,
     pub disk: Arc<dyn Disk>,
 }
@@ -42,6 +45,7 @@ impl Default for Options {
             session_id: None,
             segment_bytes_max: u64::MAX,
             keeps_checkpoint: false,
+            echo: None,
             clock: Arc::new(SystemClock),
             disk: Arc::new(OsDisk),
         }

@@ -19,6 +19,7 @@ mod machine;
 mod opened;
 mod outbox;
 mod recording;
+mod restore;
 mod scan;
 mod search;
 mod stats;
@@ -46,6 +47,7 @@ pub use opened::{
     open_with, stamp,
 };
 pub use recording::SessionFolder;
+pub use restore::{RestoreError, Restored, restore};
 pub use scan::{FoundSecret, ScanReport, scan};
 pub use search::{Answer, SearchHit, search};
 pub use stats::{StatsReport, stats_at};

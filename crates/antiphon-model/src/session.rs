@@ -257,6 +257,9 @@ impl Session {
     fn try_apply(&mut self, event: &Event<'_>) -> Option<()> {
         let ix = EventIx::next(self.rows.len())?;
         let id = self.define_id(ix, event)?;
+        if event.kind.goes_on() {
+            self.info.go_on();
+        }
         let mut row = Draft::new(id, event.place, event.line, event.at);
         match &event.kind {
             EventKind::Message(message) => self.fold_message(ix, &mut row, message)?,

@@ -63,22 +63,7 @@ pub fn context(
     at: Option<EventIx>,
 ) -> Result<Context, BodyError> {
     let session = reading.session;
-    let is_own_action = |event: EventIx| {
-        let entry = session.entry(event);
-        entry.agent() == Some(agent) && entry.role() == Some(Role::Assistant)
-    };
-    let mut live = Live::default();
-    for event in session.agent(agent).transcript() {
-        if at.is_some_and(|at| event > at || (event == at && is_own_action(at))) {
-            break;
-        }
-        let entry = session.entry(event);
-        match entry.edit() {
-            Some(edit) => live.apply(session, event, edit),
-            None if entry.role().is_some() => live.add(entry),
-            None => {}
-        }
-    }
+    let live = live(session, agent, at);
     let show = |event: EventIx| -> Result<(String, EntryKind, String), BodyError> {
         let entry = session.entry(event);
         Ok((entry.id().to_owned(), entry.kind(), reading.description(entry)?))
@@ -99,6 +84,31 @@ pub fn context(
         entries: entries.collect::<Result<_, BodyError>>()?,
         dropped: dropped.collect::<Result<_, BodyError>>()?,
     })
+}
+
+/// The messages that were in the context of `agent` at `at`, in order: see [`context`].
+pub fn context_entries(session: &Session, agent: AgentIx, at: Option<EventIx>) -> Vec<EventIx> {
+    live(session, agent, at).entries
+}
+
+fn live(session: &Session, agent: AgentIx, at: Option<EventIx>) -> Live {
+    let is_own_action = |event: EventIx| {
+        let entry = session.entry(event);
+        entry.agent() == Some(agent) && entry.role() == Some(Role::Assistant)
+    };
+    let mut live = Live::default();
+    for event in session.agent(agent).transcript() {
+        if at.is_some_and(|at| event > at || (event == at && is_own_action(at))) {
+            break;
+        }
+        let entry = session.entry(event);
+        match entry.edit() {
+            Some(edit) => live.apply(session, event, edit),
+            None if entry.role().is_some() => live.add(entry),
+            None => {}
+        }
+    }
+    live
 }
 
 /// A context while the log is read.

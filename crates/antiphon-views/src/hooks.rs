@@ -83,7 +83,9 @@ pub fn hooks(reading: &Reading<'_>) -> Result<Vec<HookEpisode>, BodyError> {
                 let verdict = answers.after(Some(hook), entry.ix());
                 let mut episode = asked(reading, entry, hook, verdict)?;
                 busy.insert(hook, verdict);
-                if let Some(call) = about {
+                if let Some(cause) = recorded_cause(session, entry) {
+                    explained.extend(fill_recorded(reading, &mut episode, cause, entry, verdict)?);
+                } else if let Some(call) = about {
                     explained.extend(fill_call(reading, &mut episode, call)?);
                     episode.basis = Some(FactBasis::Inferred);
                     episode.rule = link.and_then(|link| rule_of(link.basis));
@@ -125,6 +127,11 @@ fn is_hook(session: &Session, agent: AgentIx) -> bool {
     session.agent(agent).agent_type() == Some("hook")
 }
 
+/// Whether a text tells an agent something that no agent says.
+fn is_told(text: &str) -> bool {
+    text.trim_start().starts_with("<system>")
+}
+
 /// The meaning of a message from the system.
 enum SystemMessage {
     /// It asks a hook.
@@ -148,13 +155,63 @@ fn system_message(
         return Ok(Some(SystemMessage::Asked));
     }
     Ok(match entry.source() {
-        Source::System if !has_roles => Some(SystemMessage::Asked),
-        Source::System => Some(SystemMessage::Rejected),
-        Source::Own if reading.text(entry)?.trim_start().starts_with("<system>") => {
-            Some(SystemMessage::Rejected)
+        Source::System if !has_roles && !is_told(&reading.text(entry)?) => {
+            Some(SystemMessage::Asked)
         }
+        // A limit is nobody's verdict.
+        Source::System if reading.text(entry)?.starts_with("<system>Limit reached") => None,
+        Source::System => Some(SystemMessage::Rejected),
+        Source::Own if is_told(&reading.text(entry)?) => Some(SystemMessage::Rejected),
         Source::Own | Source::Agent(_) | Source::External => None,
     })
+}
+
+/// The message that a notice says it is about.
+fn recorded_cause<'s>(session: &'s Session, notice: Entry<'s>) -> Option<Entry<'s>> {
+    notice.causes().find_map(|cause| match cause {
+        MessageRef::Event(event) => Some(session.entry(event)),
+        MessageRef::Dangling(_) => None,
+    })
+}
+
+/// Adds what the notice itself says that it is about: a call that was open then, or an answer.
+/// Returns what that explains.
+fn fill_recorded(
+    reading: &Reading<'_>,
+    episode: &mut HookEpisode,
+    cause: Entry<'_>,
+    notice: Entry<'_>,
+    verdict: Option<EventIx>,
+) -> Result<Option<EventIx>, BodyError> {
+    let session = reading.session;
+    if let Some(call) = open_call(cause, notice.ix()) {
+        let result = fill_call(reading, episode, call)?;
+        episode.basis = Some(FactBasis::Recorded);
+        return Ok(result);
+    }
+    let (watched, said) = (cause.agent(), Some(cause.ix()));
+    fill_review(reading, episode, watched, said)?;
+    episode.basis = Some(FactBasis::Recorded);
+    episode.rule = None;
+    let next = verdict.and_then(|verdict| next_message(reading, watched?, verdict));
+    let names_verdict = |told: Entry<'_>| {
+        told.causes().any(|cause| matches!(cause, MessageRef::Event(it) if Some(it) == verdict))
+    };
+    let told = next.map(|next| session.entry(next)).filter(|&told| names_verdict(told));
+    if let Some(told) = told {
+        episode.result = Some(told.id().to_owned());
+        episode.result_text = Some(reading.text(told)?);
+    }
+    // A reminder is told as well, and rejects nothing; the last rejection is told to nobody.
+    episode.blocked = episode.verdict_text.as_deref().is_some_and(|verdict| !passes(verdict));
+    Ok(told.map(Entry::ix))
+}
+
+/// Whether a verdict lets words through. The first word decides.
+fn passes(verdict: &str) -> bool {
+    let word = verdict.split(|c: char| !c.is_alphanumeric()).find(|word| !word.is_empty());
+    let word = word.unwrap_or_default().to_lowercase();
+    matches!(word.as_str(), "accept" | "accepted" | "remind")
 }
 
 /// The call of `maker` that was open when the notice came.
@@ -224,9 +281,7 @@ fn rejects(
     match next.utterance_ref() {
         // It names the words that it repeats: these, or another hook's.
         Some(MessageRef::Event(said)) => Ok(Some(said) == verdict),
-        Some(MessageRef::Dangling(_)) | None => {
-            Ok(reading.text(next)?.trim_start().starts_with("<system>"))
-        }
+        Some(MessageRef::Dangling(_)) | None => Ok(is_told(&reading.text(next)?)),
     }
 }
 

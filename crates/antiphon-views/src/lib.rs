@@ -51,7 +51,7 @@ pub use call_index::{CallIndex, CallNotFound};
 pub use calls::{CallRow, CallStatus, Delegations, call_ended_at, calls, delegates};
 pub use category::{Category, category};
 pub use causality::{Causality, LinkRow, causality};
-pub use context::{Context, ContextEntry, DroppedEntry, context};
+pub use context::{Context, ContextEntry, DroppedEntry, context, context_entries};
 pub use context_link::{ContextLink, ContextRule, context_links};
 pub use context_reference::{
     ContextReference, ContextType, Relevance, UsageMode, context_references,

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    annotate, append, demo, doctor, export, forget, formats, hook, install, lead, ls, migrate,
-    record, redact, reindex, salvage, scan, scribe, search, stats, sync, tail, validate, verify,
-    view,
+    annotate, append, chat, demo, doctor, export, forget, formats, hook, install, lead, ls,
+    migrate, record, redact, reindex, resume, salvage, scan, scribe, search, stats, sync, tail,
+    validate, verify, view,
 };
 
 /// The record of what AI agents said, did and cost
@@ -60,6 +60,8 @@ Exit codes: 0 success, 1 negative result (such as nothing found or not valid), 2
 pub(crate) enum Command {
     /// Show the bundled samples: dialog, tree, flow, and a picture
     Demo(demo::DemoArgs),
+    /// Talk with agents that create agents and talk to one another
+    Chat(chat::ChatArgs),
     /// Run a command and record it transparently
     Record(record::RecordArgs),
     /// Copy new and changed sessions from every agent on this machine
@@ -80,8 +82,8 @@ pub(crate) enum Command {
     Export(export::ExportArgs),
     /// Add a phase or a note to a session
     Annotate(annotate::AnnotateArgs),
-    /// Show the last complete point and any calls without results
-    Resume(SessionArgs),
+    /// Show the last complete point and open calls, or go on with a session elsewhere
+    Resume(resume::ResumeArgs),
     /// Append events, one JSON object per line of stdin
     Append(append::AppendArgs),
     /// Check every line of a log and its chain of hashes

@@ -2,6 +2,7 @@
 
 pub(crate) mod annotate;
 pub(crate) mod append;
+pub(crate) mod chat;
 pub(crate) mod demo;
 pub(crate) mod doctor;
 pub(crate) mod document;
@@ -45,6 +46,7 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<Outcome> {
     match cli.command {
         None => welcome::run(),
         Some(Command::Demo(args)) => demo::run(&args),
+        Some(Command::Chat(args)) => chat::run(&args),
         Some(Command::Ls(args)) => ls::run(&args),
         Some(Command::Show(args)) => show::run(&args),
         Some(Command::View(args)) => view::run(&args),

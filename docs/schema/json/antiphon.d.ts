@@ -1237,6 +1237,7 @@ export interface VerifyFinding {
 
 /** What each command prints with `--json`; `tail` prints one per line. */
 export interface Documents {
+  "chat": LogLine;
   "doctor": DoctorReport;
   "formats": FormatSupport[];
   "ls": ListedSession[];

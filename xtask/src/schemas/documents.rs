@@ -25,6 +25,8 @@ pub(super) struct Document {
 
 // A new document: its row here, then `cargo xtask schemas`.
 pub(super) const DOCUMENTS: &[Document] = &[
+    // JSON Lines, as of `tail`.
+    Document::of::<LogLine>("chat"),
     Document::of::<DoctorReport>("doctor"),
     Document::of::<Vec<FormatSupport>>("formats"),
     Document::of::<Vec<ListedSession<'static>>>("ls"),

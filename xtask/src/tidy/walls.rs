@@ -35,6 +35,11 @@ const WALLS: &[Wall] = &[
             "antiphon-views",
         ],
     },
+    // Where sessions are kept, only the binary tells it.
+    Wall {
+        krate: "antiphon-agents",
+        may_use: &["antiphon-journal", "antiphon-model", "antiphon-views"],
+    },
 ];
 
 pub(super) fn check(file: &Source, findings: &mut Vec<Finding>) {

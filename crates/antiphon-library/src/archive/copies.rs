@@ -121,6 +121,11 @@ impl Copies {
         Some(called(&self.state()?.session_id, &Key::of_folder(&self.folder)?))
     }
 
+    /// Where the agent had the main file.
+    pub(crate) fn source(&self) -> Option<PathBuf> {
+        Some(self.state()?.source).filter(|source| source.is_absolute())
+    }
+
     /// What the sources were like when `sync` last copied them.
     pub(crate) fn stamp(&self) -> Option<Vec<u8>> {
         bytes::read(self.bytes(), STAMP_FILE).ok()

@@ -95,6 +95,23 @@ impl EventKind<'_> {
         }))
     }
 
+    /// Whether something happens in the session by it, and nothing is only said about it.
+    pub fn goes_on(&self) -> bool {
+        match self {
+            Self::Message(_) | Self::AgentCreated(_) => true,
+            Self::AgentEnded(_)
+            | Self::SessionStarted(_)
+            | Self::SessionEnded(_)
+            | Self::RunStatus(_)
+            | Self::ContextEdited(_)
+            | Self::Fragment(_)
+            | Self::Annotation(_)
+            | Self::Gap(_)
+            | Self::Recovered(_)
+            | Self::Unknown(_) => false,
+        }
+    }
+
     /// The agent that it is about.
     pub fn agent(&self) -> Option<&str> {
         match self {

@@ -59,6 +59,18 @@ impl Info {
         self.end = None;
     }
 
+    /// A session in which something happens after its end is running again, until the next.
+    pub(super) fn go_on(&mut self) {
+        if self.ended {
+            self.ended = false;
+            self.ended_by = None;
+            self.end = None;
+            self.outcome = None;
+            self.reason = None;
+            self.error = None;
+        }
+    }
+
     /// Changes texts that were written by people or models, of any length. Ids and paths stay.
     pub(super) fn change_texts(&mut self, change: &dyn Fn(&str) -> Option<String>) {
         let texts = [

@@ -110,9 +110,9 @@ impl Sink for Shown {
         }
         self.first = self.first.or(event.at);
         // What is said about a session afterwards does not open it again.
-        if !matches!(event.kind, EventKind::Annotation(_)) {
-            self.ended = matches!(event.kind, EventKind::SessionEnded(_));
-        }
+        let opens = matches!(event.kind, EventKind::SessionStarted(_)) || event.kind.goes_on();
+        let is_end = matches!(event.kind, EventKind::SessionEnded(_));
+        self.ended = is_end || (self.ended && !opens);
         if let EventKind::AgentCreated(created) = &event.kind
             && let Some(name) = &created.name
         {

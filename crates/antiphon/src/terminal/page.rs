@@ -14,6 +14,8 @@ pub(crate) enum Style {
     Plain,
     /// An agent's name.
     Name,
+    /// The name of one of several agents that are told apart by their colours.
+    Agent(usize),
     /// Ids, rules, times: there for those who need them.
     Faint,
     /// A tool call.
@@ -24,12 +26,27 @@ pub(crate) enum Style {
     Bad,
 }
 
+/// The colours of agents. Red is for what went wrong.
+const AGENTS: [AnsiColor; 6] = [
+    AnsiColor::Cyan,
+    AnsiColor::Green,
+    AnsiColor::Magenta,
+    AnsiColor::Blue,
+    AnsiColor::Yellow,
+    AnsiColor::BrightCyan,
+];
+
 impl Style {
     fn ansi(self) -> anstyle::Style {
         let colour = |colour: AnsiColor| anstyle::Style::new().fg_color(Some(colour.into()));
         match self {
             Self::Plain => anstyle::Style::new(),
             Self::Name => colour(AnsiColor::Cyan).effects(Effects::BOLD),
+            Self::Agent(number) => {
+                let colours = AGENTS.iter().cycle();
+                let chosen = colours.copied().nth(number % AGENTS.len());
+                colour(chosen.unwrap_or(AnsiColor::Cyan)).effects(Effects::BOLD)
+            }
             Self::Faint => anstyle::Style::new().effects(Effects::DIMMED),
             Self::Call => colour(AnsiColor::Yellow),
             Self::Head => anstyle::Style::new().effects(Effects::BOLD),
@@ -134,6 +151,11 @@ impl Page {
         }
         self.add(style, line);
         self.end()
+    }
+
+    /// Takes what is not printed yet, escaped and styled, for whoever prints it in another way.
+    pub(crate) fn take(&mut self) -> String {
+        std::mem::take(&mut self.buffer)
     }
 
     pub(crate) fn flush(&mut self) -> anyhow::Result<()> {

@@ -10,6 +10,8 @@ mod agents;
 mod append;
 mod bad_input;
 mod catalogue;
+#[cfg(unix)]
+mod chat;
 mod commands;
 #[cfg(unix)]
 mod damage;

@@ -1,0 +1,172 @@
+//! The calls of a message run one after another; each gets exactly one result.
+
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Instant;
+
+use antiphon_journal::{Clock, SystemClock};
+
+use super::ask::Asked;
+use super::watching::Asking;
+use super::{Session, Stop, TurnEnd};
+use crate::agent::AgentKey;
+use crate::journal::NewMessage;
+use crate::news::{News, Who};
+use crate::past::What;
+use crate::tool::{Arguments, Context, Output, Tool, ToolError, ToolSpec};
+use crate::transcript::{Call, Entry, ToolResult};
+
+/// What a call is told that a person, or the end of a process, has cut off.
+pub(super) const INTERRUPTED: &str = "Interrupted";
+
+impl Session {
+    /// Runs the calls of an answer. Where the turn ends in the middle, those that are open are
+    /// told why.
+    pub(super) async fn run_calls(&mut self, agent: AgentKey, asked: &Asked) -> Result<(), Stop> {
+        let mut calls = asked.answer.calls.iter();
+        while let Some(call) = calls.next() {
+            let stop = match self.run_call(agent, asked, call).await {
+                Ok(()) => continue,
+                Err(stop) => stop,
+            };
+            if let Stop::Turn(end) = &stop {
+                let words = match end {
+                    TurnEnd::Limit(limit) => limit,
+                    TurnEnd::Interrupted => INTERRUPTED,
+                };
+                for open in std::iter::once(call).chain(calls) {
+                    let output =
+                        Output { text: words.to_owned(), is_error: true, ..Output::default() };
+                    self.result(agent, open, &output, None)?;
+                }
+            }
+            return Err(stop);
+        }
+        Ok(())
+    }
+
+    async fn run_call(&mut self, agent: AgentKey, asked: &Asked, call: &Call) -> Result<(), Stop> {
+        if self.has_recorded_result(agent, call) {
+            return self.result(agent, call, &Output::default(), None);
+        }
+        let begun = Instant::now();
+        let run = self.outcome(agent, asked, call).await;
+        let output = match run {
+            Ok(output) => output,
+            Err(ToolError::Failed(words)) => {
+                Output { text: words, is_error: true, ..Output::default() }
+            }
+            Err(ToolError::Stopped(stop)) => return Err(stop),
+        };
+        // How long a call took that began in another process, nobody knows.
+        self.result(agent, call, &output, asked.is_new.then_some(begun))
+    }
+
+    /// Whether the next event of the tape is what came of a call.
+    fn has_recorded_result(&self, agent: AgentKey, call: &Call) -> bool {
+        let Some(next) = self.journal.next() else { return false };
+        let is_result = match &next.what {
+            What::Message { entry: Entry::Result(result), .. } => result.call_id == call.id,
+            What::Message { .. } | What::Created { .. } | What::Fragment => false,
+        };
+        is_result && next.agent == self.state.agent(agent).id
+    }
+
+    /// Asks the hooks, and does what is asked for.
+    async fn outcome(
+        &mut self,
+        agent: AgentKey,
+        asked: &Asked,
+        call: &Call,
+    ) -> Result<Output, ToolError> {
+        let tool = self.tool(agent, &call.name)?;
+        // What a call did that was under way when its process ended, nobody knows either.
+        let is_lost =
+            |session: &Self| !asked.is_new && !tool.goes_on() && session.journal.is_live();
+        if !is_lost(self)
+            && let Some(denied) =
+                self.asks_before(Asking { agent, call, message_id: &asked.message_id }).await?
+        {
+            return Ok(denied);
+        }
+        if is_lost(self) {
+            return Err(ToolError::failed(INTERRUPTED));
+        }
+        let arguments = Arguments::parse(&call.arguments)?;
+        let stop = self.stop.clone();
+        let (message_id, call_id) = (&asked.message_id, &call.id);
+        let context = Context { session: self, caller: agent, message_id, call_id };
+        let calling = tool.call(context, arguments);
+        if tool.goes_on() {
+            return calling.await;
+        }
+        // Our own tools stop by themselves, when somebody is to speak.
+        tokio::select! {
+            output = calling => output,
+            () = stop.stopped() => Err(Stop::Turn(TurnEnd::Interrupted).into()),
+        }
+    }
+
+    /// A tool that the agent has.
+    fn tool(&self, agent: AgentKey, name: &str) -> Result<Rc<dyn Tool>, ToolError> {
+        match self.tools.find(name).filter(|_| self.may_call(agent, name)) {
+            Some(tool) => Ok(Rc::clone(tool)),
+            None => {
+                let names: Vec<String> =
+                    self.tools_of(agent).into_iter().map(|tool| tool.name).collect();
+                let known = match names.is_empty() {
+                    true => "You have no tools.".to_owned(),
+                    false => format!("Your tools are: {}.", names.join(", ")),
+                };
+                Err(ToolError::failed(format!("You have no tool `{name}`. {known}")))
+            }
+        }
+    }
+
+    fn may_call(&self, agent: AgentKey, tool: &str) -> bool {
+        let agent = self.state.agent(agent);
+        !agent.is_hook()
+            && agent.tools.as_ref().is_none_or(|tools| tools.iter().any(|it| it == tool))
+    }
+
+    /// What a model is told about the tools of its agent. A hook has none: it gives verdicts.
+    pub(super) fn tools_of(&self, agent: AgentKey) -> Vec<ToolSpec> {
+        let specs = self.tools.specs().filter(|spec| self.may_call(agent, &spec.name));
+        specs.cloned().collect()
+    }
+
+    /// Adds the one result of a call to the caller's transcript.
+    pub(super) fn result(
+        &mut self,
+        agent: AgentKey,
+        call: &Call,
+        output: &Output,
+        begun: Option<Instant>,
+    ) -> Result<(), Stop> {
+        let entry = Entry::Result(Arc::new(ToolResult {
+            call_id: call.id.clone(),
+            tool: Some(call.name.clone()),
+            content: output.text.as_str().into(),
+            is_error: output.is_error,
+        }));
+        let duration = begun.map(|begun| begun.elapsed().as_millis());
+        let duration_ms = duration.map(|it| u64::try_from(it).unwrap_or(u64::MAX));
+        let now = SystemClock.now().as_millis();
+        let started = duration_ms.and_then(|it| now.checked_sub_unsigned(it));
+        let new = NewMessage {
+            cause: &output.cause,
+            started_at: started.map(antiphon_model::Timestamp::from_millis),
+            duration_ms,
+            ..NewMessage::default()
+        };
+        let is_live = self.journal.is_live();
+        self.enter(agent, entry, &new)?;
+        if is_live {
+            let shown = self.state.agent(agent);
+            let who = Who { name: &shown.name, depth: shown.depth };
+            let (tool, text, is_error) = (&*call.name, &*output.text, output.is_error);
+            (self.listener)(News::Result { who, tool, text, is_error });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,123 @@
+//! `antiphon chat` from outside: at a terminal, in a pipe, with services that fail.
+
+mod service;
+mod terminal;
+
+use std::fs;
+
+use self::service::{Reply, Service};
+use crate::home::Home;
+use crate::run::Done;
+
+/// What a command printed, and how it ended.
+fn done(mut command: std::process::Command) -> Done {
+    let output = command.stdin(std::process::Stdio::null()).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    let exit = output.status.code().unwrap_or(-1);
+    Done { out: text(output.stdout), err: text(output.stderr), exit }
+}
+
+/// A cast whose root answers as the script says.
+fn cast(home: &Home, turns: &[serde_json::Value], more: &str) {
+    let lines: Vec<String> = turns.iter().map(|turn| format!("{turn}\n")).collect();
+    home.write("turns.jsonl", &lines.concat());
+    let head = "model = \"script:turns.jsonl\"\n[root]\nname = \"Host\"\nsystem = \"You host.\"\n";
+    home.write("cast.toml", &format!("{head}{more}"));
+}
+
+/// The events of a log.
+fn events(home: &Home, name: &str) -> Vec<serde_json::Value> {
+    let text = fs::read_to_string(home.path(name)).unwrap();
+    // A line that was torn stays.
+    text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+}
+
+/// A chat with a service.
+fn with_service(home: &Home, service: &Service, arguments: &str) -> Done {
+    let words: Vec<&str> = arguments.split(' ').collect();
+    let mut command = home.command(&words);
+    command.env("OPENAI_BASE_URL", service.url()).env("NO_PROXY", "127.0.0.1");
+    done(command)
+}
+
+#[test]
+fn the_log_has_the_cast_with_paths_that_are_right_in_every_folder() {
+    let home = Home::new();
+    cast(&home, &[serde_json::json!({"agent": "Host", "content": "One."})], "");
+    let done = home.run("chat --cast cast.toml --log log.jsonl --prompt 1");
+    assert_eq!(done.exit, 0, "{done}");
+    let script = fs::canonicalize(home.path("turns.jsonl")).unwrap();
+    let model = format!("script:{}", script.display());
+    assert_eq!(events(&home, "log.jsonl")[0]["cast"]["model"], model.as_str());
+}
+
+#[test]
+fn a_file_of_another_program_is_not_written_to_and_can_be_forked() {
+    let home = Home::new();
+    let row = |kind: &str, id: &str, message: serde_json::Value| {
+        let at = "2026-11-01T10:00:01.000Z";
+        let session = "11111111-2222-4333-8444-555555555555";
+        let row = serde_json::json!({
+            "type": kind, "uuid": id, "parentUuid": null, "isSidechain": false, "timestamp": at,
+            "sessionId": session, "cwd": "/demo", "version": "2.1.210", "message": message,
+        });
+        format!("{row}\n")
+    };
+    let said = serde_json::json!({"role": "user", "content": "Hello?"});
+    let answer = serde_json::json!({
+        "id": "m1", "type": "message", "role": "assistant", "model": "claude-sonnet-4-5",
+        "content": [{"type": "text", "text": "Here."}],
+    });
+    let text = row("user", "u1", said) + &row("assistant", "u2", answer);
+    home.write("session.jsonl", &text);
+    cast(&home, &[serde_json::json!({"agent": "main", "content": "Still here."})], "");
+    let done = home.run("chat --resume session.jsonl --cast cast.toml --prompt 1");
+    assert_eq!(done.exit, 2, "{done}");
+    assert!(done.err.contains("antiphon chat --fork session.jsonl@"), "{done}");
+    assert_eq!(home.text("session.jsonl"), text);
+    let fork = done.err.split('`').find(|words| words.contains("--fork")).unwrap();
+    let fork = fork.strip_prefix("antiphon ").unwrap();
+    let done = home.run(&format!("{fork} --cast cast.toml --prompt 1 --log fork.jsonl"));
+    assert!(done.exit == 0 || done.err.contains("there is no turn"), "{done}");
+    assert!(home.text("fork.jsonl").contains("Hello?"));
+}
+
+#[test]
+fn a_service_that_is_busy_is_asked_again_and_the_person_is_told() {
+    let home = Home::new();
+    let replies = vec![Reply::Refuses(429, "Retry-After: 0\r\n"), Reply::Says("Now.")];
+    let service = Service::new(replies);
+    let done = with_service(&home, &service, "chat --model openai/m --log log.jsonl --prompt Hi");
+    assert_eq!(done.out, "Now.\n", "{done}");
+    assert!(done.err.contains("429") && done.err.contains("trying again"), "{done}");
+    let requests = service.requests();
+    assert_eq!(requests.len(), 2);
+    assert_eq!(requests[0], requests[1]);
+}
+
+#[test]
+fn a_disk_that_is_full_is_said_and_the_session_can_be_resumed() {
+    let home = Home::new();
+    let turns = ["x".repeat(3_000), "y".repeat(3_000), "Done.".to_owned()];
+    let turns = turns.map(|words| serde_json::json!({"agent": "Host", "content": words}));
+    cast(&home, &turns, "");
+    let antiphon = env!("CARGO_BIN_EXE_antiphon");
+    // A file of at most 4 KiB; the signal that would end the process is ignored.
+    let shell = format!(
+        "trap '' XFSZ; ulimit -f 8; exec {antiphon} chat --cast cast.toml --log log.jsonl --prompt 1 \
+         --prompt 2"
+    );
+    let mut command = std::process::Command::new("sh");
+    command.args(["-c", &shell]).current_dir(home.path(""));
+    command.env("ANTIPHON_HOME", home.path("store"));
+    let done = done(command);
+    assert_eq!(done.exit, 4, "{done}");
+    assert!(done.err.contains("too large") || done.err.contains("File"), "{done}");
+    assert!(done.err.contains("antiphon chat --resume log.jsonl"), "{done}");
+    let again = home.run("chat --resume log.jsonl --cast cast.toml");
+    assert_eq!(again.exit, 0, "{again}");
+    let answers = events(&home, "log.jsonl");
+    let answers: Vec<_> = answers.iter().filter(|event| event["role"] == "assistant").collect();
+    assert_eq!(answers.len(), 1, "{again}");
+    assert_eq!(answers[0]["content"], "x".repeat(3_000), "the prompt is answered");
+}
