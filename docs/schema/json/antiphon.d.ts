@@ -493,7 +493,7 @@ export interface OpenCall {
   tool_name: string;
 }
 
-/** How a session came to be kept. */
+/** How a session came into the store. */
 export type Origin = "recorded" | "archived";
 
 /** Somebody who sends or receives messages. */
