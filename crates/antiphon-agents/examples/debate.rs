@@ -1,5 +1,5 @@
-//! A debate: `cargo run -p antiphon-agents --example debate`. The answers stand in a script here; with
-//! `model = "openai/gpt-5-mini"` in the cast, and no `models.insert`, a service gives them.
+//! A debate: `cargo run -p antiphon-agents --example debate`. Its answers stand in a script here;
+//! with `model = "openai/gpt-5-mini"` in the cast, and without `models`, a service gives them.
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
 
 use std::path::Path;

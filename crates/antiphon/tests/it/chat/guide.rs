@@ -1,4 +1,4 @@
-//! Every snippet of `docs/agents.md`: files are written, casts are read, commands print what it says.
+//! Every snippet of `docs/agents.md`: casts are read, and commands print what it says.
 
 use std::path::Path;
 
@@ -30,10 +30,9 @@ fn snippets(page: &str) -> Vec<Snippet<'_>> {
 fn commands(console: &str) -> Vec<(&str, String)> {
     let mut commands: Vec<(&str, String)> = Vec::new();
     for line in console.lines() {
-        match (line.strip_prefix("$ antiphon "), commands.last_mut()) {
-            (Some(command), _) => commands.push((command, String::new())),
-            (None, Some((_, out))) => out.push_str(&format!("{line}\n")),
-            (None, None) => panic!("no command: {line}"),
+        match line.strip_prefix("$ antiphon ") {
+            Some(command) => commands.push((command, String::new())),
+            None => commands.last_mut().unwrap().1.push_str(&format!("{line}\n")),
         }
     }
     commands
@@ -90,7 +89,7 @@ fn every_snippet_of_the_guide_is_right() {
             }
             // What needs a key cannot be run here.
             "sh" => assert!(text.contains("OPENAI_API_KEY")),
-            other => panic!("what is a snippet of {other}?"),
+            other => assert_eq!(other, "", "what is a snippet of that?"),
         }
     }
     assert!(casts >= 4 && runs >= 10, "{casts} casts, {runs} commands");
