@@ -44,6 +44,7 @@ bench: need       ## Speed, beside what cannot be beaten
 	@cargo run --release --quiet --package xtask -- library
 	@cargo run --release --quiet --package xtask -- small
 	@cargo run --release --quiet --package xtask -- recording
+	@cargo run --release --quiet --package xtask -- talking
 
 growth: need      ## How the cost of a library grows with its bytes and its sessions
 	@cargo build --release --quiet --package antiphon

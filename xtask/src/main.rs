@@ -17,6 +17,7 @@ mod samples;
 mod schemas;
 mod small;
 mod startup;
+mod talking;
 mod tidy;
 mod torture;
 
@@ -80,6 +81,11 @@ const CHORES: &[Chore] = &[
         name: "startup",
         about: "time the start of the release binary, and weigh it",
         run: startup::run,
+    },
+    Chore {
+        name: "talking",
+        about: "measure what the runtime of agents costs beside its models",
+        run: talking::run,
     },
     Chore {
         name: "torture",

@@ -145,7 +145,7 @@ async fn open(
     }
 }
 
-/// The path of a log that a person wants to go on with. A file of another program is that program's.
+/// The path of a log to go on with. A file of another program is that program's.
 fn ours(session: &Path) -> anyhow::Result<PathBuf> {
     let path = locate(session)?;
     if antiphon_library::stamp(&path)?.is_none() {
