@@ -61,6 +61,7 @@ fuzz: need        ## A minute of fuzzing for each target (nightly Rust and cargo
 	@for target in $$(cargo +nightly fuzz list); do mkdir -p fuzz/corpus/$$target; \
 	  most=8192; \
 	  case $$target in \
+	    sse) printf 'event: ping\ndata: {"a": 1}\ndata: b\n\n: c\r\n\r\n' > fuzz/corpus/sse/ping;; \
 	    log_read|draft|recover) cp samples/*.jsonl fuzz/corpus/$$target/;; \
 	    detect) most='1048576 -len_control=0'; for input in crates/antiphon-formats/fixtures/*/*/input.*; do \
 	      cp $$input fuzz/corpus/detect/$$(echo $$input | cut -d/ -f4,5 | tr / -); done;; \
