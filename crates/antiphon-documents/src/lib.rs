@@ -1,14 +1,15 @@
-//! The two session-document standards: their types, their rules and how a session becomes one.
+//! The two standards for session documents: their types, their rules, and how a session is written
+//! as a document.
 //!
-//! STD-001 is the session of one agent, STD-008 that of several; the second extends the first. The
-//! types are what a document is when all is well. [`validate()`] looks at what a document is in
-//! fact: it works on the JSON itself, so that one broken member hides nothing of the rest.
+//! STD-001 is for the session of one agent, STD-008 for that of several; the second extends the
+//! first. The types describe a correct document. [`validate()`] works on the JSON itself, so that
+//! one broken member hides nothing of the rest.
 //!
-//! Every type keeps the members it does not know (`extra`), and every list of words is open: the
-//! standards' own lists were outgrown within days. The words stand in the schemas
-//! (`docs/schema/`), which are made from the types and which the validator reads.
+//! Every type keeps the members it does not know (`extra`), and every list of words is open,
+//! because the published documents soon used more words than the standards list. The words are in
+//! the schemas (`docs/schema/`), which are generated from the types and which the validator reads.
 
-mod letter;
+mod interfaces;
 mod multi;
 mod name;
 mod output;

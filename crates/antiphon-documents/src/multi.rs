@@ -1,5 +1,5 @@
-//! STD-008: the session of several agents. All of STD-001, with who worked together, what each
-//! sub-agent did, and what they told one another.
+//! STD-008: the session of several agents. It is all of STD-001, and in addition who worked
+//! together, what each sub-agent did, and the messages between them.
 
 use std::collections::BTreeMap;
 
@@ -8,25 +8,25 @@ use serde_json::{Number, Value};
 
 use crate::{AgentOutput, Session, SessionSummary, ToolCall};
 
-/// A session of one agent, and what several add to it.
+/// A session of one agent, extended for several.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MultiAgentSession {
-    /// The orchestrator's session; it also keeps the members that are not known.
+    /// The orchestrator's session; it also keeps unknown members.
     #[serde(flatten)]
     pub session: Session<MultiAgentSessionSummary>,
     pub collaboration: Collaboration,
     /// The standard requires at least one, but documents without any have been published.
     #[serde(default)]
     pub sub_sessions: Vec<SubAgentSession>,
-    /// May be empty.
+    /// The messages between agents; may be empty.
     pub messages: Vec<AgentMessage>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Collaboration {
-    /// `single` is a session of one agent, written in this form.
+    /// How the agents worked together; `single` means a session of one agent in this format.
     #[cfg_attr(
         feature = "schema",
         schemars(extend("anyOf" = crate::schema::words(&["multi_agent", "single"])))
@@ -38,7 +38,7 @@ pub struct Collaboration {
     )]
     pub pattern: String,
     pub orchestrator: AgentIdentifier,
-    /// All except the orchestrator.
+    /// All agents except the orchestrator.
     pub participants: Vec<AgentIdentifier>,
     #[serde(flatten)]
     pub extra: BTreeMap<String, Value>,
@@ -115,7 +115,7 @@ pub struct AgentMessage {
         schemars(extend("anyOf" = crate::schema::words(&["task_assignment", "task_progress", "task_completion", "review_request", "review_result", "feedback", "abort", "acknowledgment", "status_query", "status_response", "status_update"])))
     )]
     pub message_type: String,
-    /// Its shape follows the type of the message: [`crate::Payload`].
+    /// Its type depends on the type of the message: [`crate::Payload`].
     pub payload: Value,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub correlation_id: Option<String>,
@@ -126,8 +126,8 @@ pub struct AgentMessage {
     pub extra: BTreeMap<String, Value>,
 }
 
-/// The summary of a session of one agent, and what is added for several. A session of one agent
-/// that is written in this form has none of the additions.
+/// The summary of a session of one agent, extended for several. A session of one agent in this
+/// format has none of the extensions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MultiAgentSessionSummary {
@@ -147,7 +147,7 @@ pub struct MultiAgentSessionSummary {
     pub final_verdict: Option<String>,
 }
 
-/// By role, as in the standard, or as a list, for teams of any kind.
+/// The agents by role, as in the standard, or as a list, for teams of any kind.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
@@ -185,7 +185,7 @@ pub struct AgentSummary {
     pub extra: BTreeMap<String, Value>,
 }
 
-/// Reviews are not among them.
+/// The numbers of tasks, without reviews.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TaskCounts {
@@ -197,7 +197,7 @@ pub struct TaskCounts {
 }
 
 impl TaskCounts {
-    /// The tasks of these sub-sessions, without reviews.
+    /// Counts the tasks of these sub-sessions, without reviews.
     pub(crate) fn of<'s>(sub_sessions: impl IntoIterator<Item = &'s Value>) -> Self {
         let tasks = sub_sessions.into_iter().filter(|sub| !is_review(sub));
         Self::count(tasks.filter_map(|sub| {
@@ -206,9 +206,9 @@ impl TaskCounts {
         }))
     }
 
-    /// Tasks by the ids and the states of their sub-sessions, as the example of STD-008 (section
-    /// 7.1) counts them. An agent may take a task up again, so that ids are counted, and not
-    /// sub-sessions; the last attempt tells how it came out.
+    /// Counts tasks by the ids and statuses of their sub-sessions, as the example of STD-008
+    /// (section 7.1) does. An agent may work on a task more than once, so ids are counted rather
+    /// than sub-sessions; the last attempt decides the status.
     pub(crate) fn count<'s>(tasks: impl Iterator<Item = (&'s str, &'s str)>) -> Self {
         let by_id: BTreeMap<&str, &str> = tasks.collect();
         let mut counts = Self { total: by_id.len() as u64, ..Self::default() };
@@ -223,7 +223,7 @@ impl TaskCounts {
     }
 }
 
-/// Whether a sub-session is a review: by who did it, or by what it came to.
+/// Whether a sub-session is a review, judged by its agent or its output.
 pub(crate) fn is_review(sub_session: &Value) -> bool {
     text(sub_session, &["agent", "agent_type"]) == Some("reviewer")
         || text(sub_session, &["output", "review_id"]).is_some()

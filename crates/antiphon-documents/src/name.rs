@@ -1,11 +1,11 @@
-//! The names of documents: `{date}-{sequence}-{task}.json`, and `-multi` at the end for several
+//! The names of documents: `{date}-{sequence}-{task}.json`, with `-multi` at the end for several
 //! agents.
 
 use std::fmt::Write as _;
 
 use crate::Standard;
 
-/// A name without its number is no name: the number is that of the document among those of a day.
+/// The name of a document. The sequence number, which is required, counts the documents of a day.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Name {
     /// `2026-01-25`.
@@ -18,19 +18,20 @@ pub struct Name {
 const MOST_CHARS: usize = 48;
 
 impl Name {
-    /// The name of a document that was created at a time (ISO 8601), by its title.
+    /// Makes the name of a document from its creation time (ISO 8601) and its title.
     pub fn new(created_at: &str, title: &str, standard: Standard) -> Self {
         let date = created_at.get(..10).unwrap_or("1970-01-01").to_owned();
         let mut task = slug(title);
-        // The ending says that a session is of several agents; a title must not.
+        // The suffix `-multi` is reserved for sessions of several agents, so a title must not end
+        // in it.
         if standard == Standard::Std001 && (task == "multi" || task.ends_with("-multi")) {
             task.push_str("-session");
         }
         Self { date, sequence: 1, task, standard }
     }
 
-    /// Reads a name or an id that follows the convention. Its ending says nothing of the standard
-    /// that the content does not say better.
+    /// Parses a name or an id that follows the convention. The standard is a parameter, because the
+    /// content of a document determines it better than the suffix does.
     pub fn parse(stem: &str, standard: Standard) -> Option<Self> {
         let date = stem.get(..10)?;
         let is_date = date.bytes().enumerate().all(|(at, byte)| match at {
@@ -47,8 +48,8 @@ impl Name {
         Some(Self { date: date.to_owned(), sequence, task: task.to_owned(), standard })
     }
 
-    /// The next number of that day, given the names of the files that are there. A document that
-    /// brings its number keeps it, if nobody has it.
+    /// The next free number of that day, given the names of the existing files. A document that
+    /// already has a number keeps it if it is free.
     pub fn free<'n>(&self, others: impl Iterator<Item = &'n str>) -> u32 {
         let taken: Vec<u32> = others
             .filter_map(|other| other.strip_prefix(&self.date)?.strip_prefix('-'))
@@ -70,8 +71,8 @@ impl Name {
     }
 }
 
-/// The words of a title that a file name can have, in lower case. The convention asks for a short
-/// form of the task, in whatever language that is, so that letters of every script are kept.
+/// The words of a title in lower case, joined so that they can be part of a file name. Letters of
+/// every script are kept, because the convention asks for a short form of the task in any language.
 fn slug(title: &str) -> String {
     let mut slug = String::new();
     let mut chars = 0;

@@ -1,14 +1,15 @@
-//! What a sub-agent came to: a developer's changes, a reviewer's verdict, or anything else.
+//! The output of a sub-agent: a developer's changes, a reviewer's verdict, or anything else.
 //!
-//! Two shapes of a review are in use and both are read: a finding has `file` and `line` or a
-//! `location`; a check is a boolean or an object that says whether it passed.
+//! Reviews exist in two forms, and both are read: a finding has `file` and `line`, or a `location`;
+//! a check is a boolean, or an object that says whether it passed.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Identified by its members, which do not name a kind. The first that fits is used.
+/// The output of an agent. Its members identify its kind, because none of them names it; the first
+/// that fits is used.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
@@ -17,7 +18,7 @@ pub enum AgentOutput {
     Developer(DeveloperOutput),
     Reviewer(ReviewerOutput),
     Generic(GenericOutput),
-    /// Kept as it is; the schemas do not allow it.
+    /// An output of no known kind, kept unchanged; the schemas do not allow it.
     #[cfg_attr(feature = "schema", schemars(skip))]
     Other(Value),
 }
@@ -102,7 +103,7 @@ pub struct ReviewerOutput {
     pub extra: BTreeMap<String, Value>,
 }
 
-/// Has `file`, or `location`.
+/// A finding of a review, with either `file` or `location`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(
     feature = "schema",
@@ -150,7 +151,8 @@ pub struct Location {
     pub extra: BTreeMap<String, Value>,
 }
 
-/// The first three members are from the standard, the others from its later form.
+/// The checks of a review. The first three members are from the standard, the others from its later
+/// version.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(
     feature = "schema",
@@ -215,7 +217,7 @@ pub struct RequiredChange {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GenericOutput {
-    /// `generic`.
+    /// Always `generic`.
     #[cfg_attr(feature = "schema", schemars(extend("const" = "generic")))]
     pub output_type: String,
     pub data: Value,

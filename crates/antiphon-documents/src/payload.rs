@@ -1,5 +1,5 @@
-//! What a message carries, by its type. The standard leaves payloads open and its examples leave
-//! things out, so that nearly all is optional here; a completion and a review are the outputs of
+//! The payloads of messages, by type. The standard leaves payloads open and its examples omit
+//! members, so nearly everything is optional here; a completion and a review carry the outputs of
 //! their agents.
 
 use std::collections::BTreeMap;
@@ -25,7 +25,7 @@ pub enum Payload {
 }
 
 impl Payload {
-    /// The type of the message that carries it.
+    /// The type of the message that carries this payload.
     pub fn message_type(&self) -> &'static str {
         match self {
             Self::TaskAssignment(_) => "task_assignment",
@@ -62,14 +62,14 @@ macro_rules! payload {
     };
 }
 
-// Every member is optional, and every type keeps what it does not know.
+// Every member is optional, and every type keeps unknown members.
 payload! {
     TaskAssignment {
         task: DeveloperInput,
         priority: String,
         #[cfg_attr(feature = "schema", schemars(extend("format" = "date-time")))]
         deadline: String,
-        /// 3 if absent.
+        /// The default is 3.
         max_iterations: u64,
     }
 

@@ -1,7 +1,7 @@
-//! The JSON Schemas of both standards, made from the types.
+//! The JSON Schemas of both standards, generated from the types.
 //!
-//! What the types cannot say stands at their fields as keywords: the words that a standard lists,
-//! and which texts are times.
+//! What the types cannot express is added to their fields as keywords: the words that a standard
+//! lists, and which strings are times.
 
 use schemars::generate::SchemaGenerator;
 use schemars::{JsonSchema, Schema};
@@ -12,25 +12,26 @@ use crate::payload::{
 };
 use crate::{DeveloperOutput, MultiAgentSession, ReviewerOutput, Session};
 
-/// The words that a standard lists for a member. Another word is no error, so they stand beside a
-/// branch that allows all: an editor offers them, and a validator lets others pass.
+/// The words that a standard lists for a member. Any other string is allowed as well, so the list
+/// is in `anyOf` with a branch that accepts every string: an editor offers the words, and a
+/// validator accepts others.
 pub(crate) fn words(listed: &[&str]) -> Value {
     json!([{ "enum": listed }, { "description": "any other value" }])
 }
 
-/// One of these members must be there.
+/// At least one of these two members is required.
 pub(crate) fn either(members: [&str; 2]) -> Value {
     Value::Array(members.iter().map(|member| json!({ "required": [member] })).collect())
 }
 
-/// The schema of STD-001, as it stands in `docs/schema/std-001.json`.
+/// The schema of STD-001, the content of `docs/schema/std-001.json`.
 pub fn std_001() -> String {
     let schema = SchemaGenerator::default().into_root_schema_for::<Session>();
     text(schema, "STD-001", "The session of one agent")
 }
 
-/// The schema of STD-008, as it stands in `docs/schema/std-008.json`. It also defines the payloads
-/// of messages, which the standard leaves open: nothing refers to them but the validator.
+/// The schema of STD-008, the content of `docs/schema/std-008.json`. It also defines the payloads
+/// of messages, which the standard leaves open; only the validator uses those definitions.
 pub fn std_008() -> String {
     let mut generator = SchemaGenerator::default();
     define::<TaskAssignment>(&mut generator);

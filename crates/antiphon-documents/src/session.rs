@@ -1,20 +1,21 @@
-//! STD-001: the session of one agent. The calls are the record; phases are a later reading of it.
+//! STD-001: the session of one agent. The calls are the record; phases are a later interpretation
+//! of them.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Number, Value};
 
-/// A session. `S` is its summary: STD-008 has a longer one.
+/// A session. `S` is the type of its summary, which STD-008 extends.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Session<S = SessionSummary> {
-    /// By convention, the name of the file: date, number, task.
+    /// By convention, the name of the file: date, sequence number, task.
     pub session_id: String,
     pub task_title: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task_description: Option<String>,
-    /// What the user asked for, as it was typed.
+    /// What the user asked for, verbatim.
     pub user_prompt: String,
     #[cfg_attr(feature = "schema", schemars(extend("format" = "date-time")))]
     pub created_at: String,
@@ -35,7 +36,7 @@ pub struct Session<S = SessionSummary> {
     pub tool_calls: Vec<ToolCall>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phase_annotations: Option<Vec<PhaseAnnotation>>,
-    /// The phases of version 2, as they were written.
+    /// The phases of version 2, unchanged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phases: Option<Vec<Value>>,
     pub summary: S,
@@ -54,12 +55,12 @@ pub struct AgentInfo {
     pub extra: BTreeMap<String, Value>,
 }
 
-/// What the session says about itself as a whole.
+/// The summary of the whole session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionSummary {
     pub total_duration_ms: Number,
-    /// Of the main session, without those of sub-sessions.
+    /// The calls of the main session, without those of sub-sessions.
     pub tool_calls_count: u64,
     pub files_created: Vec<String>,
     pub files_modified: Vec<String>,
@@ -94,7 +95,7 @@ pub struct ToolCall {
     pub output: CallOutput,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context_contribution: Option<ContextContribution>,
-    /// Of calls that started another agent.
+    /// Present if the call started another agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub subagent_info: Option<SubagentInfo>,
     #[serde(flatten)]
@@ -106,10 +107,10 @@ pub struct ToolCall {
 pub struct CallInput {
     /// The arguments of the tool.
     pub params: BTreeMap<String, Value>,
-    /// For people.
+    /// A description for people.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// As a terminal shows it.
+    /// The call as a terminal shows it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub raw_command: Option<String>,
     #[serde(flatten)]
@@ -138,7 +139,7 @@ pub struct CallOutput {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CallResult {
-    /// Short, such as "Read 736 lines".
+    /// A short text, such as "Read 736 lines".
     #[serde(skip_serializing_if = "Option::is_none")]
     pub display: Option<String>,
     #[serde(flatten)]
@@ -170,7 +171,7 @@ pub struct SubagentInfo {
     /// The sub-session that records it (STD-008 only).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sub_session_id: Option<String>,
-    /// How many calls it made, as reported.
+    /// How many calls the agent made, according to the call's result.
     pub tool_uses: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens_used: Option<u64>,
@@ -223,7 +224,7 @@ pub struct PhaseAnnotation {
     pub extra: BTreeMap<String, Value>,
 }
 
-/// From a call to a call, both included.
+/// A range of calls, from the first to the last inclusive.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ToolCallRange {
@@ -233,7 +234,7 @@ pub struct ToolCallRange {
     pub extra: BTreeMap<String, Value>,
 }
 
-/// Something that was known and used.
+/// Knowledge that was available and used.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ContextReference {

@@ -1,8 +1,8 @@
-//! `validate`: what is wrong with a document, where, and in words.
+//! `validate`: finds what is wrong with a document, and where.
 //!
-//! One pass for each family of rules, a file each. The structure comes from the schemas; what links
-//! one part to another is looked up in a [`Document`], whose maps are built once. No rule stops at
-//! the first thing it finds, and none needs the document to be whole.
+//! Each group of rules is one pass and one file. The schemas describe the structure; links between
+//! parts are looked up in a [`Document`], whose maps are built once. No rule stops at its first
+//! finding, and none requires the document to be complete.
 
 mod annotations;
 mod at;
@@ -12,12 +12,12 @@ mod counts;
 mod document;
 mod duplicates;
 mod files;
-mod letter;
 mod links;
 mod messages;
 mod name;
 mod old;
 mod schema;
+mod strict;
 mod structure;
 mod syntax;
 mod time;
@@ -32,10 +32,11 @@ use at::At;
 pub use code::Code;
 use document::Document;
 
-/// A document of more bytes is not looked at. Published ones have some thousands.
+/// The size above which a document is refused. Published documents have some thousands of bytes.
 pub const BYTES_MAX: usize = 64 << 20;
 
-/// A document with more findings is no document, but something else or an attack.
+/// The number of findings that are listed. A document with more is not a session document, or is an
+/// attack.
 const FINDINGS_MAX: usize = 10_000;
 
 /// Which standard a document follows.
@@ -58,7 +59,7 @@ impl Standard {
         }
     }
 
-    /// The content decides. `None`: this is no session document.
+    /// The standard that the content follows; `None` if the value is not a session document.
     fn of(value: &Value) -> Option<Self> {
         let document = value.as_object()?;
         let has = |names: &[&str]| {
@@ -67,7 +68,7 @@ impl Standard {
         if !has(&["session_id", "task_title", "tool_calls", "collaboration", "sub_sessions"]) {
             return None;
         }
-        // A `collaboration` of mode `single` is one agent's session in the form of several.
+        // A `collaboration` of mode `single` is a session of one agent in the format for several.
         let is_multi = has(&["collaboration", "sub_sessions", "messages"]);
         Some(if is_multi { Self::Std008 } else { Self::Std001 })
     }
@@ -79,7 +80,7 @@ impl fmt::Display for Standard {
     }
 }
 
-/// One thing that is wrong, or looks so.
+/// One problem, or possible problem, of a document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DocumentFinding {
@@ -105,24 +106,25 @@ impl DocumentFinding {
     }
 }
 
-/// What a document is held to.
+/// The rules that a document is checked against.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Rules {
-    /// The standards as they are lived: words, roles and later forms are open.
+    /// The standards as they are used in practice: other words, roles and later versions are
+    /// accepted.
     #[default]
     Usual,
-    /// The letter of the standards: their interfaces and the checks of section 6.2. The rules that
-    /// find a document contradicting itself hold as well.
+    /// Exactly the standards: their interfaces and the checks of section 6.2. The rules that find
+    /// contradictions within a document apply as well.
     Strict,
 }
 
-/// What was found in one document: the errors first.
+/// The findings in one document, the errors first.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DocumentReport {
     /// The standard that it follows; null if it is not a session document.
     pub format: Option<Standard>,
-    /// Whether it is without errors. Warnings do not count.
+    /// Whether the document has no errors; warnings do not count.
     pub valid: bool,
     /// What was found, the errors first.
     pub findings: Vec<DocumentFinding>,
@@ -140,10 +142,10 @@ pub struct ValidatedFile {
 
 impl DocumentReport {
     fn new(format: Option<Standard>, mut findings: Findings) -> Self {
-        let (valid, untold) = (!findings.has_error, findings.untold);
-        if untold > 0 {
+        let (valid, omitted) = (!findings.has_error, findings.omitted);
+        if omitted > 0 {
             findings.kept.truncate(FINDINGS_MAX - 1);
-            let message = format!("{} more findings are not listed", untold + 1);
+            let message = format!("{} more findings are not listed", omitted + 1);
             findings.warning(Code::TooMany, "", message);
         }
         let mut findings = findings.kept;
@@ -158,12 +160,12 @@ impl DocumentReport {
     }
 }
 
-/// What the rules have found so far.
+/// The findings so far.
 #[derive(Debug, Default)]
 struct Findings {
     kept: Vec<DocumentFinding>,
-    /// How many there were besides.
-    untold: usize,
+    /// The number of findings that are not listed.
+    omitted: usize,
     has_error: bool,
 }
 
@@ -192,19 +194,19 @@ impl Findings {
         if self.kept.len() < FINDINGS_MAX {
             self.kept.push(finding);
         } else {
-            self.untold += 1;
+            self.omitted += 1;
         }
     }
 
     fn append(&mut self, others: Self) {
         others.kept.into_iter().for_each(|finding| self.push(finding));
-        self.untold += others.untold;
+        self.omitted += others.omitted;
         self.has_error |= others.has_error;
     }
 }
 
-/// Checks a document against its standard. `file_name` is compared with what the document says of
-/// itself, and decides nothing.
+/// Checks a document against its standard. `file_name` is compared with the content, but decides
+/// nothing.
 pub fn validate(text: &str, file_name: Option<&str>, held_to: Rules) -> DocumentReport {
     let mut findings = Findings::default();
     let Some(value) = syntax::parse(text, &mut findings) else {
@@ -238,14 +240,14 @@ pub fn validate(text: &str, file_name: Option<&str>, held_to: Rules) -> Document
     ] {
         rules(&document, &mut findings);
     }
-    letter::check(&document, held_to, &explained, &mut findings);
+    strict::check(&document, held_to, &explained, &mut findings);
     if let Some(file_name) = file_name {
         name::check(&document, file_name, &mut findings);
     }
     DocumentReport::new(Some(standard), findings)
 }
 
-/// [`validate()`] for bytes that may not be text, or be too many.
+/// [`validate()`] for bytes that may not be text, or may be too many.
 pub fn validate_bytes(bytes: &[u8], file_name: Option<&str>, held_to: Rules) -> DocumentReport {
     let mut findings = Findings::default();
     if bytes.len() > BYTES_MAX {

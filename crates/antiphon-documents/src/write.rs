@@ -1,17 +1,16 @@
-//! From any session to a document: STD-001 for one agent, STD-008 for several.
+//! Writes any session as a document: STD-001 for one agent, STD-008 for several.
 //!
-//! What was recorded is written as it was recorded; a spelling that only the document had (`extra`)
-//! is used as long as it says the same as the log. What the standards want and nobody recorded is
-//! worked out from what was, and listed by JSON Pointer in `x_antiphon.derived`: no verdict, no
-//! review and no acknowledgment is ever among it. What was recorded in a shape that the standards
-//! do not have stands in `x_antiphon.original`, under the pointer where it would be.
+//! Recorded values are written as they were recorded; a spelling that only the document had
+//! (`extra`) is used as long as it agrees with the log. What the standards require and was not
+//! recorded is derived, and listed by JSON Pointer in `x_antiphon.derived`; a verdict, a review or
+//! an acknowledgment is never derived. A value that was recorded in a form that the standards do
+//! not have is put into `x_antiphon.original`, under the pointer where it would be.
 
 #![expect(clippy::indexing_slicing, reason = "a `Value` gives null for a member that it has not")]
 
 mod agents;
 mod annotations;
 mod call;
-mod cast;
 mod contribution;
 mod display;
 mod free_ids;
@@ -22,6 +21,7 @@ mod object;
 mod origin;
 mod output;
 mod pieces;
+mod roles;
 mod session;
 mod sub_session;
 mod summary;
@@ -35,14 +35,14 @@ use antiphon_views::Reading;
 
 use crate::Standard;
 use crate::name::Name;
-use cast::Cast;
 use pieces::Pieces;
 pub use pieces::{Take, WriteError};
+use roles::Roles;
 
 /// How to write.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct WriteOptions {
-    /// Which standard; none means the one that fits.
+    /// The standard to follow; `None` means the one that fits the session.
     pub standard: Option<Standard>,
     pub phases: PhaseDetail,
 }
@@ -50,22 +50,23 @@ pub struct WriteOptions {
 /// Which phases a document has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum PhaseDetail {
-    /// As STD-001 advises: none worked out for fewer than five calls, those that are certain for up
-    /// to twenty, and all beyond. Recorded ones are always there.
+    /// As STD-001 advises: none are derived for fewer than five calls, only those of high
+    /// confidence for up to twenty, and all beyond that. Recorded phases are always written.
     #[default]
     Advised,
     Always,
     Never,
 }
 
-/// A session that can be written as a document, and what to call that. It is composed while it is
-/// written, so that a long one takes little memory.
+/// A session that can be written as a document, and the document's name. The document is composed
+/// while it is written, so a long one takes little memory.
 pub struct Document<'r> {
     pub standard: Standard,
     pub name: Name,
-    /// The id that the document has brought; if none, it is its name.
+    /// The id of the document that this session was read from; if there is none, the id is the
+    /// name.
     id: Option<String>,
-    cast: Cast<'r>,
+    roles: Roles<'r>,
     phases: PhaseDetail,
 }
 
@@ -77,18 +78,18 @@ impl std::fmt::Debug for Document<'_> {
 
 impl<'r> Document<'r> {
     pub fn of(reading: &'r Reading<'r>, options: WriteOptions) -> Result<Self, BodyError> {
-        let cast = Cast::of(reading)?;
+        let roles = Roles::of(reading)?;
         let standard = match options.standard {
             Some(standard) => standard,
-            None if cast.is_team() => Standard::Std008,
+            None if roles.is_team() => Standard::Std008,
             None => Standard::Std001,
         };
-        let (name, id) = session::name(&cast, standard)?;
-        Ok(Self { standard, name, id, cast, phases: options.phases })
+        let (name, id) = session::name(&roles, standard)?;
+        Ok(Self { standard, name, id, roles, phases: options.phases })
     }
 
-    /// Gives the document its place among others of its day: its number, and the id that goes with
-    /// that, unless it has brought one.
+    /// Sets the document's sequence number among those of its day, and its id, unless it already
+    /// has one.
     pub fn number(&mut self, sequence: u32) {
         self.name.sequence = sequence;
     }

@@ -17,7 +17,7 @@ const MAY_NAME: &[(&str, &str)] = &[
     ("crates/antiphon-views/src/prices/name.rs", "vendors of models are called like their agents"),
     ("crates/antiphon-views/src/context_reference.rs", "`CLAUDE.md` is a file of every project"),
     ("crates/antiphon-documents/src/session.rs", "`claude_md` is a word of the standard"),
-    ("crates/antiphon-documents/src/letter/single.rs", "the same, as published"),
+    ("crates/antiphon-documents/src/interfaces/single.rs", "the same, as published"),
     ("crates/antiphon-views/src/svg.rs", "`&amp;` is an entity"),
 ];
 

@@ -1,5 +1,5 @@
-//! The range of an annotation: from a call that there is to a later one. Annotations may overlap,
-//! leave calls out, and reach into sub-sessions.
+//! The range of an annotation: from an existing call to a later one. Annotations may overlap, leave
+//! calls out, and extend into sub-sessions.
 
 use super::at::{At, quoted};
 use super::document::{CallPlace, Document};
@@ -23,8 +23,8 @@ pub(super) fn check(document: &Document<'_>, findings: &mut Findings) {
     }
 }
 
-/// The call that an end of the range names: one of the sub-session that the annotation names, or
-/// else of the main session, or else of any sub-session.
+/// The call that one end of the range names: in the sub-session that the annotation names,
+/// otherwise in the main session, otherwise in any sub-session.
 fn end_of(
     document: &Document<'_>,
     sub: Option<usize>,

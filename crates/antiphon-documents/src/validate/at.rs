@@ -1,5 +1,5 @@
-//! A value of the document, together with where it stands. Asking for what is not there, or is of
-//! another type, gives nothing: that was said by the structure, and no other rule repeats it.
+//! A value of the document, together with its path. A value that is missing or has another type is
+//! `None`: the structure rule reports that, and no other rule repeats it.
 
 use antiphon_model::Timestamp;
 use serde_json::Value;
@@ -16,18 +16,18 @@ impl<'d> At<'d> {
         Self { value, path: String::new() }
     }
 
-    /// Where a member stands, or would.
+    /// The path of a member, whether it exists or not.
     pub(super) fn path_of(&self, name: &str) -> String {
         format!("{}/{}", self.path, name.replace('~', "~0").replace('/', "~1"))
     }
 
-    /// A member that is there; `null` is how some programs write that it is not.
+    /// A member that exists and is not `null`; some programs write `null` for a missing member.
     pub(super) fn member(&self, name: &str) -> Option<Self> {
         let value = self.value.get(name).filter(|value| !value.is_null())?;
         Some(Self { value, path: self.path_of(name) })
     }
 
-    /// The items of a list; none, if it is no list.
+    /// The items of a list; none if the value is not a list.
     pub(super) fn items(&self) -> impl Iterator<Item = Self> + use<'d> {
         let path = self.path.clone();
         let items = self.value.as_array().map(Vec::as_slice).unwrap_or_default();
@@ -37,7 +37,7 @@ impl<'d> At<'d> {
             .map(move |(ix, value)| Self { value, path: format!("{path}/{ix}") })
     }
 
-    /// The items of a member.
+    /// The items of a member that is a list.
     pub(super) fn list(&self, name: &str) -> Vec<Self> {
         self.member(name).map(|list| list.items().collect()).unwrap_or_default()
     }
@@ -54,7 +54,7 @@ impl<'d> At<'d> {
         Moment::of(self.text(name)?).time()
     }
 
-    /// A duration in milliseconds, to the nearest.
+    /// A duration, rounded to milliseconds.
     pub(super) fn millis(&self, name: &str) -> Option<i64> {
         let number = self.value.get(name)?;
         number.as_i64().or_else(|| {
@@ -72,7 +72,7 @@ impl<'d> At<'d> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Moment {
     Exact(Timestamp),
-    /// Without a zone, or only a day; taken as UTC.
+    /// A time without a zone, or only a date; taken as UTC.
     Vague(Timestamp),
     Bad,
 }
@@ -84,7 +84,7 @@ impl Moment {
             return Self::Exact(time);
         }
         let text = text.trim();
-        // Long text is no time, and need not be copied to see it.
+        // Long text is not a time, and need not be copied to find that out.
         if text.len() > 40 {
             return Self::Bad;
         }
@@ -100,7 +100,7 @@ impl Moment {
     }
 }
 
-/// Recorded text within a sentence: in backticks, and no longer than a sentence can bear.
+/// Recorded text to be quoted in a sentence: in backticks and shortened.
 pub(super) fn quoted(text: &str) -> String {
     const SHOWN: usize = 60;
     match text.char_indices().nth(SHOWN) {

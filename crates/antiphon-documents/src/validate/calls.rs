@@ -1,5 +1,5 @@
-//! The calls of each session: what kind they are, and that they stand in the order in which they
-//! began.
+//! The calls of each session: whether each has a category, and whether they are in the order in
+//! which they began.
 
 use super::at::{counted, quoted};
 use super::document::{Document, Part};
@@ -17,7 +17,7 @@ pub(super) fn check(document: &Document<'_>, findings: &mut Findings) {
     }
 }
 
-/// One finding a session: where one call is out of place, many are.
+/// At most one finding per session: where one call is out of order, many are.
 fn order(session: &Part<'_>, findings: &mut Findings) {
     let mut latest = None;
     let mut first = None;

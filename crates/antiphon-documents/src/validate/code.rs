@@ -1,5 +1,5 @@
-//! The codes of findings. They are for programs, and do not change; `docs/documents.md` tells what
-//! each means.
+//! The codes of findings. Programs rely on them, so they do not change; `docs/documents.md`
+//! explains each.
 
 use std::fmt;
 
@@ -67,7 +67,7 @@ codes! {
     DurationDiffers = "duration-differs",
     CallsOutOfOrder = "calls-out-of-order",
     MessagesOutOfOrder = "messages-out-of-order",
-    // What is declared, against what is recorded.
+    // Declared and recorded values.
     CountDiffers = "count-differs",
     FilesDiffer = "files-differ",
     VerdictDiffers = "verdict-differs",

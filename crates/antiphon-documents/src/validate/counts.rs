@@ -1,6 +1,6 @@
-//! Three numbers that are often taken for one: what is *declared* (by the summary), what is
-//! *recorded* (the calls in the document), and what was *reported* (by a call, of the agent it
-//! started). They differ in nearly every published document, so that a difference is a warning.
+//! Three numbers that are easily confused: what is *declared* (by the summary), what is *recorded*
+//! (the calls in the document), and what was *reported* (by a call, about the agent that it
+//! started). They differ in nearly every published document, so a difference is a warning.
 
 use std::collections::BTreeMap;
 
@@ -33,12 +33,12 @@ pub(super) fn check(document: &Document<'_>, findings: &mut Findings) {
     reviews(document, &summary, findings);
 }
 
-fn differs(at: &At<'_>, key: &str, recorded: usize, told: &str, findings: &mut Findings) {
+fn differs(at: &At<'_>, key: &str, recorded: usize, recorded_text: &str, findings: &mut Findings) {
     let Some(declared) = at.count(key) else {
         return;
     };
     if usize::try_from(declared) != Ok(recorded) {
-        let message = format!("{declared} declared, {told}");
+        let message = format!("{declared} declared, {recorded_text}");
         findings.warning(Code::CountDiffers, at.path_of(key), message);
     }
 }
@@ -46,14 +46,15 @@ fn differs(at: &At<'_>, key: &str, recorded: usize, told: &str, findings: &mut F
 fn calls(document: &Document<'_>, summary: &At<'_>, findings: &mut Findings) {
     let recorded = document.sessions.first().map_or(0, |main| main.calls.len());
     let all = document.calls().count();
-    let mut told = format!("{} recorded", counted(recorded, "call"));
+    let mut recorded_text = format!("{} recorded", counted(recorded, "call"));
     if all != recorded {
-        told = format!("{told} in the main session, {all} with those of sub-sessions");
+        recorded_text =
+            format!("{recorded_text} in the main session, {all} with those of sub-sessions");
     }
-    differs(summary, "tool_calls_count", recorded, &told, findings);
+    differs(summary, "tool_calls_count", recorded, &recorded_text, findings);
 }
 
-/// What a call reports of its agent, against the sub-session that records it.
+/// Compares what a call reports about its agent with the sub-session that records that agent.
 fn reported(document: &Document<'_>, findings: &mut Findings) {
     for (_, call) in document.calls() {
         let Some(info) = call.member("subagent_info") else {
@@ -82,7 +83,7 @@ fn reported(document: &Document<'_>, findings: &mut Findings) {
     }
 }
 
-/// The summary's rows by agent: an object with roles, or a list.
+/// Checks the summary's rows, one for each agent: an object with roles, or a list.
 fn of_agents(document: &Document<'_>, agents: &At<'_>, findings: &mut Findings) {
     let known = document.agents();
     let recorded = calls_by_agent(document);
@@ -97,18 +98,18 @@ fn of_agents(document: &Document<'_>, agents: &At<'_>, findings: &mut Findings) 
             findings.warning(Code::UnknownAgent, row.path_of("agent_id"), message);
             continue;
         }
-        // Without sub-sessions all calls stand in the main one, whoever made them.
+        // Without sub-sessions, the main session contains the calls of all agents.
         if document.sub_sessions().next().is_none() {
             continue;
         }
         let recorded = recorded.get(id).copied().unwrap_or_default();
-        let told = format!("{} recorded for {}", counted(recorded, "call"), quoted(id));
-        differs(&row, "tool_calls_count", recorded, &told, findings);
+        let recorded_text = format!("{} recorded for {}", counted(recorded, "call"), quoted(id));
+        differs(&row, "tool_calls_count", recorded, &recorded_text, findings);
     }
 }
 
-/// The main session is the orchestrator's, but for calls that name another agent: one that no call
-/// made has no sub-session.
+/// The number of calls of each agent. The main session is the orchestrator's, except for calls that
+/// name another agent: an agent that no call created has no sub-session.
 fn calls_by_agent<'d>(document: &Document<'d>) -> BTreeMap<&'d str, usize> {
     let mut counts = BTreeMap::new();
     let collaboration = document.root.member("collaboration");
@@ -138,11 +139,11 @@ fn tasks(document: &Document<'_>, summary: &At<'_>, findings: &mut Findings) {
     ];
     for (key, recorded, how) in numbers {
         let recorded = usize::try_from(recorded).unwrap_or(usize::MAX);
-        let told = format!(
+        let recorded_text = format!(
             "{} recorded {how}, in sub-sessions that are not reviews",
             counted(recorded, "task")
         );
-        differs(&declared, key, recorded, &told, findings);
+        differs(&declared, key, recorded, &recorded_text, findings);
     }
 }
 
@@ -153,8 +154,8 @@ fn reviews(document: &Document<'_>, summary: &At<'_>, findings: &mut Findings) {
     let Some(last) = results.last() else {
         return;
     };
-    let told = format!("{} recorded", counted(results.len(), "review result"));
-    differs(summary, "review_iterations", results.len(), &told, findings);
+    let recorded_text = format!("{} recorded", counted(results.len(), "review result"));
+    differs(summary, "review_iterations", results.len(), &recorded_text, findings);
     let verdict = last.member("payload").and_then(|payload| payload.text("verdict"));
     if let (Some(declared), Some(verdict)) = (summary.text("final_verdict"), verdict)
         && declared != verdict

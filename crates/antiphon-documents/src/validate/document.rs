@@ -1,11 +1,11 @@
-//! The document as the rules look things up in it: its sessions, and their calls by id.
+//! An index of the document for the rules: its sessions, and their calls by id.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Standard;
 use super::at::At;
 
-/// A document, with maps over what other parts of it name.
+/// A document, with maps of everything that other parts refer to.
 #[derive(Debug)]
 pub(super) struct Document<'d> {
     pub(super) root: At<'d>,
@@ -13,7 +13,7 @@ pub(super) struct Document<'d> {
     /// The main session, then the sub-sessions in their order.
     pub(super) sessions: Vec<Part<'d>>,
     by_id: BTreeMap<&'d str, usize>,
-    /// Where an id stands in several sessions, its first place.
+    /// If an id occurs in several sessions, its first occurrence.
     calls_by_id: BTreeMap<&'d str, CallPlace>,
 }
 
@@ -26,7 +26,7 @@ pub(super) struct Part<'d> {
     by_id: BTreeMap<&'d str, usize>,
 }
 
-/// A call, by its session and its place there.
+/// A call, by the index of its session and its index there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct CallPlace {
     pub(super) session: usize,
@@ -52,17 +52,17 @@ impl<'d> Document<'d> {
         Self { root, standard, sessions, by_id, calls_by_id }
     }
 
-    /// The sub-sessions, with their places in `sessions`.
+    /// The sub-sessions, with their indexes in `sessions`.
     pub(super) fn sub_sessions(&self) -> impl Iterator<Item = (usize, &Part<'d>)> {
         self.sessions.iter().enumerate().skip(1)
     }
 
-    /// The session or sub-session of that id.
+    /// The session or sub-session with this id.
     pub(super) fn session(&self, id: &str) -> Option<usize> {
         self.by_id.get(id).copied()
     }
 
-    /// The sub-session of that id.
+    /// The sub-session with this id.
     pub(super) fn sub_session(&self, id: &str) -> Option<usize> {
         self.session(id).filter(|&place| place > 0)
     }
@@ -72,7 +72,7 @@ impl<'d> Document<'d> {
         Some(CallPlace { session, call })
     }
 
-    /// The call of that id in any session, the main one first.
+    /// The call with this id in any session, the main one first.
     pub(super) fn call_anywhere(&self, id: &str) -> Option<CallPlace> {
         self.calls_by_id.get(id).copied()
     }
@@ -89,15 +89,14 @@ impl<'d> Document<'d> {
         })
     }
 
-    /// Whether several agents worked; a session of one may be written in their form.
+    /// Whether several agents worked; the session of a single agent may be in the same format.
     pub(super) fn is_multi_agent(&self) -> bool {
         let collaboration = self.root.member("collaboration");
         let mode = collaboration.as_ref().and_then(|at| at.text("mode"));
         self.standard == Standard::Std008 && mode != Some("single")
     }
 
-    /// The ids of the orchestrator and the participants; `None` if the document does not say who
-    /// they are.
+    /// The ids of the orchestrator and the participants; `None` if the document does not name them.
     pub(super) fn agents(&self) -> Option<BTreeSet<&'d str>> {
         let collaboration = self.root.member("collaboration")?;
         let participants = collaboration.member("participants")?;
@@ -117,7 +116,7 @@ impl<'d> Part<'d> {
     }
 }
 
-/// Where each id stands first: a second one is an error of its own.
+/// The first position of each id; duplicates have a rule of their own.
 fn first_places<'d>(ids: impl Iterator<Item = Option<&'d str>>) -> BTreeMap<&'d str, usize> {
     let mut places = BTreeMap::new();
     for (place, id) in ids.enumerate() {
@@ -128,8 +127,7 @@ fn first_places<'d>(ids: impl Iterator<Item = Option<&'d str>>) -> BTreeMap<&'d 
     places
 }
 
-/// Whether a tool starts another agent: `Task` as the standards know it, `Agent` as it is called
-/// today.
+/// Whether a tool starts another agent: `Task` in the standards, `Agent` in current programs.
 pub(super) fn is_delegation(tool: &str) -> bool {
     matches!(tool, "Task" | "Agent")
 }

@@ -1,4 +1,4 @@
-//! Ids that must be unique: of calls within one session (sub-sessions count anew), of sub-sessions,
+//! Ids that must be unique: those of calls within a session or sub-session; those of sub-sessions,
 //! messages and annotations within the document.
 
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
-//! The files that a summary declares, against those that the calls wrote.
+//! Compares the files that a summary declares with those that the calls wrote.
 //!
-//! A summary often has base names where a call has a path, so that two paths are the same file when
-//! one ends with the other, by whole steps.
+//! A summary often has base names where a call has a path, so two paths are the same file if one is
+//! a suffix of the other, by whole components.
 
 use std::collections::BTreeSet;
 
@@ -27,20 +27,20 @@ pub(super) fn check(document: &Document<'_>, findings: &mut Findings) {
         }
         declared.extend(files);
     }
-    // Where nothing is declared at all the structure has said so.
+    // If nothing is declared at all, the structure rule has reported it.
     if summary.member("files_created").is_none() && summary.member("files_modified").is_none() {
         return;
     }
     let declared = Paths::new(declared.into_iter());
-    let untold: Vec<_> = written.whole.iter().filter(|file| !declared.have(file)).collect();
-    if !untold.is_empty() {
-        let names = enumerated(untold.into_iter().map(String::as_str));
+    let undeclared: Vec<_> = written.whole.iter().filter(|file| !declared.have(file)).collect();
+    if !undeclared.is_empty() {
+        let names = enumerated(undeclared.into_iter().map(String::as_str));
         let message = format!("written by a recorded call, but not declared: {names}");
         findings.warning(Code::FilesDiffer, summary.path, message);
     }
 }
 
-/// The file that a call wrote; what a shell command wrote cannot be told.
+/// The file that a call wrote; the files that a shell command wrote are unknown.
 fn written_by<'d>(call: &At<'d>) -> Option<&'d str> {
     let tool = call.text("tool_name")?;
     let failed = call.member("output").and_then(|output| output.text("status")) == Some("failed");
@@ -56,7 +56,7 @@ fn steady(path: &str) -> String {
     path.replace('\\', "/")
 }
 
-/// Paths, and the ends of them.
+/// A set of paths, and of their suffixes.
 struct Paths {
     whole: BTreeSet<String>,
     ends: BTreeSet<String>,
@@ -74,7 +74,7 @@ impl Paths {
     }
 }
 
-/// The path itself and what is left of it step by step, for as many steps as paths have.
+/// The path itself and its suffixes, up to a plausible number of components.
 fn ends(path: &str) -> impl Iterator<Item = &str> {
     const STEPS: usize = 32;
     let path = path.trim_start_matches("./");

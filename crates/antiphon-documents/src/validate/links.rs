@@ -1,9 +1,9 @@
-//! A call starts a sub-session, and the sub-session names the call. Each end must name the other.
+//! A call starts a sub-session, and the sub-session names the call: each must name the other.
 //!
-//! The call may be one of the main session or of another sub-session (`parent_session_id` says
-//! which), and ids of calls are unique only within a session; so a link is from place to place.
-//! Section 6.2 knows calls of the main session alone: there, a sub-agent's sub-agent is triggered
-//! by the call that sent the first of them, and the call that made it names it all the same.
+//! The call may be in the main session or in another sub-session (`parent_session_id` says which),
+//! and ids of calls are unique only within a session, so a link connects positions rather than ids.
+//! Section 6.2 knows only calls of the main session: there, a sub-agent of a sub-agent is triggered
+//! by the call that started the outermost one, and the call that created it names it all the same.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ pub(super) fn check(document: &Document<'_>, findings: &mut Findings) {
     }
     let agents = document.agents();
     let within = named_within(document);
-    // By place of the sub-session, the call that it names.
+    // For each sub-session, by index, the call that it names.
     let mut triggers = vec![None; document.sessions.len()];
     for ((_, sub), trigger) in document.sub_sessions().zip(triggers.iter_mut().skip(1)) {
         *trigger = trigger_of(document, sub, &within, findings);
@@ -44,7 +44,7 @@ pub(super) fn check(document: &Document<'_>, findings: &mut Findings) {
 }
 
 /// Sub-sessions that a call of another sub-session names, each with the call of the main session
-/// that triggered that one.
+/// that triggered that other one.
 fn named_within<'d>(document: &Document<'d>) -> BTreeSet<(&'d str, &'d str)> {
     let calls = document.sub_sessions().flat_map(|(_, sub)| {
         let trigger = sub.at.text("triggered_by_call_id");
@@ -55,7 +55,7 @@ fn named_within<'d>(document: &Document<'d>) -> BTreeSet<(&'d str, &'d str)> {
     calls.collect()
 }
 
-/// Where some delegations have sub-sessions, one without is probably forgotten.
+/// If some delegations have sub-sessions, one without was probably forgotten.
 fn recorded(document: &Document<'_>, call: &At<'_>, findings: &mut Findings) {
     let status = call.member("output").and_then(|output| output.text("status"));
     let starts_agent = call.text("tool_name").is_some_and(is_delegation);
@@ -78,7 +78,7 @@ fn names_back(
     let named = quoted(id);
     let Some(sub) = document.sub_session(id) else {
         let message = format!("there is no sub-session {named}");
-        // One agent's document has no room for them; they may stand elsewhere.
+        // A document for one agent cannot contain sub-sessions; they may be in another file.
         match document.standard {
             Standard::Std001 => findings.warning(Code::UnknownSubSession, path, message),
             Standard::Std008 => findings.error(Code::UnknownSubSession, path, message),
@@ -95,7 +95,7 @@ fn names_back(
     }
 }
 
-/// The call that a sub-session names, if there is such a call and it can start agents.
+/// The call that a sub-session names, if it exists and can start agents.
 fn trigger_of(
     document: &Document<'_>,
     sub: &Part<'_>,
@@ -156,10 +156,10 @@ fn parent_of(document: &Document<'_>, sub: &Part<'_>, findings: &mut Findings) -
     parent
 }
 
-/// Parents that go round. Each sub-session is passed once: a way up ends at the top, at one that
-/// an earlier way has passed, or at one that it has passed itself.
+/// Finds cycles of parents. Each sub-session is visited once: a path upwards ends at the top, or at
+/// a sub-session that an earlier path or this path has visited.
 fn circles(document: &Document<'_>, findings: &mut Findings) {
-    // By place, the sub-session whose way up passed it first.
+    // For each sub-session, by index, where the path that visited it first began.
     let mut passed = vec![None; document.sessions.len()];
     for (start, _) in document.sub_sessions() {
         let mut place = start;

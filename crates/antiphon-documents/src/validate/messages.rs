@@ -1,4 +1,5 @@
-//! What the agents told one another: who, in answer to what, in which order, about which task.
+//! The messages between agents: sender and receiver, what they reply to, their order and their
+//! tasks.
 
 use std::collections::BTreeSet;
 
@@ -44,8 +45,8 @@ fn check_end(agents: &BTreeSet<&str>, agent: &At<'_>, findings: &mut Findings) {
     }
 }
 
-/// The standard leaves payloads open, so that nothing about their shape is more than a warning, and
-/// nothing that is missing is worth one.
+/// The standard leaves payloads open, so a deviation in their structure is only a warning, and a
+/// missing member is not reported.
 fn shape(document: &Document<'_>, kind: &str, payload: &At<'_>, findings: &mut Findings) {
     let name = match kind {
         "task_assignment" => "TaskAssignment",
@@ -72,11 +73,11 @@ fn shape(document: &Document<'_>, kind: &str, payload: &At<'_>, findings: &mut F
     }
 }
 
-/// The ids of tasks and reviews: of sub-sessions, and of what was assigned or requested.
+/// The ids of tasks and reviews: those of sub-sessions, and those that were assigned or requested.
 fn known_tasks<'d>(document: &Document<'d>, messages: &[At<'d>]) -> BTreeSet<&'d str> {
     let tasks =
         document.sub_sessions().filter_map(|(_, sub)| sub.at.member("task")?.text("task_id"));
-    let told = messages.iter().flat_map(|message| {
+    let assigned = messages.iter().flat_map(|message| {
         let payload = message.member("payload");
         let task = payload.as_ref().and_then(|payload| payload.member("task"));
         let by = |at: &Option<At<'d>>, key| at.as_ref().and_then(|at| at.text(key));
@@ -86,10 +87,10 @@ fn known_tasks<'d>(document: &Document<'d>, messages: &[At<'d>]) -> BTreeSet<&'d
             _ => [None, None],
         }
     });
-    tasks.chain(told.flatten()).collect()
+    tasks.chain(assigned.flatten()).collect()
 }
 
-/// A completion and a review are of something that was given to somebody.
+/// A completion or a review must refer to a task that was assigned.
 fn task(known: &BTreeSet<&str>, kind: &str, payload: &At<'_>, findings: &mut Findings) {
     let keys: &[(&str, &str)] = match kind {
         "task_completion" | "task_progress" => &[("task_id", "task")],
@@ -109,7 +110,8 @@ fn task(known: &BTreeSet<&str>, kind: &str, payload: &At<'_>, findings: &mut Fin
     }
 }
 
-/// By number, the times must not go back. One finding: where one is out of place, many are.
+/// Times must not decrease with the sequence number. One finding at most: where one message is out
+/// of order, many are.
 fn order(messages: &[At<'_>], findings: &mut Findings) {
     let mut numbered: Vec<_> = messages
         .iter()

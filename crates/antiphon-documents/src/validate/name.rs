@@ -1,5 +1,5 @@
-//! The name of the file, against what the document says of itself. The content decides; a name that
-//! says something else misleads people and the tools that go by names.
+//! Compares the name of the file with the document. The content decides; a name that contradicts it
+//! misleads people, and tools that rely on names.
 
 use super::at::quoted;
 use super::document::Document;

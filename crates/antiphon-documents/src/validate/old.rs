@@ -1,5 +1,6 @@
-//! The shapes of earlier versions, and of documents that drifted from the standard. Each is named
-//! for what it is, once, in place of all that the structure would say about it.
+//! The formats of earlier versions, and of documents that deviate from the standard in known ways.
+//! Each is reported once, by name, instead of everything that the structure rule would report about
+//! it.
 
 use std::collections::BTreeSet;
 
@@ -10,10 +11,10 @@ use super::{Code, Findings};
 
 const HELP: &str = "`antiphon migrate` converts it";
 
-/// Members of the document that were given another name: that one, and the standard's.
+/// Members of the document that have had another name: that name, and the standard's.
 const NAMES: &[(&str, &str)] = &[("title", "task_title"), ("started_at", "created_at")];
 
-/// Whether this is a document of the seven-step model, of which nothing else can be checked.
+/// Whether this is a document of the seven-step model, in which nothing else can be checked.
 pub(super) fn is_version_0(root: &At<'_>, findings: &mut Findings) -> bool {
     let Some(steps) = root.member("steps") else {
         return false;
@@ -28,7 +29,7 @@ pub(super) fn is_version_0(root: &At<'_>, findings: &mut Findings) -> bool {
     is_old
 }
 
-/// Finds old shapes; gives pointers to what they explain.
+/// Finds old formats; returns pointers to what these findings explain.
 pub(super) fn check(root: &At<'_>, findings: &mut Findings) -> BTreeSet<String> {
     let mut explained = BTreeSet::new();
     phases(root, findings, &mut explained);
@@ -54,7 +55,7 @@ pub(super) fn check(root: &At<'_>, findings: &mut Findings) -> BTreeSet<String> 
     explained
 }
 
-/// Version 2 had phases in place of annotations, and calls either beside them or inside.
+/// Version 2 had phases instead of annotations, and calls either beside them or inside.
 fn phases(root: &At<'_>, findings: &mut Findings, explained: &mut BTreeSet<String>) {
     let Some(phases) = root.member("phases") else {
         return;
@@ -63,15 +64,15 @@ fn phases(root: &At<'_>, findings: &mut Findings, explained: &mut BTreeSet<Strin
     if count == 0 {
         return;
     }
-    let told = counted(count, "phase");
+    let phase_count = counted(count, "phase");
     if root.member("tool_calls").is_some() {
         let message =
-            format!("{told} of version 2; `antiphon migrate` converts them to annotations");
+            format!("{phase_count} of version 2; `antiphon migrate` converts them to annotations");
         findings.warning(Code::OldPhases, phases.path, message);
         return;
     }
     // The standard says that documents of version 2 remain valid.
-    let message = format!("{told} of version 2, but no `tool_calls`; {HELP}");
+    let message = format!("{phase_count} of version 2, but no `tool_calls`; {HELP}");
     findings.warning(Code::OldPhases, phases.path, message);
     explained.insert(root.path_of("tool_calls"));
 }
@@ -87,7 +88,7 @@ fn summary(root: &At<'_>, findings: &mut Findings, explained: &mut BTreeSet<Stri
     }
 }
 
-/// A list of ids, or `start` and `end`.
+/// Annotations may have a list of ids, or `start` and `end`, instead of a range.
 fn range(annotation: &At<'_>, findings: &mut Findings, explained: &mut BTreeSet<String>) {
     let Some(range) = annotation.member("tool_call_range") else {
         return;

@@ -1,8 +1,8 @@
-//! The schemas in `docs/schema/`, and a walk through a document beside one of them.
+//! The schemas in `docs/schema/`, and a validator for the subset of JSON Schema that they use.
 //!
-//! It knows the keywords that occur there and no others; a test holds it to that. Two differ from
-//! what a common validator makes of them: `null` is taken as a member that is not there, and a list
-//! of words beside a branch that allows all (`anyOf`) gives a warning for other words.
+//! It knows only the keywords that occur there, which a test checks. It differs from a standard
+//! validator in two ways: a member that is `null` counts as missing, and in an `anyOf` of a list of
+//! words and a branch that accepts every string, other words give a warning.
 
 use std::cmp::Reverse;
 use std::sync::LazyLock;
@@ -36,13 +36,13 @@ impl Schema {
         Self { root }
     }
 
-    /// One of its definitions, by name.
+    /// One of the schema's definitions, by name.
     pub(super) fn definition(self, name: &str) -> Option<&'static Value> {
         self.root.get("$defs")?.get(name)
     }
 
-    /// Finds where `at` differs from `schema`. It goes down the schema, which is finite, and not
-    /// down the document.
+    /// Reports where `at` differs from `schema`. The recursion follows the schema, which is finite,
+    /// rather than the document.
     pub(super) fn walk(self, schema: &'static Value, at: &At<'_>, findings: &mut Findings) {
         let Some(keywords) = schema.as_object() else {
             return;
@@ -108,7 +108,7 @@ impl Schema {
         if let Some(Value::Array(words)) = branches.iter().find_map(|branch| branch.get("enum")) {
             return word(words, at, findings);
         }
-        // `null` was not walked into.
+        // A `null` value does not get here.
         let is_null = |branch: &&Value| branch.get("type").is_some_and(|name| name == "null");
         let branches: Vec<_> = branches.iter().filter(|branch| !is_null(branch)).collect();
         if let &[branch] = branches.as_slice() {
@@ -122,7 +122,7 @@ impl Schema {
                 return findings.append(found);
             }
             let errors = found.kept.iter().filter(|finding| finding.is_error()).count();
-            // What was meant is the shape of which most is there.
+            // The intended shape is the one of which most members are present.
             let branch = self.target(branch).unwrap_or(branch);
             let there = required(branch).iter().filter(|name| at.member(name).is_some()).count();
             let is_other = |finding: &super::DocumentFinding| {
@@ -197,7 +197,7 @@ fn in_words(type_name: &str) -> &str {
     }
 }
 
-/// How a sentence calls a value: by its key, or by its list's and its number there.
+/// How a message names a value: by its key, or by the key of its list and its position there.
 fn name_of(at: &At<'_>) -> String {
     let mut steps = at.path.rsplit('/');
     let (last, before) = (steps.next().unwrap_or_default(), steps.next().unwrap_or_default());

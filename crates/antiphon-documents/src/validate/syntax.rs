@@ -1,5 +1,5 @@
-//! From text to JSON. The reader is serde's; here it also sees keys that stand twice in an object,
-//! of which the last counts and the others would be lost without a word.
+//! Parses text as JSON. The parser is serde_json; this also finds keys that occur twice in an
+//! object, of which serde_json would silently keep only the last.
 
 use std::fmt;
 
@@ -10,15 +10,15 @@ use serde_json::{Map, Number, Value};
 use super::at::quoted;
 use super::{Code, DocumentFinding, Findings};
 
-/// The value of the text; without one, the findings say where it stops to be JSON. Nesting is
-/// bounded by the reader: beyond 128 it is an error like any other.
+/// The parsed value; without one, the findings say where the text stops being JSON. The parser
+/// limits nesting to 128 levels; more is an error like any other.
 pub(super) fn parse(text: &str, findings: &mut Findings) -> Option<Value> {
-    // Some editors begin a file with it; it means nothing.
+    // A byte order mark, which some editors write, means nothing.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut reader = serde_json::Deserializer::from_str(text);
     let mut repeated = Vec::new();
-    let seeing = Seeing { path: &mut String::new(), repeated: &mut repeated };
-    let parsed = seeing.deserialize(&mut reader).and_then(|value| reader.end().map(|()| value));
+    let seed = DuplicateKeySeed { path: &mut String::new(), repeated: &mut repeated };
+    let parsed = seed.deserialize(&mut reader).and_then(|value| reader.end().map(|()| value));
     match parsed {
         Ok(value) => {
             for (path, key) in repeated {
@@ -46,7 +46,7 @@ fn not_json(text: &str, error: &serde_json::Error) -> DocumentFinding {
     if text.trim().is_empty() {
         message.push_str("; the file is empty");
     } else if what.starts_with("expected `,` or") {
-        // By far the most frequent cause in texts that people or models wrote.
+        // By far the most frequent cause in text written by people or models.
         message.push_str("; perhaps a quotation mark inside a string is not escaped");
     }
     DocumentFinding {
@@ -59,34 +59,34 @@ fn not_json(text: &str, error: &serde_json::Error) -> DocumentFinding {
     }
 }
 
-/// The reader counts bytes, people and editors count characters.
+/// The parser counts bytes; people and editors count characters.
 fn column_of(text: &str, line: usize, byte: usize) -> usize {
     let line = text.split('\n').nth(line.saturating_sub(1)).unwrap_or_default();
     let before = line.char_indices().take_while(|(at, _)| *at < byte.saturating_sub(1));
     before.count().saturating_add(usize::from(byte > 0))
 }
 
-/// Builds a value as serde_json does, and notes the members that stand twice.
-struct Seeing<'s> {
-    /// A JSON Pointer to what is being read.
+/// Builds a value as serde_json does, and notes duplicate keys.
+struct DuplicateKeySeed<'s> {
+    /// A JSON Pointer to the value being read.
     path: &'s mut String,
-    /// Pointer and key.
+    /// Pointers and keys of duplicates.
     repeated: &'s mut Vec<(String, String)>,
 }
 
-impl Seeing<'_> {
-    /// Reads what is one step further down.
-    fn below<T>(&mut self, step: &str, read: impl FnOnce(Seeing<'_>) -> T) -> T {
+impl DuplicateKeySeed<'_> {
+    /// Reads a value one level down.
+    fn below<T>(&mut self, step: &str, read: impl FnOnce(DuplicateKeySeed<'_>) -> T) -> T {
         let above = self.path.len();
         self.path.push('/');
         self.path.push_str(&step.replace('~', "~0").replace('/', "~1"));
-        let value = read(Seeing { path: self.path, repeated: self.repeated });
+        let value = read(DuplicateKeySeed { path: self.path, repeated: self.repeated });
         self.path.truncate(above);
         value
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Seeing<'_> {
+impl<'de> DeserializeSeed<'de> for DuplicateKeySeed<'_> {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, reader: D) -> Result<Value, D::Error> {
@@ -94,7 +94,7 @@ impl<'de> DeserializeSeed<'de> for Seeing<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Seeing<'_> {
+impl<'de> Visitor<'de> for DuplicateKeySeed<'_> {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -133,7 +133,7 @@ impl<'de> Visitor<'de> for Seeing<'_> {
         let mut list = Vec::new();
         loop {
             let step = list.len().to_string();
-            match self.below(&step, |seeing| items.next_element_seed(seeing))? {
+            match self.below(&step, |seed| items.next_element_seed(seed))? {
                 Some(item) => list.push(item),
                 None => return Ok(list.into()),
             }
@@ -143,9 +143,9 @@ impl<'de> Visitor<'de> for Seeing<'_> {
     fn visit_map<A: MapAccess<'de>>(mut self, mut members: A) -> Result<Value, A::Error> {
         let mut object = Map::new();
         while let Some(key) = members.next_key::<String>()? {
-            let value = self.below(&key, |seeing| members.next_value_seed(seeing))?;
+            let value = self.below(&key, |seed| members.next_value_seed(seed))?;
             if object.contains_key(&key) {
-                let path = self.below(&key, |seeing| seeing.path.clone());
+                let path = self.below(&key, |seed| seed.path.clone());
                 self.repeated.push((path, key.clone()));
             }
             object.insert(key, value);

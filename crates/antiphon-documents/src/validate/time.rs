@@ -1,5 +1,5 @@
-//! Starts, ends and durations. Times are often written to the second and durations to the
-//! millisecond, so that a difference of a second tells nothing.
+//! Starts, ends and durations. Times are often rounded to seconds and durations to milliseconds, so
+//! a difference of a second means nothing.
 
 use super::at::At;
 use super::document::Document;
@@ -42,7 +42,7 @@ pub(super) fn check(document: &Document<'_>, findings: &mut Findings) {
     }
 }
 
-/// The words of the standards for what has come to an end, and those that are used in their place.
+/// The standards' words for a finished state, and the words that are used instead of them.
 fn is_terminal(status: Option<&str>) -> bool {
     matches!(
         status,
@@ -50,7 +50,7 @@ fn is_terminal(status: Option<&str>) -> bool {
     )
 }
 
-/// How long it was from start to end, if both are known and in order.
+/// The time from start to end, if both are known and in order.
 fn interval(at: &At<'_>, start: &str, end: &str, findings: &mut Findings) -> Option<i64> {
     let took = at.time(end)?.since(at.time(start)?);
     if took >= 0 {
@@ -58,7 +58,7 @@ fn interval(at: &At<'_>, start: &str, end: &str, findings: &mut Findings) -> Opt
     }
     let path = at.path_of(end);
     let message = format!("`{end}` is {} before `{start}`", in_words(took.saturating_neg()));
-    // A clock may be set back while something is recorded; the order of calls does not hang on it.
+    // A clock may be set back during a recording; the order of calls does not depend on it.
     findings.warning(Code::EndsBeforeStart, path, message);
     None
 }

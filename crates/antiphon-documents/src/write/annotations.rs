@@ -1,8 +1,8 @@
-//! Phases and notes: those that were recorded, and phases that are worked out where the standard
-//! wants some.
+//! Phases and notes: the recorded ones, and derived phases where the standard requires some.
 //!
-//! The standard has one list of them, and their ranges may reach into sub-sessions. Ids of calls
-//! are a session's own, so one about a sub-session's calls names the sub-session.
+//! The standard has one list for both, and their ranges may extend into sub-sessions. Ids of calls
+//! are unique only within a session, so an annotation of a sub-session's calls names the
+//! sub-session.
 
 use std::collections::BTreeSet;
 
@@ -11,61 +11,63 @@ use antiphon_views::{AutomaticPhases, CallIndex, Phase, phases};
 use serde_json::{Map, Value};
 
 use super::PhaseDetail;
-use super::cast::Cast;
 use super::object::{Object, missing};
 use super::origin::Origin;
+use super::roles::Roles;
 use crate::{PhaseAnnotation, Standard};
 
-/// Fewer calls need no phases; more than the second number want all of them.
+/// A session with fewer calls than the first number needs no phases; one with more than the second
+/// needs all of them.
 const ADVISED: (usize, usize) = (5, 20);
 
-/// The list while it is written.
+/// Composes the list of annotations.
 pub(super) struct Annotations<'c, 'a> {
-    pub(super) cast: &'c Cast<'a>,
+    pub(super) roles: &'c Roles<'a>,
     pub(super) origin: &'c Origin,
     pub(super) standard: Standard,
     pub(super) completed_at: &'c str,
 }
 
-/// Whose calls an annotation is about.
+/// The session whose calls an annotation is about.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Whose {
-    /// The session's own, or several sessions' whose ids say which is meant.
+enum Scope {
+    /// The main session, or several sessions, if the ids of the calls are unambiguous.
     Any,
-    /// A sub-session's.
+    /// A sub-session, by index.
     Sub(usize),
 }
 
 /// The phases and notes of a document.
 pub(super) enum Phases {
     None,
-    /// Composed whole.
+    /// All of them, in memory.
     Held(Value),
-    /// All of them are worked out, and there may be many: [`Annotations::derived`].
+    /// All of them are derived and there may be many, so [`Annotations::derived`] composes them one
+    /// by one.
     Derived,
 }
 
-/// Which phases are worth telling, by the number of calls.
+/// How confident a derived phase must be to be written, which depends on the number of calls.
 #[derive(Clone, Copy)]
-enum Sure {
-    All,
+enum MinConfidence {
+    Any,
     High,
 }
 
-impl Sure {
+impl MinConfidence {
     fn of(detail: PhaseDetail, calls: usize) -> Option<Self> {
         match detail {
-            PhaseDetail::Always => Some(Self::All),
+            PhaseDetail::Always => Some(Self::Any),
             PhaseDetail::Never => None,
             PhaseDetail::Advised if calls < ADVISED.0 => None,
             PhaseDetail::Advised if calls <= ADVISED.1 => Some(Self::High),
-            PhaseDetail::Advised => Some(Self::All),
+            PhaseDetail::Advised => Some(Self::Any),
         }
     }
 
-    fn tells(self, phase: &Phase) -> bool {
+    fn accepts(self, phase: &Phase) -> bool {
         match self {
-            Self::All => true,
+            Self::Any => true,
             Self::High => phase.confidence.as_deref() == Some("high"),
         }
     }
@@ -73,7 +75,7 @@ impl Sure {
 
 impl<'c> Annotations<'c, '_> {
     pub(super) fn compose(&self, detail: PhaseDetail) -> Result<Phases, BodyError> {
-        let reading = self.cast.reading;
+        let reading = self.roles.reading;
         if detail == PhaseDetail::Never {
             return Ok(Phases::None);
         }
@@ -103,86 +105,88 @@ impl<'c> Annotations<'c, '_> {
         })
     }
 
-    /// Phases by rule: the session's, and those of its sub-sessions, as many as its calls want.
+    /// Derived phases of the session and its sub-sessions, as many as the number of calls requires.
     pub(super) fn derived(
         &self,
         index: &'c CallIndex<'c>,
         detail: PhaseDetail,
     ) -> impl Iterator<Item = Result<Value, BodyError>> {
-        let cast = self.cast;
-        let is_wanted = detail == PhaseDetail::Always || !cast.is_document;
-        let own = cast.main.filter(|_| is_wanted);
-        let own = own.map(|main| (main, Whose::Any, cast.calls.len()));
-        let subs = cast.subs.iter().enumerate();
-        let subs = subs.filter_map(|(at, sub)| Some((sub.agent?, Whose::Sub(at), sub.calls.len())));
+        let roles = self.roles;
+        let is_wanted = detail == PhaseDetail::Always || !roles.is_document;
+        let own = roles.main.filter(|_| is_wanted);
+        let own = own.map(|main| (main, Scope::Any, roles.calls.len()));
+        let subs = roles.subs.iter().enumerate();
+        let subs = subs.filter_map(|(at, sub)| Some((sub.agent?, Scope::Sub(at), sub.calls.len())));
         let has_subs = self.standard == Standard::Std008 && own.is_some();
         let all = own.into_iter().chain(subs.filter(move |_| has_subs));
-        let all = all.filter_map(move |(agent, whose, calls)| {
-            let sure = Sure::of(detail, calls)?;
-            Some((AutomaticPhases::of(cast.reading, index, agent), whose, sure))
+        let all = all.filter_map(move |(agent, scope, calls)| {
+            let min_confidence = MinConfidence::of(detail, calls)?;
+            Some((AutomaticPhases::of(roles.reading, index, agent), scope, min_confidence))
         });
-        all.flat_map(move |(phases, whose, sure)| {
+        all.flat_map(move |(phases, scope, min_confidence)| {
             let (phases, failure) = match phases {
                 Ok(phases) => (Some(phases), None),
                 Err(error) => (None, Some(Err(error))),
             };
-            let told = phases.into_iter().flatten();
-            let told = told.filter(move |phase| phase.as_ref().map_or(true, |it| sure.tells(it)));
-            let told = told.filter_map(move |phase| {
-                phase.map(|phase| self.by_rule(&phase, whose)).transpose()
+            let accepted = phases.into_iter().flatten();
+            let accepted = accepted
+                .filter(move |phase| phase.as_ref().map_or(true, |it| min_confidence.accepts(it)));
+            let accepted = accepted.filter_map(move |phase| {
+                phase.map(|phase| self.by_rule(&phase, scope)).transpose()
             });
-            failure.into_iter().chain(told)
+            failure.into_iter().chain(accepted)
         })
     }
 
-    fn by_rule(&self, phase: &Phase, whose: Whose) -> Option<Value> {
+    fn by_rule(&self, phase: &Phase, scope: Scope) -> Option<Value> {
         let Value::Object(mut whole) = phase.annotation() else { return None };
         if let Some((first, last)) = phase.ends {
             whole.insert("tool_call_range".to_owned(), self.range(first, last));
         }
-        if let Some(sub) = self.sub_session_id(whose) {
-            // Every agent's are numbered from one.
+        if let Some(sub) = self.sub_session_id(scope) {
+            // The numbers of phases start from one for each agent.
             let id = phase.annotation_id.as_deref().unwrap_or_default();
             whole.insert("annotation_id".to_owned(), format!("{sub}-{id}").into());
             whole.insert("sub_session_id".to_owned(), sub.into());
         }
-        // Nobody read the calls before they were all there.
+        // A phase cannot have been derived before the last call was recorded.
         whole.insert("annotated_at".to_owned(), self.completed_at.into());
         Some(Value::Object(whole))
     }
 
-    fn sub_session_id(&self, whose: Whose) -> Option<&str> {
-        match whose {
-            Whose::Any => None,
-            Whose::Sub(at) => self.cast.subs.get(at).map(|sub| sub.id.as_str()),
+    fn sub_session_id(&self, scope: Scope) -> Option<&str> {
+        match scope {
+            Scope::Any => None,
+            Scope::Sub(at) => self.roles.subs.get(at).map(|sub| sub.id.as_str()),
         }
     }
 
     fn range(&self, first: CallIx, last: CallIx) -> Value {
         let mut range = Map::new();
-        range.insert("start_call_id".to_owned(), self.cast.call_id(first).into());
-        range.insert("end_call_id".to_owned(), self.cast.call_id(last).into());
+        range.insert("start_call_id".to_owned(), self.roles.call_id(first).into());
+        range.insert("end_call_id".to_owned(), self.roles.call_id(last).into());
         Value::Object(range)
     }
 
-    /// Whose calls a range is about; nothing, if the document cannot say which calls are meant.
-    fn whose(&self, first: CallIx, last: CallIx) -> Option<Whose> {
-        let cast = self.cast;
-        let (start, end) = (cast.owner_of(first), cast.owner_of(last));
+    /// The session whose calls a range is about; `None` if the document cannot express it.
+    fn scope(&self, first: CallIx, last: CallIx) -> Option<Scope> {
+        let roles = self.roles;
+        let (start, end) = (roles.owner_of(first), roles.owner_of(last));
         let has_subs = self.standard == Standard::Std008;
         match (start, end) {
-            (None, None) => Some(Whose::Any),
-            (Some(start), Some(end)) if start == end && has_subs => Some(Whose::Sub(start)),
-            _ if has_subs && cast.is_found_by_id(first) && cast.is_found_by_id(last) => {
-                Some(Whose::Any)
+            (None, None) => Some(Scope::Any),
+            (Some(start), Some(end)) if start == end && has_subs => Some(Scope::Sub(start)),
+            _ if has_subs && roles.is_found_by_id(first) && roles.is_found_by_id(last) => {
+                Some(Scope::Any)
             }
             _ => None,
         }
     }
 
-    /// A recorded one, in the standard's shape. One whose calls are not in the document is told
-    /// elsewhere: a range is never widened. So is a note about no calls: the standard has a range
-    /// in all of them. A note about calls is a phase that nobody has classified.
+    /// A recorded annotation, in the standard's form. One whose calls are not in the document is
+    /// kept in `x_antiphon` instead, because a range is never widened. So is a note that is not
+    /// about calls, because the standard requires a range. A note about calls becomes a phase
+    /// without a classification.
     fn recorded(&self, at: usize, phase: &Phase, ids: &mut BTreeSet<String>) -> Option<Value> {
         let origin = self.origin;
         let whole: Value = match &phase.raw {
@@ -191,8 +195,8 @@ impl<'c> Annotations<'c, '_> {
         };
         let mut object = Object::new(format!("/phase_annotations/{at}"), origin);
         let ends =
-            phase.ends.and_then(|(first, last)| Some((first, last, self.whose(first, last)?)));
-        let Some((first, last, whose)) = ends else {
+            phase.ends.and_then(|(first, last)| Some((first, last, self.scope(first, last)?)));
+        let Some((first, last, scope)) = ends else {
             origin.keep_one_of("/phase_annotations", whole);
             return None;
         };
@@ -207,7 +211,7 @@ impl<'c> Annotations<'c, '_> {
             origin.keep(&object.below("tool_call_range"), recorded_range);
             object.set("tool_call_range", own);
         }
-        if let Some(sub) = self.sub_session_id(whose) {
+        if let Some(sub) = self.sub_session_id(scope) {
             let is_right = |it: &Value| it.as_str() == Some(sub);
             missing(&mut object, &mut members, "sub_session_id", is_right, sub);
         }
@@ -230,8 +234,8 @@ impl<'c> Annotations<'c, '_> {
     }
 }
 
-/// Gives the items of a list the member that they must have and that hands leave out. An id gets a
-/// number behind it.
+/// Adds a required member that people often leave out to the items of a list. An id gets a number
+/// as a suffix.
 fn complete(
     members: &mut Map<String, Value>,
     list: &str,

@@ -1,33 +1,33 @@
-//! A tool call: what was asked, what came of it, what it added to the context, whom it sent.
+//! A tool call: its input, its output, what it added to the context, and the agent that it started.
 
 use antiphon_model::{BodyError, CallIx, Detail, Entry, Timestamp};
 use antiphon_views::{Category, category};
 use serde_json::{Map, Value};
 
-use super::cast::{Cast, spelled};
 use super::contribution::contribution;
 use super::object::{Object, fits, is_duration, missing};
 use super::origin::Origin;
+use super::roles::{Roles, spelled};
 use super::session::NO_TIME;
 use super::{display, tool_kind};
-use crate::letter;
+use crate::interfaces;
 use crate::{CallInput, CallOutput, ContextContribution, Standard, SubagentInfo, ToolCall};
 
 /// Composes the calls of a document, one at a time.
 #[derive(Clone, Copy)]
 pub(super) struct Calls<'c, 'a> {
-    pub(super) cast: &'c Cast<'a>,
+    pub(super) roles: &'c Roles<'a>,
     pub(super) standard: Standard,
     /// When the session began.
     pub(super) begun: Option<Timestamp>,
 }
 
 impl Calls<'_, '_> {
-    /// A call, to the letter of the standard, and where its members come from.
+    /// A call that fits the interface of the standard, and the origin of its members.
     pub(super) fn compose(&self, ix: CallIx) -> Result<(Value, Origin), BodyError> {
         let origin = Origin::default();
         let mut value = Writer { calls: *self, origin: &origin }.call(ix)?;
-        origin.conform(&mut value, letter::call());
+        origin.conform(&mut value, interfaces::call());
         Ok((value, origin))
     }
 }
@@ -48,20 +48,20 @@ impl<'c, 'a> std::ops::Deref for Writer<'c, 'a> {
 
 impl Writer<'_, '_> {
     fn call(&self, ix: CallIx) -> Result<Value, BodyError> {
-        let (cast, reading) = (self.cast, self.cast.reading);
+        let (roles, reading) = (self.roles, self.roles.reading);
         let session = reading.session;
         let call = session.call(ix);
         let made = session.entry(call.event);
         let result = call.last_result().map(|event| session.entry(event));
-        // A message of several calls has one `extra`, which is none of theirs.
+        // The calls of one message share its `extra`, which then belongs to none of them.
         let mut extra = match made.calls().count() {
-            1 => cast.extra(made)?,
+            1 => roles.extra(made)?,
             _ => Map::new(),
         };
-        let mut of_result = result.map(|it| cast.extra(it)).transpose()?.unwrap_or_default();
+        let mut of_result = result.map(|it| roles.extra(it)).transpose()?.unwrap_or_default();
         let text = result.map(|it| reading.text(it)).transpose()?.unwrap_or_default();
         let mut object = Object::new(String::new(), self.origin);
-        object.set("call_id", cast.call_id(ix));
+        object.set("call_id", roles.call_id(ix));
         self.tool(&mut object, ix)?;
         self.times(&mut object, ix, &mut extra);
         let input = self.input(&object, ix, extra.remove("input"))?;
@@ -71,7 +71,7 @@ impl Writer<'_, '_> {
         object.set("output", output);
         self.contribution(&mut object, ix, &text, &mut extra)?;
         self.subagent(&mut object, ix, result, &mut extra)?;
-        if Some(call.agent) != self.cast.main && self.cast.sub_of(call.agent).is_none() {
+        if Some(call.agent) != self.roles.main && self.roles.sub_of(call.agent).is_none() {
             object.set("agent_id", session.agent_id(call.agent));
         }
         object.rest_of::<ToolCall>(extra);
@@ -79,12 +79,12 @@ impl Writer<'_, '_> {
         Ok(object.value())
     }
 
-    /// The tool's name and its category. In STD-008 a call that starts an agent is a `Task` call,
-    /// whatever the agent's program calls it.
+    /// Writes the tool's name and category. In STD-008 a call that starts an agent is a `Task`
+    /// call, whatever name the agent's program uses.
     fn tool(&self, object: &mut Object<'_>, ix: CallIx) -> Result<(), BodyError> {
-        let (cast, session) = (self.cast, self.cast.reading.session);
+        let (roles, session) = (self.roles, self.roles.reading.session);
         let tool = session.tool_name(ix);
-        let starts_agent = cast.sent_by(ix).is_some();
+        let starts_agent = roles.sent_by(ix).is_some();
         if starts_agent && self.standard == Standard::Std008 && tool != "Task" {
             self.origin.keep(&object.below("tool_name"), tool.into());
             object.derive("tool_name", "Task");
@@ -92,7 +92,7 @@ impl Writer<'_, '_> {
             object.set("tool_name", tool);
         }
         let recorded = session.call_category(ix);
-        let known = category(cast.reading, ix)?;
+        let known = category(roles.reading, ix)?;
         if let (Some(word), Some(category)) = (recorded, known)
             && word == category.as_str()
         {
@@ -111,16 +111,16 @@ impl Writer<'_, '_> {
         Ok(())
     }
 
-    /// When the call began and ended. A call that nobody answered ended as it began, as far as is
-    /// known; one without any time stands where the log has it.
+    /// Writes when the call began and ended. A call without a result ends when it began; one
+    /// without a time takes the last time recorded before it.
     fn times(&self, object: &mut Object<'_>, ix: CallIx, extra: &mut Map<String, Value>) {
-        let (cast, session) = (self.cast, self.cast.reading.session);
+        let (roles, session) = (self.roles, self.roles.reading.session);
         let call = session.call(ix);
         let result = call.last_result().map(|event| session.entry(event));
         let began = session.call_started_at(ix);
-        let ended = cast.ended_at(ix);
+        let ended = roles.ended_at(ix);
         let took = result.and_then(Entry::duration_ms);
-        let started = began.or(ended).or_else(|| cast.time_before(ix)).or(self.begun);
+        let started = began.or(ended).or_else(|| roles.time_before(ix)).or(self.begun);
         if !spelled(object, "started_at", began, extra) {
             object.derive("started_at", started.map_or(NO_TIME.to_owned(), Timestamp::to_short));
         }
@@ -131,7 +131,7 @@ impl Writer<'_, '_> {
         let other = extra.remove("duration_ms");
         match (took, other.filter(is_duration)) {
             (Some(millis), _) => object.set("duration_ms", millis),
-            // What was spelled otherwise than as a whole number.
+            // A recorded duration that is not a whole number.
             (None, Some(spelling)) => object.set("duration_ms", spelling),
             (None, None) => {
                 let took = started.zip(ended).map(|(started, ended)| ended.since(started));
@@ -147,14 +147,14 @@ impl Writer<'_, '_> {
         ix: CallIx,
         extra: Option<Value>,
     ) -> Result<Value, BodyError> {
-        let session = self.cast.reading.session;
+        let session = self.roles.reading.session;
         let mut input = Object::new(call.below("input"), self.origin);
         let given = session.call(ix).arguments;
         let mut arguments = match given.is_none() {
             true => None,
-            false => Some(self.cast.value(given)?),
+            false => Some(self.roles.value(given)?),
         };
-        // The log's arguments are a string that holds JSON.
+        // In the log, arguments are a string that contains JSON.
         if let Some(Value::String(text)) = &arguments
             && let Ok(inner) = serde_json::from_str(text)
         {
@@ -194,9 +194,10 @@ impl Writer<'_, '_> {
         Ok(input.value())
     }
 
-    /// What a document told once it tells again, and no more.
+    /// Whether the session was read from a document, in which case it is written with the same
+    /// members and no others.
     fn is_document(&self) -> bool {
-        self.cast.is_document
+        self.roles.is_document
     }
 
     fn output(
@@ -206,7 +207,7 @@ impl Writer<'_, '_> {
         extra: Option<Value>,
         text: &str,
     ) -> Result<Value, BodyError> {
-        let session = self.cast.reading.session;
+        let session = self.roles.reading.session;
         let mut output = Object::new(call.below("output"), self.origin);
         let mut extra = match extra {
             Some(Value::Object(extra)) => extra,
@@ -220,7 +221,7 @@ impl Writer<'_, '_> {
             self.origin.keep(&output.below("status"), word);
         }
         let Some(result) = session.call(ix).last_result().map(|event| session.entry(event)) else {
-            // The standard has no word for a call that nobody answered.
+            // The standard has no word for a call without a result.
             output.set("status", "failed");
             output.set("error", "no result was recorded");
             self.origin.derived(&output.pointer);
@@ -228,8 +229,8 @@ impl Writer<'_, '_> {
             return Ok(output.value());
         };
         output.set("status", if result.is_error() { "failed" } else { "success" });
-        let twin = self.cast.detail(result, Detail::Result)?;
-        let mut members = match twin {
+        let structured = self.roles.detail(result, Detail::Result)?;
+        let mut members = match structured {
             Some(Value::Object(members)) => Some(members),
             Some(other) => {
                 self.origin.keep(&output.below("result"), other);
@@ -263,9 +264,9 @@ impl Writer<'_, '_> {
         extra: &mut Map<String, Value>,
     ) -> Result<(), BodyError> {
         let name = "context_contribution";
-        let session = self.cast.reading.session;
+        let session = self.roles.reading.session;
         let result = session.call(ix).last_result().map(|event| session.entry(event));
-        let of_result = result.map(|it| self.cast.detail(it, Detail::ContextContribution));
+        let of_result = result.map(|it| self.roles.detail(it, Detail::ContextContribution));
         let recorded = of_result.transpose()?.flatten().or_else(|| extra.remove(name));
         match recorded {
             Some(value) if fits::<ContextContribution>(&value) => object.set(name, value),
@@ -279,7 +280,7 @@ impl Writer<'_, '_> {
             Some(other) => self.origin.keep(&object.below(name), other),
             None if self.is_document() => {}
             None => {
-                if let Some(derived) = contribution(self.cast.reading, ix, text)? {
+                if let Some(derived) = contribution(self.roles.reading, ix, text)? {
                     object.derive(name, derived);
                 }
             }
@@ -295,9 +296,9 @@ impl Writer<'_, '_> {
         extra: &mut Map<String, Value>,
     ) -> Result<(), BodyError> {
         let name = "subagent_info";
-        let of_result = result.map(|it| self.cast.detail(it, Detail::SubagentInfo));
+        let of_result = result.map(|it| self.roles.detail(it, Detail::SubagentInfo));
         let recorded = of_result.transpose()?.flatten().or_else(|| extra.remove(name));
-        let sub = self.cast.sent_by(ix);
+        let sub = self.roles.sent_by(ix);
         let mut recorded = match recorded {
             Some(Value::Object(members)) => members,
             Some(other) => {
@@ -312,15 +313,15 @@ impl Writer<'_, '_> {
         let mut info = Object::new(object.below(name), self.origin);
         self.link(&mut info, sub, &mut recorded);
         let agent = sub.and_then(|sub| sub.agent);
-        let facts = agent.map(|agent| self.cast.reading.session.agent(agent));
+        let facts = agent.map(|agent| self.roles.reading.session.agent(agent));
         let kind = facts.and_then(|agent| agent.agent_type());
         let kind = kind.or(sub.and_then(|sub| sub.wanted.as_deref())).unwrap_or("agent");
         missing(&mut info, &mut recorded, "subagent_type", Value::is_string, kind);
         let calls = sub.map_or(0, |sub| sub.calls.len());
         missing(&mut info, &mut recorded, "tool_uses", Value::is_u64, calls);
         if let Some(sub) = sub.filter(|_| !self.is_document()) {
-            let session = self.cast.reading.session;
-            let tokens = agent.map_or(0, |agent| self.cast.tokens_of(agent));
+            let session = self.roles.reading.session;
+            let tokens = agent.map_or(0, |agent| self.roles.tokens_of(agent));
             if tokens > 0 {
                 missing(&mut info, &mut recorded, "tokens_used", Value::is_u64, tokens);
             }
@@ -334,11 +335,11 @@ impl Writer<'_, '_> {
         Ok(())
     }
 
-    /// A call and its sub-session name each other; one that is not there is not named.
+    /// A call and its sub-session name each other; a sub-session that does not exist is not named.
     fn link(
         &self,
         info: &mut Object<'_>,
-        sub: Option<&super::cast::Sub>,
+        sub: Option<&super::roles::Sub>,
         recorded: &mut Map<String, Value>,
     ) {
         if self.standard == Standard::Std001 {
@@ -361,14 +362,14 @@ impl Writer<'_, '_> {
     }
 }
 
-/// A time some milliseconds later; no later where they are more than any call takes.
+/// A time some milliseconds later; unchanged if the number is implausibly large for a call.
 fn later(at: Timestamp, millis: Option<u64>) -> Timestamp {
     const MOST: i64 = 366 * 24 * 3600 * 1000;
     let millis = millis.and_then(|it| i64::try_from(it).ok()).filter(|it| *it <= MOST);
     Timestamp::from_millis(at.as_millis().saturating_add(millis.unwrap_or(0)))
 }
 
-/// How often which tool was called, in the order of first use.
+/// How often each tool was called, in the order of first use.
 fn breakdown(session: &antiphon_model::Session, calls: &[CallIx]) -> Value {
     let mut counts: Vec<(&str, u64)> = Vec::new();
     for &call in calls {
@@ -387,10 +388,10 @@ fn breakdown(session: &antiphon_model::Session, calls: &[CallIx]) -> Value {
     rows.collect::<Vec<_>>().into()
 }
 
-/// When a call began and ended, where that is known.
-pub(super) fn interval(cast: &Cast<'_>, ix: CallIx) -> Option<(Timestamp, Timestamp)> {
-    let session = cast.reading.session;
+/// When a call began and ended, if that is known.
+pub(super) fn interval(roles: &Roles<'_>, ix: CallIx) -> Option<(Timestamp, Timestamp)> {
+    let session = roles.reading.session;
     session.call(ix).last_result()?;
     let started = session.call_started_at(ix)?;
-    Some((started, cast.ended_at(ix)?.max(started)))
+    Some((started, roles.ended_at(ix)?.max(started)))
 }

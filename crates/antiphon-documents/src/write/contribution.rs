@@ -1,4 +1,4 @@
-//! What a call added to what the agent knew.
+//! What a call added to the agent's context.
 
 use antiphon_model::{BodyError, CallIx};
 use antiphon_views::Reading;
@@ -6,8 +6,8 @@ use serde_json::{Map, Value};
 
 use super::display::clip;
 
-/// Worked out for what reads, searches and runs, from the text of its result; nothing for a call
-/// that failed or said nothing.
+/// Derived from the result of calls that read, search or run something; `None` for a call that
+/// failed or returned no text.
 pub(super) fn contribution(
     reading: &Reading<'_>,
     ix: CallIx,

@@ -1,10 +1,10 @@
-//! Short words for people: what a terminal would show of a call, and of what it gave back.
+//! Short texts for people: a call and its result as a terminal would show them.
 
 use serde_json::{Map, Value};
 
 const MOST_CHARS: usize = 120;
 
-/// `Read(src/main.rs)`: the tool, and the argument that says most.
+/// `Read(src/main.rs)`: the tool and its most informative argument.
 pub(super) fn command(tool: &str, input: &Map<String, Value>) -> Option<String> {
     let params = input.get("params")?.as_object()?;
     let primary = ["file_path", "notebook_path", "path", "command", "pattern", "query", "url"];
@@ -13,12 +13,13 @@ pub(super) fn command(tool: &str, input: &Map<String, Value>) -> Option<String> 
     Some(format!("{tool}({})", clip(word)))
 }
 
-/// `Read 67 lines`: what a result comes to.
-pub(super) fn result(tool: &str, text: &str, twin: Option<&Map<String, Value>>) -> String {
+/// `Read 67 lines`: a description of the result.
+pub(super) fn result(tool: &str, text: &str, structured: Option<&Map<String, Value>>) -> String {
     let lines = text.lines().count();
-    let number = |name: &str| twin.and_then(|twin| twin.get(name)).and_then(Value::as_u64);
+    let number =
+        |name: &str| structured.and_then(|structured| structured.get(name)).and_then(Value::as_u64);
     let of_file = |name: &str| {
-        let file = twin.and_then(|twin| twin.get("file"))?;
+        let file = structured.and_then(|structured| structured.get("file"))?;
         file.get(name).and_then(Value::as_u64)
     };
     match tool {

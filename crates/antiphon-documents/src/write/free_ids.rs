@@ -1,19 +1,19 @@
-//! Ids that nothing else has: the wanted one, or the first of `wanted#2`, `wanted#3` that is free.
+//! Unique ids: the wanted one, or the first of `wanted#2`, `wanted#3` that is free.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The ids that are taken, each in the session that it belongs to (none is the main one).
+/// The ids in use, each with the session that it belongs to (`None` is the main one).
 #[derive(Debug, Default)]
 pub(super) struct FreeIds<'s> {
     taken: BTreeSet<(Option<usize>, Cow<'s, str>)>,
-    /// From which number on an id may be free, so that a thousand equal ones are not a million
-    /// tries.
+    /// The first number that may be free for each id, so that a thousand equal ids do not take a
+    /// million attempts.
     next: BTreeMap<(Option<usize>, Cow<'s, str>), u64>,
 }
 
 impl<'s> FreeIds<'s> {
-    /// Takes an id; another one, if the wanted one is taken.
+    /// Reserves an id; returns a replacement if the wanted one is in use.
     pub(super) fn take(&mut self, owner: Option<usize>, wanted: Cow<'s, str>) -> Option<String> {
         let wanted = (owner, wanted);
         if self.taken.insert(wanted.clone()) {

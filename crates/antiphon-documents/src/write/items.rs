@@ -1,24 +1,24 @@
-//! Notes about the items of a long list: a number for each, because most items have the same
-//! members worked out as many others.
+//! Compact notes about the items of a long list: one number per item, because the same members are
+//! derived in most items.
 
 use std::collections::BTreeMap;
 
 use super::origin::Origin;
 
-/// Which members of items were worked out: every combination once.
+/// The combinations of derived members, each stored once.
 #[derive(Debug, Default)]
 pub(super) struct Patterns {
     numbers: BTreeMap<Vec<String>, u32>,
     pointers: Vec<Vec<String>>,
 }
 
-/// What is known of an item.
+/// The number of an item's combination, and a bit for whether an original value is kept.
 #[derive(Debug, Clone, Copy)]
 struct Noted(u32);
 
 const HAS_ORIGINAL: u32 = 1 << 31;
 
-/// What is known of the items of a list, by position.
+/// The notes about the items of a list, by position.
 #[derive(Debug, Default)]
 pub(super) struct Items {
     noted: Vec<Noted>,
@@ -32,7 +32,7 @@ impl Items {
         self.noted.push(Noted(pattern | original));
     }
 
-    /// The items in the order of their pointers, with the pointers of what was worked out in them.
+    /// The items in the order of their pointers, with the pointers of their derived members.
     pub(super) fn derived<'i>(
         &'i self,
         patterns: &'i Patterns,
@@ -43,7 +43,7 @@ impl Items {
         })
     }
 
-    /// The items of which something is kept elsewhere, in the order of their pointers.
+    /// The items with values in `x_antiphon.original`, in the order of their pointers.
     pub(super) fn with_original(&self) -> impl Iterator<Item = usize> + '_ {
         self.in_order().filter(|(_, noted)| noted.0 & HAS_ORIGINAL != 0).map(|(at, _)| at)
     }
@@ -58,7 +58,7 @@ impl Patterns {
         if let Some(&number) = self.numbers.get(&derived) {
             return number;
         }
-        // There are fewer than items, whose number fits.
+        // There are fewer combinations than items, whose number fits.
         let number = u32::try_from(self.pointers.len()).unwrap_or(u32::MAX) & !HAS_ORIGINAL;
         self.pointers.push(derived.clone());
         self.numbers.insert(derived, number);
@@ -66,7 +66,7 @@ impl Patterns {
     }
 }
 
-/// The numbers below `len` in the order of their digits: 0, 1, 10, 11, 2.
+/// The numbers below `len`, sorted as strings: 0, 1, 10, 11, 2.
 pub(super) fn by_digits(len: usize) -> impl Iterator<Item = usize> {
     let next = move |&at: &usize| {
         let mut at = at;

@@ -1,4 +1,4 @@
-//! An object of a document while it is written: what was recorded, and what was worked out.
+//! An object of a document while it is composed from recorded and derived values.
 
 use antiphon_model::Timestamp;
 use serde::de::DeserializeOwned;
@@ -6,24 +6,24 @@ use serde_json::{Map, Value};
 
 use super::origin::Origin;
 
-/// Whether a value is what the standard has in its place.
+/// Whether a value has the type that the standard requires.
 pub(super) fn fits<T: DeserializeOwned>(value: &Value) -> bool {
     serde_json::from_value::<T>(value.clone()).is_ok()
 }
 
-/// Whether a member is no time, or no duration, that has the name of one.
+/// Whether a member has the name of a time or a duration but not such a value.
 fn is_wrong(name: &str, value: &Value) -> bool {
     let is_time = || value.as_str().and_then(Timestamp::parse).is_some();
     (name.ends_with("_at") && !is_time()) || (name.ends_with("_ms") && !is_duration(value))
 }
 
-/// A number that is not below 0.
+/// Whether a value is a number that is not negative.
 pub(super) fn is_duration(value: &Value) -> bool {
     value.as_f64().is_some_and(|millis| millis >= 0.0)
 }
 
-/// Sets a member to what was recorded, if that is right; else it is worked out, and what was
-/// recorded is kept elsewhere.
+/// Sets a member to the recorded value if that is valid; otherwise the value is derived, and the
+/// recorded one is kept in `x_antiphon`.
 pub(super) fn missing(
     object: &mut Object<'_>,
     recorded: &mut Map<String, Value>,
@@ -42,7 +42,7 @@ pub(super) fn missing(
     }
 }
 
-/// An object, its members, and where it stands.
+/// The members of an object, and its pointer in the document.
 pub(super) struct Object<'o> {
     pub(super) pointer: String,
     pub(super) members: Map<String, Value>,
@@ -62,7 +62,7 @@ impl<'o> Object<'o> {
         format!("{}/{name}", self.pointer)
     }
 
-    /// A member; null, if it is not there.
+    /// A member; `null` if it does not exist.
     pub(super) fn get(&self, name: &str) -> &Value {
         self.members.get(name).unwrap_or(&Value::Null)
     }
@@ -75,20 +75,20 @@ impl<'o> Object<'o> {
         self.members.insert(name.to_owned(), value.into());
     }
 
-    /// What was recorded, if anything was.
+    /// Sets a member to the recorded value, if there is one.
     pub(super) fn set_some(&mut self, name: &str, value: Option<impl Into<Value>>) {
         if let Some(value) = value {
             self.set(name, value);
         }
     }
 
-    /// What was worked out.
+    /// Sets a member to a derived value.
     pub(super) fn derive(&mut self, name: &str, value: impl Into<Value>) {
         self.origin.derived(&self.below(name));
         self.set(name, value);
     }
 
-    /// What was recorded, or else what is worked out.
+    /// Sets a member to the recorded value, or else to a derived one.
     pub(super) fn set_or<V: Into<Value>>(
         &mut self,
         name: &str,
@@ -101,8 +101,8 @@ impl<'o> Object<'o> {
         }
     }
 
-    /// Adds what else was recorded, where the whole is still a `T`; what would spoil it is kept
-    /// elsewhere. To be called last.
+    /// Adds the other recorded members, as long as the object is still a `T`; those that would make
+    /// it invalid are kept in `x_antiphon`. Must be called last.
     pub(super) fn rest_of<T: DeserializeOwned>(&mut self, extra: Map<String, Value>) {
         for (name, value) in extra {
             if self.members.contains_key(&name) {
@@ -110,7 +110,7 @@ impl<'o> Object<'o> {
             }
             let is_wrong = is_wrong(&name, &value);
             self.set(&name, value);
-            // Only a member that a type knows can spoil it; most are not known to any.
+            // Only a member that the type knows can make it invalid; most are unknown.
             if is_wrong || !self.is_a::<T>() {
                 let value = self.members.remove(&name).unwrap_or_default();
                 self.origin.keep(&self.below(&name), value);
@@ -122,8 +122,8 @@ impl<'o> Object<'o> {
         T::deserialize(Value::Object(self.members.clone())).is_ok()
     }
 
-    /// The same without asking whether the whole is still right: for what is large, and whose own
-    /// members have all been set.
+    /// Adds the other recorded members without checking whether the object is still valid: for
+    /// large objects whose own members have all been set.
     pub(super) fn rest(&mut self, extra: Map<String, Value>) {
         for (name, value) in extra {
             if self.members.contains_key(&name) {

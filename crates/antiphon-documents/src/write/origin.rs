@@ -1,14 +1,14 @@
-//! Where the members of a document come from: what was worked out, and what was recorded in a
-//! shape that has no place in it.
+//! The origin of a document's members: which were derived, and which were recorded in a form that
+//! the document cannot contain.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use crate::letter::{Shape, conform};
+use crate::interfaces::{Shape, conform};
 
-/// Notes about a document, or about one item of a list. Pointers begin at what the notes are about.
+/// The origins in a document, or in one item of a list. Pointers are relative to it.
 #[derive(Debug, Default)]
 pub(super) struct Origin {
     derived: RefCell<Vec<String>>,
@@ -16,22 +16,22 @@ pub(super) struct Origin {
     stage: Cell<Stage>,
 }
 
-/// What stands in `x_antiphon.original` under a pointer.
+/// A value in `x_antiphon.original`.
 #[derive(Debug, Clone)]
 pub(super) struct Original {
     pub(super) stage: Stage,
     pub(super) value: Value,
 }
 
-/// Of several values under one pointer, that of the latest stage is kept; items are composed one by
-/// one, and so not in the order of the stages.
+/// When a value was kept. Of several values with the same pointer, the one of the latest stage
+/// wins; items are composed one by one, so they do not arrive in the order of the stages.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Stage {
-    /// A document that was read said so in its own `x_antiphon`.
+    /// It was in the `x_antiphon` of the document that was read.
     Earlier,
     #[default]
     Composed,
-    /// A document that was read had something else where it should stand.
+    /// The document that was read had it in place of a part of another type.
     Part,
     Conformed,
 }
@@ -41,12 +41,12 @@ impl Origin {
         self.derived.borrow_mut().push(pointer.to_owned());
     }
 
-    /// What is kept from now on is of this stage.
+    /// Sets the stage of the values that are kept from now on.
     pub(super) fn set_stage(&self, stage: Stage) {
         self.stage.set(stage);
     }
 
-    /// Keeps what does not fit where it belongs.
+    /// Keeps a value that does not fit at its pointer.
     pub(super) fn keep(&self, pointer: &str, value: Value) {
         self.insert(pointer.to_owned(), Original { stage: self.stage.get(), value });
     }
@@ -58,7 +58,7 @@ impl Origin {
         }
     }
 
-    /// Keeps what has no place in a list, in a list of its own.
+    /// Keeps a value that does not fit into a list, in a list of such values.
     pub(super) fn keep_one_of(&self, pointer: &str, value: Value) {
         let mut original = self.original.borrow_mut();
         match original.get_mut(pointer) {
@@ -70,7 +70,7 @@ impl Origin {
         }
     }
 
-    /// Makes a value fit the letter; what did not fit is kept.
+    /// Makes a value fit an interface; what did not fit is kept.
     pub(super) fn conform(&self, value: &mut Value, shape: &'static Shape) {
         self.set_stage(Stage::Conformed);
         let mut misfits = Vec::new();
@@ -83,7 +83,7 @@ impl Origin {
         }
     }
 
-    /// Takes over the notes about what stands at a pointer of this document.
+    /// Adds the origins of the value at a pointer of this document.
     pub(super) fn take_over(&self, pointer: &str, notes: Self) {
         let below = |relative: &String| format!("{pointer}{relative}");
         self.derived.borrow_mut().extend(notes.derived.into_inner().iter().map(below));
@@ -92,13 +92,14 @@ impl Origin {
         }
     }
 
-    /// Takes over what `x_antiphon` said in a document that was read; gives what else it said.
+    /// Adds what the `x_antiphon` of the document that was read contained; returns its other
+    /// members.
     pub(super) fn take_earlier(&self, before: Option<Value>) -> Map<String, Value> {
         let mut own = match before {
             Some(Value::Object(own)) => own,
             _ => Map::new(),
         };
-        // What was worked out once is not recorded because it was written down.
+        // A derived value does not become a recorded one by having been written.
         if let Some(Value::Array(earlier)) = own.remove("derived") {
             let earlier = earlier.iter().filter_map(Value::as_str).map(str::to_owned);
             self.derived.borrow_mut().extend(earlier);
@@ -112,7 +113,7 @@ impl Origin {
         own
     }
 
-    /// The pointers in order, and what is kept.
+    /// The pointers to derived members in order, and the original values.
     pub(super) fn into_parts(self) -> (Vec<String>, BTreeMap<String, Original>) {
         let mut derived = self.derived.into_inner();
         derived.sort();

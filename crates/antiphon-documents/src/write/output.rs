@@ -1,48 +1,49 @@
-//! What a sub-agent came to: its changes, its verdict, or whatever else it gave back.
+//! The output of a sub-agent: its changes, its verdict, or anything else that it returned.
 //!
-//! The standard has two forms, a developer's and a reviewer's. A verdict is somebody's and is never
-//! worked out. So anything else stands in a developer's output, as its `data`, beside the changes
-//! that the calls tell.
+//! The standard has two forms, a developer's and a reviewer's. A verdict is a judgement and is
+//! never derived. So anything else is the `data` of a developer's output, together with the changes
+//! found in the calls.
 
 use antiphon_model::BodyError;
 use antiphon_views::FileChange;
 use serde_json::{Map, Value, json};
 
-use super::cast::{Cast, Sub};
 use super::display::clip;
 use super::object::Object;
-use super::sub_session::Went;
-use crate::letter;
+use super::roles::{Roles, Sub};
+use super::sub_session::Outcome;
+use crate::interfaces;
 
 pub(super) fn write(
-    cast: &Cast<'_>,
+    roles: &Roles<'_>,
     sub: &Sub,
-    went: Went,
+    outcome: Outcome,
     recorded: Option<Value>,
     object: &mut Object<'_>,
 ) -> Result<(), BodyError> {
     let task_id = object.get("task")["task_id"].clone();
     let Some(recorded) = recorded else {
-        if !cast.is_document
-            && let Some(output) = changes(cast, sub, went, &task_id)?
+        if !roles.is_document
+            && let Some(output) = changes(roles, sub, outcome, &task_id)?
         {
             object.derive("output", output);
         }
         return Ok(());
     };
-    if letter::can_fit(&recorded, letter::output()) {
+    if interfaces::can_fit(&recorded, interfaces::output()) {
         object.set("output", recorded);
         return Ok(());
     }
     let earlier = as_reviewed(&recorded);
-    if letter::can_fit(&earlier, letter::output()) {
+    if interfaces::can_fit(&earlier, interfaces::output()) {
         object.origin().keep(&object.below("output"), recorded);
         object.derive("output", earlier);
         return Ok(());
     }
-    let mut output = developer(cast, sub, went, &task_id)?;
+    let mut output = developer(roles, sub, outcome, &task_id)?;
     let data = match recorded.get("output_type") {
-        // It was written here before, or by a later form of the standard.
+        // An output that was written by this module before, or that follows a later version of the
+        // standard.
         Some(_) => recorded.get("data").cloned().unwrap_or_default(),
         None => recorded,
     };
@@ -53,7 +54,8 @@ pub(super) fn write(
     Ok(())
 }
 
-/// A review in its later form, in that of the standard: a finding has its file, a check is a flag.
+/// A review in the later version, converted to that of the standard: a finding has a file, a check
+/// is a boolean.
 fn as_reviewed(recorded: &Value) -> Value {
     let mut review = recorded.clone();
     let findings = review.get_mut("findings").and_then(Value::as_array_mut);
@@ -68,33 +70,38 @@ fn as_reviewed(recorded: &Value) -> Value {
     let passed = |check: &Value| check.as_bool().or(check["passed"].as_bool());
     if let Some(checks) = review.get_mut("verification").and_then(Value::as_object_mut) {
         for (name, later) in [("tests_passed", "tests"), ("type_check_passed", "type_check")] {
-            let told = checks.get(name).or(checks.get(later)).and_then(passed);
-            told.into_iter().for_each(|it| drop(checks.insert(name.to_owned(), it.into())));
+            let passed_check = checks.get(name).or(checks.get(later)).and_then(passed);
+            passed_check.into_iter().for_each(|it| drop(checks.insert(name.to_owned(), it.into())));
         }
     }
     review
 }
 
-/// What an agent changed and last said. One that changed nothing has no output: what it is worth is
-/// not ours to say.
+/// The changes and the last message of an agent. One that changed nothing has no output, because
+/// its value cannot be judged here.
 fn changes(
-    cast: &Cast<'_>,
+    roles: &Roles<'_>,
     sub: &Sub,
-    went: Went,
+    outcome: Outcome,
     task_id: &Value,
 ) -> Result<Option<Value>, BodyError> {
-    let changes = sub.agent.and_then(|agent| cast.files.by_agent.get(&agent));
+    let changes = sub.agent.and_then(|agent| roles.files.by_agent.get(&agent));
     let is_idle = changes
         .is_none_or(|it| it.created.is_empty() && it.modified.is_empty() && it.deleted.is_empty());
-    match is_idle || went == Went::On {
+    match is_idle || outcome == Outcome::InProgress {
         true => Ok(None),
-        false => developer(cast, sub, went, task_id).map(Some),
+        false => developer(roles, sub, outcome, task_id).map(Some),
     }
 }
 
-fn developer(cast: &Cast<'_>, sub: &Sub, went: Went, task_id: &Value) -> Result<Value, BodyError> {
-    let (reading, session) = (cast.reading, cast.reading.session);
-    let changes = sub.agent.and_then(|agent| cast.files.by_agent.get(&agent));
+fn developer(
+    roles: &Roles<'_>,
+    sub: &Sub,
+    outcome: Outcome,
+    task_id: &Value,
+) -> Result<Value, BodyError> {
+    let (reading, session) = (roles.reading, roles.reading.session);
+    let changes = sub.agent.and_then(|agent| roles.files.by_agent.get(&agent));
     let changes = changes.cloned().unwrap_or_default();
     let said = sub.agent.map(|agent| session.agent(agent).transcript().rev());
     let said = said.into_iter().flatten().map(|event| session.entry(event));
@@ -102,10 +109,10 @@ fn developer(cast: &Cast<'_>, sub: &Sub, went: Went, task_id: &Value) -> Result<
     let summary = last.map(|entry| reading.text(entry)).transpose()?.unwrap_or_default();
     let files = |changes: &[FileChange]| -> Vec<Value> { changes.iter().map(file).collect() };
     let deleted: Vec<&str> = changes.deleted.iter().map(|change| &*change.path).collect();
-    let status = match went {
-        Went::Well => "completed",
-        Went::Badly => "failed",
-        Went::On => "partial",
+    let status = match outcome {
+        Outcome::Success => "completed",
+        Outcome::Failed => "failed",
+        Outcome::InProgress => "partial",
     };
     Ok(json!({
         "task_id": task_id,

@@ -1,26 +1,26 @@
-//! The text of a document, written a piece at a time.
+//! The text of a document, written in pieces.
 //!
-//! It is laid out as `serde_json` lays out a whole value. What is small is composed whole, as a
-//! frame: an object some members of which are left open, and are filled in when their turn comes.
+//! The layout is that of `serde_json`'s pretty printer. Small parts are composed as a whole, as a
+//! frame: an object with empty lists that are filled in later, item by item.
 
 use antiphon_model::BodyError;
 use serde::Serialize;
 use serde_json::Value;
 use thiserror::Error;
 
-/// Takes pieces of text in order; false, if no more are wanted. No string of the JSON is cut.
+/// Receives pieces of text in order; returns false to stop. A JSON string is never split.
 pub type Take<'t> = dyn FnMut(&str) -> bool + 't;
 
 #[derive(Debug, Error)]
 pub enum WriteError {
     #[error(transparent)]
     Body(#[from] BodyError),
-    /// Whoever takes the pieces wants no more, and knows why.
+    /// The receiver of the pieces asked to stop, and knows why.
     #[error("the rest was not wanted")]
     Stopped,
 }
 
-/// A piece has at least so many bytes, but for the last.
+/// The minimum size of a piece, except the last.
 const PIECE_BYTES: usize = 64 << 10;
 
 pub(super) struct Pieces<'t> {
@@ -28,7 +28,8 @@ pub(super) struct Pieces<'t> {
     text: String,
 }
 
-/// A list or an object on its way. Its first bracket is written with what comes first in it.
+/// A list or an object that is being written. Its opening bracket is written together with its
+/// first item.
 pub(super) struct Open {
     depth: usize,
     brackets: [&'static str; 2],
@@ -50,7 +51,7 @@ impl<'t> Pieces<'t> {
         Self { take, text: String::new() }
     }
 
-    /// Whatever comes next stands in `open`, on a line of its own.
+    /// Begins the next item of `open`, on a line of its own.
     pub(super) fn next(&mut self, open: &mut Open) -> Result<(), WriteError> {
         let [first, _] = open.brackets;
         self.text.push_str(if open.is_empty { first } else { "," });
@@ -68,18 +69,18 @@ impl<'t> Pieces<'t> {
         self.text.push_str(last);
     }
 
-    /// A value, in the layout of the place in which it stands.
+    /// Writes a value, indented for its depth.
     pub(super) fn value(&mut self, value: &impl Serialize, depth: usize) {
-        // What was made here can be written: it has no keys but texts.
+        // This cannot fail: all keys are strings.
         self.lines(&serde_json::to_string_pretty(value).unwrap_or_default(), depth);
     }
 
-    /// The end of the text.
+    /// Passes on the rest of the text.
     pub(super) fn finish(&mut self) -> Result<(), WriteError> {
         self.give()
     }
 
-    /// A member of a frame, as it is.
+    /// Writes a member of a frame unchanged.
     pub(super) fn member(
         &mut self,
         member: &Member<'_>,
@@ -91,7 +92,7 @@ impl<'t> Pieces<'t> {
         Ok(())
     }
 
-    /// The name of a member, whose value comes next.
+    /// Writes the name of a member; its value must follow.
     pub(super) fn name(&mut self, name: &str, open: &mut Open) -> Result<(), WriteError> {
         self.next(open)?;
         self.value(&name, 0);
@@ -99,7 +100,7 @@ impl<'t> Pieces<'t> {
         Ok(())
     }
 
-    /// An item of a list that was laid out as a value of its own.
+    /// Writes an item of a list, given its text at depth 0.
     pub(super) fn item(&mut self, text: &str, list: &mut Open) -> Result<(), WriteError> {
         self.next(list)?;
         self.lines(text, list.depth + 1);
@@ -127,19 +128,19 @@ impl<'t> Pieces<'t> {
     }
 }
 
-/// A member of an object that is laid out as text.
+/// A member of an object in its text form.
 pub(super) struct Member<'f> {
     /// As it is written between the quotes.
     pub(super) name: &'f str,
-    /// All of it but the first quote.
+    /// The text of the member without its first quote.
     text: &'f str,
 }
 
 impl<'f> Member<'f> {
     /// The members of an object, in their order.
     pub(super) fn all(object: &'f str) -> impl Iterator<Item = Self> + 'f {
-        // A string has no line breaks, so that a line which begins with two blanks and a quote is
-        // the beginning of a member.
+        // A JSON string contains no line breaks, so a line that begins with two spaces and a quote
+        // is the beginning of a member.
         object.split("\n  \"").skip(1).map(|text| {
             let text = text.strip_suffix("\n}").unwrap_or(text);
             let text = text.strip_suffix(',').unwrap_or(text);
@@ -149,7 +150,7 @@ impl<'f> Member<'f> {
     }
 }
 
-/// A value as text, its members in the order of `T`; as they are, if it is no `T`.
+/// A value as text, with its members in the order of `T`; in their own order if it is not a `T`.
 pub(super) fn in_order<T: Serialize + serde::de::DeserializeOwned>(value: &Value) -> String {
     let typed = T::deserialize(value).ok();
     let text = typed.and_then(|typed| serde_json::to_string_pretty(&typed).ok());

@@ -1,4 +1,4 @@
-//! What a session comes to: as its author declared it, or else counted.
+//! The summary of a session: as its author declared it, or counted.
 
 use std::collections::BTreeMap;
 
@@ -7,26 +7,26 @@ use serde_json::{Map, Value, json};
 
 use super::agents::{identifier, sub_identifier};
 use super::call::interval;
-use super::cast::Cast;
 use super::object::{Object, fits, is_duration, missing};
 use super::origin::Origin;
-use super::sub_session::{SubFacts, Went, millis, went};
-use crate::letter;
+use super::roles::Roles;
+use super::sub_session::{Outcome, SubFacts, millis, outcome};
+use crate::interfaces;
 use crate::{MultiAgentSessionSummary, SessionSummary, Standard, TaskCounts};
 
-pub(super) struct Whole<'w> {
+pub(super) struct SummaryInput<'w> {
     pub(super) standard: Standard,
     pub(super) time: Option<(Timestamp, Timestamp)>,
-    pub(super) went: Went,
+    pub(super) outcome: Outcome,
     pub(super) results: &'w ReviewResults,
     pub(super) subs: &'w [SubFacts],
 }
 
-/// What the messages of a document tell of reviews.
+/// What the messages of a document say about reviews.
 #[derive(Debug, Default)]
 pub(super) struct ReviewResults {
     count: usize,
-    /// The last one that was told.
+    /// The last verdict.
     verdict: Option<String>,
 }
 
@@ -43,9 +43,9 @@ impl ReviewResults {
 }
 
 pub(super) fn write(
-    cast: &Cast<'_>,
+    roles: &Roles<'_>,
     declared: Option<Value>,
-    whole: &Whole<'_>,
+    whole: &SummaryInput<'_>,
     origin: &Origin,
 ) -> Result<Value, BodyError> {
     let mut object = Object::new("/summary", origin);
@@ -57,14 +57,14 @@ pub(super) fn write(
         }
         None => (Map::new(), false),
     };
-    let reading = cast.reading;
-    let changes = &cast.files.all;
+    let reading = roles.reading;
+    let changes = &roles.files.all;
     let paths = |changes: &[antiphon_views::FileChange]| -> Value {
         changes.iter().map(|change| change.path.as_str()).collect::<Vec<_>>().into()
     };
     let total = whole.time.map_or(0, |(first, last)| millis(first, last));
     missing(&mut object, &mut members, "total_duration_ms", is_duration, total);
-    missing(&mut object, &mut members, "tool_calls_count", Value::is_u64, cast.calls.len());
+    missing(&mut object, &mut members, "tool_calls_count", Value::is_u64, roles.calls.len());
     missing(&mut object, &mut members, "files_created", is_texts, paths(&changes.created));
     missing(&mut object, &mut members, "files_modified", is_texts, paths(&changes.modified));
     let session = reading.session;
@@ -72,8 +72,8 @@ pub(super) fn write(
         let results = session.calls().filter_map(|(_, call)| call.last_result());
         let mut failed = 0_u64;
         for result in results.map(|result| session.entry(result)).filter(|it| it.is_error()) {
-            // What was passed over met with no error.
-            let is_skipped = cast.extra(result)?.get("output").is_some_and(|output| {
+            // A call that was skipped did not fail.
+            let is_skipped = roles.extra(result)?.get("output").is_some_and(|output| {
                 output.get("status").and_then(Value::as_str) == Some("skipped")
             });
             failed += u64::from(!is_skipped);
@@ -85,12 +85,12 @@ pub(super) fn write(
     match whole.standard {
         Standard::Std001 => object.rest_of::<SessionSummary>(members),
         Standard::Std008 => {
-            team(cast, &mut object, &mut members, whole)?;
+            team(roles, &mut object, &mut members, whole)?;
             object.rest_of::<MultiAgentSessionSummary>(members);
         }
     }
     if !is_declared {
-        // All of it was counted here.
+        // The whole summary was counted here.
         origin.derived("/summary");
     }
     Ok(object.value())
@@ -100,38 +100,40 @@ fn is_texts(value: &Value) -> bool {
     value.as_array().is_some_and(|list| list.iter().all(Value::is_string))
 }
 
-/// What several agents add to a summary.
+/// Writes what several agents add to a summary.
 fn team(
-    cast: &Cast<'_>,
+    roles: &Roles<'_>,
     object: &mut Object<'_>,
     declared: &mut Map<String, Value>,
-    whole: &Whole<'_>,
+    whole: &SummaryInput<'_>,
 ) -> Result<(), BodyError> {
-    let is_by_role = |it: &Value| letter::can_fit(it, letter::agents());
-    missing(object, declared, "agents", is_by_role, agents(cast, whole)?);
+    let is_by_role = |it: &Value| interfaces::can_fit(it, interfaces::agents());
+    missing(object, declared, "agents", is_by_role, agents(roles, whole)?);
     let tasks = whole.subs.iter().filter(|sub| !sub.is_review);
     let tasks = tasks.filter_map(|sub| Some((sub.task_id.as_deref()?, sub.status.as_str())));
     let counts = serde_json::to_value(TaskCounts::count(tasks)).unwrap_or_default();
     missing(object, declared, "tasks", fits::<TaskCounts>, counts);
-    // A review that was stopped, or still goes on, came to nothing yet: section 5.3 has a result
-    // for one that came back, and an abort for one that did not.
-    let came_back = cast.subs.iter().zip(whole.subs).filter(|(sub, facts)| {
-        let word = sub.agent.and_then(|agent| cast.reading.session.agent(agent).status());
-        facts.is_review && went(cast, sub).0 != Went::On && !word.is_some_and(Went::is_abort)
+    // A review that was stopped, or is still running, is not counted: section 5.3 has a result for
+    // one that returned, and an abort for one that did not.
+    let came_back = roles.subs.iter().zip(whole.subs).filter(|(sub, facts)| {
+        let word = sub.agent.and_then(|agent| roles.reading.session.agent(agent).status());
+        facts.is_review
+            && outcome(roles, sub).0 != Outcome::InProgress
+            && !word.is_some_and(Outcome::is_abort)
     });
     let rounds = whole.results.count.max(came_back.count());
     missing(object, declared, "review_iterations", Value::is_u64, rounds);
-    // A verdict is somebody's; none is worked out.
+    // A verdict is a judgement and is never derived.
     let mut reviews = whole.subs.iter().rev().filter(|sub| sub.is_review);
-    let told = whole.results.verdict.as_deref();
-    let verdict = told.or_else(|| reviews.find_map(|review| review.verdict.as_deref()));
+    let reported = whole.results.verdict.as_deref();
+    let verdict = reported.or_else(|| reviews.find_map(|review| review.verdict.as_deref()));
     let is_final = |word: &str| matches!(word, "approved" | "rejected");
     match verdict.filter(|word| is_final(word)) {
         Some(verdict) => {
             let is_right = |it: &Value| it.as_str().is_some_and(is_final);
             missing(object, declared, "final_verdict", is_right, verdict);
         }
-        // Changes that are still requested are not the final word.
+        // A request for changes is not a final verdict.
         None => {
             if let Some(other) = declared.remove("final_verdict").filter(|it| !it.is_null()) {
                 match other.as_str().is_some_and(is_final) {
@@ -144,39 +146,44 @@ fn team(
     Ok(())
 }
 
-/// By role. There is room for one reviewer; others stand among the developers, as do agents of
-/// other roles, each with its own.
-fn agents(cast: &Cast<'_>, whole: &Whole<'_>) -> Result<Value, BodyError> {
+/// The agents by role. The standard allows one reviewer; others are listed among the developers, as
+/// are agents of other roles, each with its own role.
+fn agents(roles: &Roles<'_>, whole: &SummaryInput<'_>) -> Result<Value, BodyError> {
     let mut by_owner: BTreeMap<AgentIx, Vec<CallIx>> = BTreeMap::new();
-    for &call in &cast.calls {
-        let owner = cast.reading.session.call(call).agent;
+    for &call in &roles.calls {
+        let owner = roles.reading.session.call(call).agent;
         by_owner.entry(owner).or_default().push(call);
     }
     let mut calls_of = |agent: AgentIx| by_owner.remove(&agent).unwrap_or_default();
-    let architect = match cast.main {
-        Some(main) => row_of(cast, main, &calls_of(main), whole.went)?,
+    let architect = match roles.main {
+        Some(main) => row_of(roles, main, &calls_of(main), whole.outcome)?,
         None => json!({
             "agent_id": "external",
             "agent_type": "architect",
             "tool_calls_count": 0,
             "duration_ms": 0,
-            "status": whole.went.summary_status(),
+            "status": whole.outcome.summary_status(),
         }),
     };
     let mut developers = Vec::new();
     let mut reviewer = None;
-    for sub in &cast.subs {
-        let identifier = sub_identifier(cast, sub, String::new(), &Origin::default())?;
-        let own = sub.agent.and_then(|agent| cast.reading.session.agent(agent).agent_type());
-        let row =
-            row(cast, &identifier, own.or(sub.wanted.as_deref()), &sub.calls, went(cast, sub).0);
+    for sub in &roles.subs {
+        let identifier = sub_identifier(roles, sub, String::new(), &Origin::default())?;
+        let own = sub.agent.and_then(|agent| roles.reading.session.agent(agent).agent_type());
+        let row = row(
+            roles,
+            &identifier,
+            own.or(sub.wanted.as_deref()),
+            &sub.calls,
+            outcome(roles, sub).0,
+        );
         match sub.is_review && reviewer.is_none() {
             true => reviewer = Some(row),
             false => developers.push(row),
         }
     }
-    for agent in cast.others() {
-        developers.push(row_of(cast, agent, &calls_of(agent), whole.went)?);
+    for agent in roles.others() {
+        developers.push(row_of(roles, agent, &calls_of(agent), whole.outcome)?);
     }
     let mut by_role = Map::new();
     by_role.insert("architect".to_owned(), architect);
@@ -188,27 +195,27 @@ fn agents(cast: &Cast<'_>, whole: &Whole<'_>) -> Result<Value, BodyError> {
 }
 
 fn row_of(
-    cast: &Cast<'_>,
+    roles: &Roles<'_>,
     agent: AgentIx,
     calls: &[CallIx],
-    went: Went,
+    outcome: Outcome,
 ) -> Result<Value, BodyError> {
-    let identifier = identifier(cast, Some(agent), String::new(), &Origin::default())?;
-    let own = cast.reading.session.agent(agent).agent_type();
-    Ok(row(cast, &identifier, own, calls, went))
+    let identifier = identifier(roles, Some(agent), String::new(), &Origin::default())?;
+    let own = roles.reading.session.agent(agent).agent_type();
+    Ok(row(roles, &identifier, own, calls, outcome))
 }
 
-/// The row of an agent, with its own role: unlike an identifier, a row may name any.
+/// The row of an agent, with its own role: unlike an identifier, a row may have any role.
 fn row(
-    cast: &Cast<'_>,
+    roles: &Roles<'_>,
     identifier: &Value,
     own: Option<&str>,
     calls: &[CallIx],
-    went: Went,
+    outcome: Outcome,
 ) -> Value {
-    let mut busy: Vec<_> = calls.iter().filter_map(|&ix| interval(cast, ix)).collect();
+    let mut busy: Vec<_> = calls.iter().filter_map(|&ix| interval(roles, ix)).collect();
     busy.sort();
-    // Calls run side by side: what they share counts once.
+    // Calls may run in parallel: time that they share counts once.
     let mut total = 0;
     let mut until: Option<Timestamp> = None;
     for (started, ended) in busy {
@@ -221,6 +228,6 @@ fn row(
         "agent_type": own.map_or_else(|| identifier["agent_type"].clone(), Value::from),
         "tool_calls_count": calls.len(),
         "duration_ms": total,
-        "status": went.summary_status(),
+        "status": outcome.summary_status(),
     })
 }

@@ -1,21 +1,21 @@
-//! What a sub-agent was asked to do.
+//! The task of a sub-agent.
 
 use antiphon_model::{BodyError, Detail, EntryKind, Role};
 use serde_json::{Map, Value};
 
-use super::cast::{Cast, Sub};
 use super::object::{Object, fits, missing};
+use super::roles::{Roles, Sub};
 use crate::Task;
 
-/// Under which names tools take a task, the fullest first.
+/// The argument names under which tools receive a task, the most detailed first.
 const ASKED: [&str; 7] =
     ["prompt", "message", "task", "instructions", "input", "description", "system_prompt"];
 
-pub(super) fn write(cast: &Cast<'_>, sub: &Sub, of: &Object<'_>) -> Result<Value, BodyError> {
-    let session = cast.reading.session;
+pub(super) fn write(roles: &Roles<'_>, sub: &Sub, of: &Object<'_>) -> Result<Value, BodyError> {
+    let session = roles.reading.session;
     let created = sub.agent.and_then(|agent| session.agent(agent).created);
     let created = created.map(|event| session.entry(event));
-    let recorded = created.map(|entry| cast.detail(entry, Detail::Task)).transpose()?.flatten();
+    let recorded = created.map(|entry| roles.detail(entry, Detail::Task)).transpose()?.flatten();
     let mut object = Object::new(of.below("task"), of.origin());
     let mut members = match recorded {
         Some(task) if fits::<Task>(&task) => return Ok(task),
@@ -28,7 +28,7 @@ pub(super) fn write(cast: &Cast<'_>, sub: &Sub, of: &Object<'_>) -> Result<Value
         None => Map::new(),
     };
     let said = members.get("task_description").and_then(Value::as_str).map(str::to_owned);
-    let said = said.map_or_else(|| words(cast, sub), Ok)?;
+    let said = said.map_or_else(|| words(roles, sub), Ok)?;
     let kind = if sub.is_review { "review" } else { "task" };
     let id = format!("{kind}-{:03}", sub.number);
     missing(&mut object, &mut members, "task_id", Value::is_string, id);
@@ -38,11 +38,11 @@ pub(super) fn write(cast: &Cast<'_>, sub: &Sub, of: &Object<'_>) -> Result<Value
     Ok(object.value())
 }
 
-/// The task in the words in which it was given: those of the call, or else the first that the agent
-/// heard.
-fn words(cast: &Cast<'_>, sub: &Sub) -> Result<String, BodyError> {
-    let (reading, session) = (cast.reading, cast.reading.session);
-    let given = cast.arguments(sub.call)?;
+/// The task as it was given: in the arguments of the call, or else in the first message that the
+/// agent received.
+fn words(roles: &Roles<'_>, sub: &Sub) -> Result<String, BodyError> {
+    let (reading, session) = (roles.reading, roles.reading.session);
+    let given = roles.arguments(sub.call)?;
     let text = |name: &str| given.get(name)?.as_str().filter(|text| !text.trim().is_empty());
     let asked = ASKED.iter().find_map(|name| text(name)).or(given.as_str());
     if let Some(asked) = asked {

@@ -1,4 +1,4 @@
-//! The text of a document: its frame, and the lists in it, composed item by item.
+//! Writes the text of a document: its frame, and its lists, composed item by item.
 
 use antiphon_model::CallIx;
 use antiphon_views::CallIndex;
@@ -13,14 +13,14 @@ use super::origin::Origin;
 use super::pieces::{Member, Open, Pieces, WriteError, in_order};
 use super::sub_session::SubSessions;
 use super::x_antiphon::XAntiphon;
-use crate::letter;
+use crate::interfaces;
 use crate::{AgentMessage, MultiAgentSession, PhaseAnnotation, Session, Standard};
 use crate::{SubAgentSession, ToolCall};
 
-/// Everything from which the text is made.
+/// Everything from which the text is composed.
 pub(super) struct Text<'t, 'a> {
     pub(super) subs: &'t SubSessions<'t, 'a>,
-    /// None in STD-001.
+    /// `None` for STD-001.
     pub(super) messages: Option<&'t Messages<'t, 'a>>,
     pub(super) annotations: Annotations<'t, 'a>,
     pub(super) phases: &'t Phases,
@@ -29,7 +29,7 @@ pub(super) struct Text<'t, 'a> {
 }
 
 impl Text<'_, '_> {
-    /// Writes the document. The lists stand empty in the frame.
+    /// Writes the document. The lists are empty in the frame.
     pub(super) fn write(
         mut self,
         frame: &Value,
@@ -47,7 +47,7 @@ impl Text<'_, '_> {
             match (member.name, self.messages) {
                 ("tool_calls", _) => {
                     pieces.name(member.name, &mut document)?;
-                    self.notes.calls = self.calls(&self.subs.calls.cast.calls, 1, pieces)?;
+                    self.notes.calls = self.calls(&self.subs.calls.roles.calls, 1, pieces)?;
                 }
                 ("phase_annotations", _) if matches!(self.phases, Phases::Derived) => {
                     self.derived_phases(&mut document, pieces)?;
@@ -72,7 +72,7 @@ impl Text<'_, '_> {
         Ok(())
     }
 
-    /// Calls, in a list that stands so deep; what is noted of them.
+    /// Writes a list of calls at a depth, and returns the notes about them.
     fn calls(
         &mut self,
         calls: &[CallIx],
@@ -90,16 +90,16 @@ impl Text<'_, '_> {
         Ok(items)
     }
 
-    /// Phases that were all worked out; no member, if there are none.
+    /// Writes the phases if all of them are derived; omits the member if there are none.
     fn derived_phases(
         &mut self,
         document: &mut Open,
         pieces: &mut Pieces<'_>,
     ) -> Result<(), WriteError> {
-        let index = CallIndex::new(self.subs.calls.cast.reading.session);
+        let index = CallIndex::new(self.subs.calls.roles.reading.session);
         let mut list = Open::list(1);
         for phase in self.annotations.derived(&index, self.detail) {
-            // It is worked out in the words of the standard, and fits.
+            // It was composed to the interface of the standard, so it fits.
             let phase = phase?;
             let origin = Origin::default();
             origin.derived("");
@@ -117,9 +117,9 @@ impl Text<'_, '_> {
 
     fn sub_sessions(&mut self, pieces: &mut Pieces<'_>) -> Result<(), WriteError> {
         let mut list = Open::list(1);
-        for (at, sub) in self.subs.calls.cast.subs.iter().enumerate() {
+        for (at, sub) in self.subs.calls.roles.subs.iter().enumerate() {
             let (mut value, origin) = self.subs.compose(at)?;
-            origin.conform(&mut value, letter::sub_session());
+            origin.conform(&mut value, interfaces::sub_session());
             let text = in_order::<SubAgentSession>(&value);
             pieces.next(&mut list)?;
             let mut object = Open::object(2);
@@ -143,7 +143,7 @@ fn write_messages(messages: &Messages<'_, '_>, pieces: &mut Pieces<'_>) -> Resul
     let mut list = Open::list(1);
     for at in 0..messages.len() {
         let (mut value, origin) = messages.compose(at)?;
-        origin.conform(&mut value, letter::message());
+        origin.conform(&mut value, interfaces::message());
         pieces.item(&in_order::<AgentMessage>(&value), &mut list)?;
     }
     pieces.close(&list);

@@ -1,11 +1,11 @@
-//! The category of a tool that nobody knows, by the words of its name.
+//! Guesses the category of an unknown tool from the words of its name.
 //!
-//! The standard wants a category of every call, and the tools of MCP servers are without number.
-//! What is guessed here is listed as derived.
+//! The standard requires a category for every call, and there are countless tools of MCP servers.
+//! The guess is listed as derived.
 
 use antiphon_views::{Category, words};
 
-/// What only looks at things says so; anything else may change something.
+/// The name of a tool that only reads usually says so; any other tool may change something.
 pub(super) fn guess(tool: &str) -> Category {
     let mut words = words(tool);
     let is = |word: &str, of: &[&str]| of.contains(&word);

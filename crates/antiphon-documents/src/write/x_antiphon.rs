@@ -1,8 +1,9 @@
-//! The member `x_antiphon`: what was worked out, and what has no place in the standard, each by its
-//! pointer and in the order of the pointers.
+//! The member `x_antiphon`: which members were derived, and which values do not fit into the
+//! standard, each with its pointer and in the order of the pointers.
 //!
-//! The pointers into long lists are made from the notes when they are written; what is kept of an
-//! item is composed once more. What the notes cannot tell is held in memory, and merged with it.
+//! Pointers into long lists are generated from compact notes while they are written; the original
+//! values of an item are found by composing it again. Everything else is held in memory and merged
+//! in.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -15,12 +16,13 @@ use super::notes::Notes;
 use super::origin::{Origin, Original};
 use super::pieces::{Member, Open, Pieces, WriteError};
 use super::text::Text;
-use crate::letter;
+use crate::interfaces;
 
-/// What it says beside that: the session's own id, and what an earlier document said.
+/// The other members of `x_antiphon`: the session's own id, and those of the document that was
+/// read.
 pub(super) struct XAntiphon(pub(super) Map<String, Value>);
 
-/// The list in which an item stands.
+/// The list that an item is in.
 #[derive(Clone, Copy)]
 enum List {
     Calls,
@@ -30,7 +32,7 @@ enum List {
 }
 
 impl XAntiphon {
-    /// Writes the member; none, if there is nothing to say.
+    /// Writes the member; omits it if it would be empty.
     pub(super) fn write(
         self,
         text: &Text<'_, '_>,
@@ -98,8 +100,7 @@ impl Lists<'_, '_> {
         self.all().any(|(_, items)| items.with_original().next().is_some())
     }
 
-    /// Every pointer once; what stands in a derived object is derived, and only the object is
-    /// listed.
+    /// Writes every pointer once; of a derived object only the object itself is listed.
     fn write_derived(&self, held: &[String], pieces: &mut Pieces<'_>) -> Result<(), WriteError> {
         let mut list = Open::list(2);
         let mut last: Option<String> = None;
@@ -157,7 +158,7 @@ impl Lists<'_, '_> {
                     {
                         put(&other, &original)?;
                     }
-                    // Of two under one pointer, that of the later stage is kept.
+                    // Of two values with the same pointer, the one of the later stage wins.
                     match held.next_if(|(other, _)| *other == pointer) {
                         Some((_, other)) if other.stage > original.stage => put(&pointer, &other)?,
                         _ => put(&pointer, &original)?,
@@ -170,23 +171,23 @@ impl Lists<'_, '_> {
         Ok(())
     }
 
-    /// Composes an item once more, for what is kept of it.
+    /// Composes an item again, for its original values.
     fn compose(&self, list: List, at: usize) -> Result<Origin, BodyError> {
-        let cast = self.text.subs.calls.cast;
+        let roles = self.text.subs.calls.roles;
         let call = |calls: &[CallIx]| match calls.get(at) {
             Some(&ix) => Ok(self.text.subs.calls.compose(ix)?.1),
             None => Ok(Origin::default()),
         };
         match list {
-            List::Calls => call(&cast.calls),
-            List::CallsOf(sub) => call(cast.subs.get(sub).map_or(&[], |sub| &sub.calls)),
+            List::Calls => call(&roles.calls),
+            List::CallsOf(sub) => call(roles.subs.get(sub).map_or(&[], |sub| &sub.calls)),
             List::Messages => {
                 let Some(messages) = self.text.messages else { return Ok(Origin::default()) };
                 let (mut value, origin) = messages.compose(at)?;
-                origin.conform(&mut value, letter::message());
+                origin.conform(&mut value, interfaces::message());
                 Ok(origin)
             }
-            // Nothing of them is kept elsewhere: all of it was worked out.
+            // Derived phases have no original values.
             List::Phases => Ok(Origin::default()),
         }
     }

@@ -1,4 +1,4 @@
-//! Several agents: who is told of, and in which words of the standard.
+//! Several agents: who is messages of, and in which words of the standard.
 
 use super::*;
 
@@ -72,7 +72,7 @@ fn a_review_is_no_task_and_a_cancelled_agent_aborts() {
     let subs = &document["sub_sessions"];
     assert_eq!(subs[0]["task"]["description"], "Build the form, with all its fields");
     assert_eq!(subs[2]["task"]["task_id"], "review-001");
-    let told: Vec<(String, String)> = kinds(&document);
+    let messages: Vec<(String, String)> = kinds(&document);
     let wanted = [
         ("task_assignment", "a"),
         ("task_assignment", "a"),
@@ -81,7 +81,7 @@ fn a_review_is_no_task_and_a_cancelled_agent_aborts() {
         ("abort", "slow"),
         ("review_result", "rev"),
     ];
-    assert_eq!(told, wanted.map(|(kind, from)| (kind.to_owned(), from.to_owned())));
+    assert_eq!(messages, wanted.map(|(kind, from)| (kind.to_owned(), from.to_owned())));
     assert_eq!(subs[2]["agent"]["agent_type"], "reviewer");
     assert_eq!(document["summary"]["agents"]["reviewer"]["agent_type"], "code-reviewer");
     let original = &document["x_antiphon"]["original"];
@@ -226,7 +226,7 @@ fn a_call_that_sent_an_agent_lasts_as_long_as_that_agent() {
     let until =
         |second: u32, millis: u32| (json!(format!("2026-03-01T10:00:{second:02}Z")), json!(millis));
     assert_eq!(times(&events), (until(12, 12_000), until(6, 3000)));
-    // A document has told when it ended, and that stays so.
+    // A document has messages when it ended, and that stays so.
     let started = json!({ "event_type": "session_started", "extra": { "standard": "std-008" } });
     events.insert(0, started);
     assert_eq!(times(&events).0, until(2, 2000));

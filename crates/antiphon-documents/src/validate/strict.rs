@@ -1,8 +1,8 @@
-//! The letter of the standard: its interfaces, and the checks of section 6.2 of STD-008.
+//! The exact interfaces of the standards, and the checks of section 6.2 of STD-008.
 //!
-//! Strictly, each deviation is an error, and what another rule told as a warning becomes one. Else
-//! only members that are missing, or `null`, are told, as warnings: words that are not listed have
-//! a rule of their own, and later forms of the standard are accepted.
+//! In strict mode each deviation is an error, and it replaces a warning of another rule about the
+//! same thing. Otherwise only members that are missing, or `null`, are reported, as warnings: words
+//! that are not listed have a rule of their own, and later versions of the standard are accepted.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,18 +12,18 @@ use super::at::{At, quoted};
 use super::document::Document;
 use super::structure::is_explained;
 use super::{Code, FINDINGS_MAX, Findings, Rules};
-use crate::letter::{self, Member, Shape};
+use crate::interfaces::{self, Member, Shape};
 
-/// To be called after all other rules. `explained`: pointers to what a finding on an old shape has
-/// told already.
+/// Must run after all other rules. `explained` contains pointers to what a finding about an old
+/// format already covers.
 pub(super) fn check(
     document: &Document<'_>,
     rules: Rules,
     explained: &BTreeSet<String>,
     findings: &mut Findings,
 ) {
-    let mut found = Found { rules, kept: Vec::new(), untold: 0 };
-    walk(&document.root, letter::of(document.standard), &mut found);
+    let mut found = Found { rules, kept: Vec::new(), omitted: 0 };
+    walk(&document.root, interfaces::of(document.standard), &mut found);
     if rules == Rules::Strict {
         consistency(document, &mut found);
     }
@@ -31,14 +31,14 @@ pub(super) fn check(
     for (at, finding) in findings.kept.iter().enumerate() {
         known.entry(finding.path.clone()).or_default().push(at);
     }
-    findings.untold += found.untold;
+    findings.omitted += found.omitted;
     for deviation in found.kept {
         let places = known.get(&deviation.path).map(Vec::as_slice).unwrap_or_default();
         match rules {
             Rules::Strict => demand(deviation, places, findings),
             Rules::Usual => {
-                // A session of one agent that is written in the form of several lacks what they
-                // add to the summary.
+                // A session of one agent in the format for several lacks what several agents add to
+                // the summary.
                 let is_added =
                     !document.is_multi_agent() && deviation.path.starts_with("/summary/");
                 if places.is_empty() && !is_added && !is_explained(explained, &deviation.path) {
@@ -49,7 +49,7 @@ pub(super) fn check(
     }
 }
 
-/// One deviation from the letter.
+/// One deviation from an interface.
 #[derive(Debug)]
 struct Deviation {
     code: Code,
@@ -57,16 +57,16 @@ struct Deviation {
     message: String,
 }
 
-/// The deviations that the rules ask for, as many as are told.
+/// The deviations that the rules report, up to the number that is listed.
 #[derive(Debug)]
 struct Found {
     rules: Rules,
     kept: Vec<Deviation>,
-    untold: usize,
+    omitted: usize,
 }
 
 impl Found {
-    /// What is told only where the letter counts.
+    /// Adds a deviation that is reported only in strict mode.
     fn strictly(&mut self, code: Code, path: String, message: String) {
         if self.rules == Rules::Strict {
             self.push(code, path, message);
@@ -77,7 +77,7 @@ impl Found {
         if self.kept.len() < FINDINGS_MAX {
             self.kept.push(Deviation { code, path, message });
         } else {
-            self.untold += 1;
+            self.omitted += 1;
         }
     }
 }
@@ -131,14 +131,14 @@ fn walk(at: &At<'_>, shape: &'static Shape, found: &mut Found) {
         }
         Shape::Object(members) => members.iter().for_each(|member| walk_member(at, member, found)),
         Shape::Either(shapes) => {
-            if shapes.iter().any(|shape| letter::fits(at.value, shape)) {
+            if shapes.iter().any(|shape| interfaces::fits(at.value, shape)) {
                 return;
             }
-            // The form of any other output came later.
+            // The `generic` output belongs to a later version of the standard.
             if found.rules == Rules::Usual && at.member("output_type").is_some() {
                 return;
             }
-            // What was meant is the shape of which most is there.
+            // The intended shape is the one of which most members are present.
             let there = |shape: &Shape| {
                 let members = if let Shape::Object(members) = shape { *members } else { &[] };
                 let required = members.iter().filter(|member| member.is_required);
@@ -160,7 +160,7 @@ fn walk_member(at: &At<'_>, member: &'static Member, found: &mut Found) {
     if member.is_required {
         let message = format!("`{}` is missing; the standard requires it", member.name);
         let is_later = member.later.is_some_and(|later| at.member(later).is_some());
-        // The standard requires an end, also of what goes on; nobody misses it.
+        // The standard requires an end even of a running session, but no reader needs it.
         let goes_on = member.name == "completed_at" && at.text("status") == Some("in_progress");
         match is_later || goes_on {
             true => found.strictly(Code::MissingField, path, message),
@@ -169,7 +169,7 @@ fn walk_member(at: &At<'_>, member: &'static Member, found: &mut Found) {
     }
 }
 
-/// Section 6.2 of STD-008, as it stands there.
+/// The checks of section 6.2 of STD-008, exactly as published.
 fn consistency(document: &Document<'_>, found: &mut Found) {
     let Some(main) = document.sessions.first() else { return };
     let mut tools: BTreeMap<&str, &str> = BTreeMap::new();
@@ -192,19 +192,19 @@ fn consistency(document: &Document<'_>, found: &mut Found) {
     }
 }
 
-/// Strictly: an error, in place of a warning that tells the same. `places` are the findings at the
-/// same pointer.
+/// Adds an error in strict mode, replacing a warning about the same thing. `places` are the
+/// findings at the same pointer.
 fn demand(deviation: Deviation, places: &[usize], findings: &mut Findings) {
     let Deviation { code, path, message } = deviation;
-    let tells_the_same = |told: Code| {
+    let is_same = |other: Code| {
         let is_old =
-            matches!(told, Code::OldName | Code::OldSummary | Code::OldRange | Code::OldResult);
-        let is_missed = matches!(told, Code::MissingCategory | Code::MissingEnd);
-        told == code || is_old || (is_missed && code == Code::MissingField)
+            matches!(other, Code::OldName | Code::OldSummary | Code::OldRange | Code::OldResult);
+        let is_missed = matches!(other, Code::MissingCategory | Code::MissingEnd);
+        other == code || is_old || (is_missed && code == Code::MissingField)
     };
     for &at in places {
         if let Some(finding) = findings.kept.get_mut(at)
-            && tells_the_same(finding.code)
+            && is_same(finding.code)
         {
             finding.severity = Severity::Error;
             findings.has_error = true;

@@ -1,23 +1,24 @@
-//! Makes a value fit the letter, as far as that can be done without saying what nobody said.
+//! Makes a value fit an interface, as far as that is possible without inventing anything.
 //!
-//! A word that is not listed becomes the one that comes nearest; a member that may be left out and
-//! does not fit is left out. Both are handed back with their pointers, so that nothing is lost.
-//! What must be there and is not, or is something else, cannot be mended here.
+//! A word that is not listed is replaced by the closest listed one; an optional member that does
+//! not fit is removed. Both are returned with their pointers, so that nothing is lost. A required
+//! member that is missing, or has another type, cannot be repaired here.
 
 use serde_json::{Map, Value};
 
 use super::{Shape, Words, fits};
 
-/// What did not fit, and where it stood.
+/// A value that did not fit, and where it was.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Misfit {
     pub(crate) pointer: String,
     pub(crate) value: Value,
-    /// Whether something else stands there now.
+    /// Whether another value has replaced it.
     pub(crate) is_replaced: bool,
 }
 
-/// Makes `value` fit; whether it does now. What it is not able to mend stays as it is.
+/// Makes `value` fit the shape and returns whether it does now. What cannot be repaired is left as
+/// it is.
 pub(crate) fn conform(
     value: &mut Value,
     shape: &'static Shape,
@@ -29,7 +30,7 @@ pub(crate) fn conform(
         Shape::Words(words) => word(value, words, pointer, misfits),
         Shape::List(inner) => {
             let Some(items) = value.as_array_mut() else { return false };
-            // All of them, also after one that cannot be mended.
+            // No early exit: every shape is applied, even after one that cannot be satisfied.
             let mut is_right = true;
             for (at, item) in items.iter_mut().enumerate() {
                 is_right &= conform(item, inner, &format!("{pointer}/{at}"), misfits);
@@ -94,8 +95,8 @@ fn word(value: &mut Value, words: &Words, pointer: &str, misfits: &mut Vec<Misfi
     true
 }
 
-/// Takes a member out. What was mended within it, which are the misfits from `before` on, is put
-/// back first, so that it is kept as it was. A `null` says nothing, and need not be kept.
+/// Removes a member. The changes made within it, which are the misfits from `before` on, are undone
+/// first, so that the original is kept. A `null` carries no information and is not kept.
 fn leave_out(
     object: &mut Map<String, Value>,
     name: &str,
@@ -114,7 +115,7 @@ fn leave_out(
     }
 }
 
-/// Puts back what stood at a pointer within a value.
+/// Puts the original value back at a pointer within `value`.
 fn restore(value: &mut Value, pointer: &str, original: Value) {
     let (above, name) = pointer.rsplit_once('/').unwrap_or(("", pointer));
     match value.pointer_mut(above) {

@@ -1,9 +1,9 @@
-//! The letter of the two standards: their interfaces, member by member, as they were published.
+//! The interfaces of the two standards, member by member, exactly as they were published.
 //!
-//! The types of this crate (`session.rs`, `multi.rs`) are what is read: they are wider, because
-//! published documents are. These tables are what is written, and what `validate --strict` holds a
-//! document to. As in the interfaces, members that are not named here are allowed everywhere, and
-//! a member that may be left out must not be `null`.
+//! The types of this crate (`session.rs`, `multi.rs`) are for reading. They accept more than the
+//! interfaces, because published documents differ from them. These tables describe what is written,
+//! and what `validate --strict` requires. As in the interfaces, additional members are allowed
+//! everywhere, and an optional member must not be `null`.
 
 mod conform;
 mod single;
@@ -16,7 +16,7 @@ pub(crate) use team::nearest_role;
 
 use crate::Standard;
 
-/// What a value may be.
+/// The type of a value.
 #[derive(Debug)]
 pub(crate) enum Shape {
     /// Anything, `null` included.
@@ -26,12 +26,12 @@ pub(crate) enum Shape {
     Flag,
     Words(&'static Words),
     List(&'static Self),
-    /// An object whose members are all of one shape.
+    /// An object whose members all have the same shape.
     Map(&'static Self),
     Object(&'static [Member]),
-    /// The first that fits.
+    /// One of several shapes; the first that fits counts.
     Either(&'static [Self]),
-    /// Each of them: an interface, and what another adds to it.
+    /// All of several shapes: an interface, and what another one adds to it.
     All(&'static [Self]),
 }
 
@@ -39,8 +39,8 @@ pub(crate) enum Shape {
 #[derive(Debug)]
 pub(crate) struct Words {
     pub(crate) listed: &'static [&'static str],
-    /// The listed word that comes nearest to another one; none where nothing may stand in its
-    /// place, as for a verdict.
+    /// The listed word that is closest to another one; `None` where no replacement would be honest,
+    /// as for a verdict.
     pub(crate) nearest: fn(&str) -> Option<&'static str>,
 }
 
@@ -49,16 +49,16 @@ pub(crate) struct Member {
     pub(crate) name: &'static str,
     pub(crate) shape: Shape,
     pub(crate) is_required: bool,
-    /// A member of a later form of the standard, which says the same.
+    /// The name of an equivalent member in a later version of the standard.
     pub(crate) later: Option<&'static str>,
 }
 
 impl Member {
-    const fn must(name: &'static str, shape: Shape) -> Self {
+    const fn required(name: &'static str, shape: Shape) -> Self {
         Self { name, shape, is_required: true, later: None }
     }
 
-    const fn may(name: &'static str, shape: Shape) -> Self {
+    const fn optional(name: &'static str, shape: Shape) -> Self {
         Self { name, shape, is_required: false, later: None }
     }
 
@@ -90,22 +90,22 @@ pub(crate) fn message() -> &'static Shape {
     &team::MESSAGE
 }
 
-/// The shape of what a sub-agent came to.
+/// The shape of a sub-agent's output.
 pub(crate) fn output() -> &'static Shape {
     &team::OUTPUT
 }
 
-/// The shape of a summary's rows by agent.
+/// The shape of a summary's rows, one for each agent.
 pub(crate) fn agents() -> &'static Shape {
     &team::AGENTS
 }
 
-/// Whether a value is of a shape, or can be made so.
+/// Whether a value has a shape, or can be made to have it.
 pub(crate) fn can_fit(value: &Value, shape: &'static Shape) -> bool {
     fits(value, shape) || conform(&mut value.clone(), shape, "", &mut Vec::new())
 }
 
-/// Whether a value is of a shape, to the letter.
+/// Whether a value has exactly this shape.
 pub(crate) fn fits(value: &Value, shape: &Shape) -> bool {
     match shape {
         Shape::Any => true,

@@ -1,4 +1,4 @@
-//! Who is who in a document: the agent whose session it is, those with a sub-session of their own,
+//! The roles of the agents in a document: the main agent, those with a sub-session of their own,
 //! and the others.
 
 use std::cell::OnceCell;
@@ -16,76 +16,76 @@ use serde_json::{Map, Value};
 
 use super::free_ids::FreeIds;
 use super::object::Object;
-use crate::letter::nearest_role;
+use crate::interfaces::nearest_role;
 
-/// The parts that the agents of a session have in its document.
-pub(super) struct Cast<'a> {
+/// The roles that the agents of a session have in its document.
+pub(super) struct Roles<'a> {
     pub(super) reading: &'a Reading<'a>,
     pub(super) main: Option<AgentIx>,
-    /// Those whom a call made, in the order of the document.
+    /// The agents that were created by a call, in the order of the document.
     pub(super) subs: Vec<Sub>,
     sub_of_agent: BTreeMap<AgentIx, usize>,
     sub_of_call: BTreeMap<CallIx, usize>,
     delegations: Delegations,
-    /// How the document names calls, where not by their ids: those repeat, and a document's must
-    /// not.
+    /// Ids of calls that differ from those in the log, which may repeat; in a document they must be
+    /// unique.
     renamed: BTreeMap<CallIx, String>,
-    /// The calls in the order of their ids, then of the sessions in which they stand; made when
-    /// somebody asks.
+    /// The calls, sorted by id and then by session; computed on first use.
     by_id: OnceCell<Vec<CallIx>>,
-    /// By call: the last time that was recorded before it, for calls that have none.
+    /// For each call, the last time recorded before it, for calls without a time.
     clock: Vec<Option<Timestamp>>,
-    /// What became of files.
+    /// The changes to files.
     pub(super) files: FileChangesOfAll,
-    /// By agent, the tokens of its requests.
+    /// The tokens of each agent's requests.
     tokens: BTreeMap<AgentIx, u64>,
-    /// By agent, the first and the last time at which it did anything.
+    /// The first and the last time of each agent's activity.
     times: BTreeMap<AgentIx, (Timestamp, Timestamp)>,
-    /// The calls of the session itself: the main agent's, and those of agents that no call made.
+    /// The calls of the session itself: the main agent's, and those of agents that no call created.
     pub(super) calls: Vec<CallIx>,
     /// Messages between agents, as they were recorded.
     pub(super) messages: Vec<EventIx>,
-    /// Whether its authors called it the work of several agents.
+    /// Whether the authors of the document declared it the work of several agents.
     has_team: bool,
-    /// Whether it was a document before: what that told is told again, and no more.
+    /// Whether the session was read from a document, in which case it is written with the same
+    /// members and no others.
     pub(super) is_document: bool,
 }
 
 /// An agent with a sub-session.
 pub(super) struct Sub {
-    /// None, as long as only the call tells of it.
+    /// `None` as long as only the call is known.
     pub(super) agent: Option<AgentIx>,
-    /// The kind of agent that the call asked for, where nothing else is known of it.
+    /// The kind of agent that the call asked for, if nothing else is known about the agent.
     pub(super) wanted: Option<String>,
     pub(super) id: String,
     pub(super) is_id_recorded: bool,
-    /// The sub-session it was sent from; none is the session itself.
+    /// The sub-session whose call started this one; `None` is the session itself.
     pub(super) parent: Option<usize>,
     pub(super) call: CallIx,
-    /// The call of the session itself that it goes back to: `call`, or that of the first agent on
-    /// the way down to this one.
+    /// The call of the main session from which this sub-session descends: `call`, or the call that
+    /// started its outermost ancestor.
     pub(super) trigger: CallIx,
     pub(super) is_review: bool,
-    /// Among the tasks, or among the reviews.
+    /// Its number among the tasks, or among the reviews.
     pub(super) number: usize,
     pub(super) calls: Vec<CallIx>,
 }
 
-/// An agent that a call made, or is about to make.
-struct Made {
-    /// Where its document had it, and where its log has it.
+/// An agent that a call has created, or is about to create.
+struct CreatedAgent {
+    /// Its position in the document that was read, if any, and in the log.
     place: (Option<u64>, EventIx),
     agent: Option<AgentIx>,
     call: CallIx,
-    /// Of its sub-session, where that was recorded.
+    /// The id of its sub-session, if recorded.
     id: Option<String>,
 }
 
-impl<'a> Cast<'a> {
+impl<'a> Roles<'a> {
     pub(super) fn of(reading: &'a Reading<'a>) -> Result<Self, BodyError> {
         let session = reading.session;
         let main = main_agent(session);
-        let mut cast = Self {
+        let mut roles = Self {
             reading,
             main,
             subs: Vec::new(),
@@ -107,23 +107,23 @@ impl<'a> Cast<'a> {
             has_team: false,
             is_document: false,
         };
-        let extra = cast.session_extra()?;
+        let extra = roles.session_extra()?;
         let mode = extra.get("collaboration").and_then(|it| it.get("mode"));
-        cast.has_team = mode.and_then(Value::as_str) == Some("multi_agent");
-        cast.is_document = extra.contains_key("standard");
-        cast.add_subs()?;
-        cast.add_calls();
+        roles.has_team = mode.and_then(Value::as_str) == Some("multi_agent");
+        roles.is_document = extra.contains_key("standard");
+        roles.add_subs()?;
+        roles.add_calls();
         for (entry, usage, _) in session.requests() {
             if let Some(agent) = entry.agent() {
-                let tokens = cast.tokens.entry(agent).or_default();
+                let tokens = roles.tokens.entry(agent).or_default();
                 *tokens = tokens.saturating_add(usage.sum());
             }
         }
-        Ok(cast)
+        Ok(roles)
     }
 
-    /// Section 5.1 of STD-008: several agents that were sent, that told one another something, or
-    /// that worked side by side without being sent.
+    /// Section 5.1 of STD-008: several agents were started, or exchanged messages, or worked side
+    /// by side without having been started.
     pub(super) fn is_team(&self) -> bool {
         self.has_team
             || self.subs.len() > 1
@@ -140,32 +140,37 @@ impl<'a> Cast<'a> {
 
     fn add_subs(&mut self) -> Result<(), BodyError> {
         let session = self.reading.session;
-        let mut made: Vec<Made> = Vec::new();
-        let mut makers = BTreeSet::new();
+        let mut made: Vec<CreatedAgent> = Vec::new();
+        let mut creating_calls = BTreeSet::new();
         for (agent, facts) in session.agents() {
-            let Some(call) = maker(session, agent) else { continue };
-            // A call names one sub-session, and no agent is sent by itself.
+            let Some(call) = creating_call(session, agent) else { continue };
+            // A call names one sub-session, and an agent does not start itself.
             let is_own = session.call(call).agent == agent || Some(agent) == self.main;
-            if is_own || !makers.insert(call) {
+            if is_own || !creating_calls.insert(call) {
                 continue;
             }
             let created = facts.created.unwrap_or(facts.first);
             let extra = self.extra(session.entry(created))?;
             let position = extra.get("position").and_then(Value::as_u64);
             let id = extra.get("sub_session_id").and_then(Value::as_str).map(str::to_owned);
-            made.push(Made { place: (position, created), agent: Some(agent), call, id });
+            made.push(CreatedAgent { place: (position, created), agent: Some(agent), call, id });
         }
-        // Section 5.2 of STD-008: there is a sub-session from the beginning of its call on.
-        let is_new = |ix: CallIx| !self.is_document && !makers.contains(&ix);
+        // Section 5.2 of STD-008: a sub-session exists as soon as its call has begun.
+        let is_new = |ix: CallIx| !self.is_document && !creating_calls.contains(&ix);
         for (ix, call) in session.calls().filter(|(ix, call)| call.is_open() && is_new(*ix)) {
             if delegates(session.tool_name(ix)) {
-                made.push(Made { place: (None, call.event), agent: None, call: ix, id: None });
+                made.push(CreatedAgent {
+                    place: (None, call.event),
+                    agent: None,
+                    call: ix,
+                    id: None,
+                });
             }
         }
         made.sort_by_key(|made| made.place);
         let mut taken: BTreeSet<String> = made.iter().filter_map(|made| made.id.clone()).collect();
         let mut number = 0;
-        for Made { agent, call, id, .. } in made {
+        for CreatedAgent { agent, call, id, .. } in made {
             let is_id_recorded = id.is_some();
             let id = id.unwrap_or_else(|| {
                 let mut ids = std::iter::from_fn(|| {
@@ -197,15 +202,16 @@ impl<'a> Cast<'a> {
         Ok(())
     }
 
-    /// Finds for each sub-session its parent, and the call of the session itself that it goes back
-    /// to. Agents that sent one another in a circle go back to none, and have no sub-session.
+    /// Finds the parent of each sub-session, and the call of the main session from which it
+    /// descends. Agents that started one another in a cycle have no such call, and get no
+    /// sub-session.
     fn find_triggers(&mut self) {
         let session = self.reading.session;
         let at_of: BTreeMap<AgentIx, usize> =
             self.subs.iter().enumerate().filter_map(|(at, sub)| Some((sub.agent?, at))).collect();
         let parents: Vec<Option<usize>> =
             self.subs.iter().map(|sub| at_of.get(&session.call(sub.call).agent).copied()).collect();
-        // From those that the session itself sent, downwards.
+        // From those that the main session started, downwards.
         let mut children: Vec<Vec<usize>> = vec![Vec::new(); self.subs.len()];
         let mut open: Vec<(usize, CallIx)> = Vec::new();
         for (at, (sub, parent)) in self.subs.iter().zip(&parents).enumerate() {
@@ -269,13 +275,13 @@ impl<'a> Cast<'a> {
         renamed.unwrap_or_else(|| self.reading.session.call_id(ix))
     }
 
-    /// The sub-session in which a call stands; none is the session itself.
+    /// The sub-session that contains a call; `None` is the session itself.
     pub(super) fn owner_of(&self, call: CallIx) -> Option<usize> {
         self.sub_of_agent.get(&self.reading.session.call(call).agent).copied()
     }
 
-    /// Whether the id of a call alone says which is meant: the session's own come first, and then
-    /// those of the sub-sessions in their order.
+    /// Whether the id of a call is enough to find it: calls of the main session are looked up
+    /// first, then those of the sub-sessions in their order.
     pub(super) fn is_found_by_id(&self, call: CallIx) -> bool {
         let by_id = self.by_id.get_or_init(|| {
             let mut calls: Vec<CallIx> = self.reading.session.calls().map(|(ix, _)| ix).collect();
@@ -292,8 +298,8 @@ impl<'a> Cast<'a> {
         self.sub_of_call.get(&call).and_then(|&at| self.subs.get(at))
     }
 
-    /// When a call ended. One that sent an agent lasts as long as that agent does, unless a
-    /// document has told when it ended.
+    /// When a call ended. One that started an agent lasts as long as the agent, unless the document
+    /// that was read says when it ended.
     pub(super) fn ended_at(&self, ix: CallIx) -> Option<Timestamp> {
         let session = self.reading.session;
         let back = session.call(ix).last_result().and_then(|event| session.entry(event).at());
@@ -308,18 +314,18 @@ impl<'a> Cast<'a> {
         self.sub_of_agent.get(&agent).and_then(|&at| self.subs.get(at))
     }
 
-    /// The last time that was recorded before a call.
+    /// The last time recorded before a call.
     pub(super) fn time_before(&self, call: CallIx) -> Option<Timestamp> {
         self.clock.get(call.index()).copied().flatten()
     }
 
-    /// What a call was given under a name, if that is a text.
+    /// An argument of a call, if it is a string.
     fn argument(&self, call: CallIx, name: &str) -> Result<Option<String>, BodyError> {
         let given = self.arguments(call)?;
         Ok(given.get(name).and_then(Value::as_str).map(str::to_owned))
     }
 
-    /// What a call was given. The log's arguments are a string that holds JSON.
+    /// The arguments of a call. In the log they are a string that contains JSON.
     pub(super) fn arguments(&self, call: CallIx) -> Result<Value, BodyError> {
         let given = self.reading.session.call(call).arguments;
         let given = if given.is_none() { Value::Null } else { self.value(given)? };
@@ -332,7 +338,7 @@ impl<'a> Cast<'a> {
         self.tokens.get(&agent).copied().unwrap_or_default()
     }
 
-    /// Agents without a sub-session, the main one excepted.
+    /// Agents without a sub-session, except the main one.
     pub(super) fn others(&self) -> impl Iterator<Item = AgentIx> {
         let all = self.reading.session.agents().map(|(ix, _)| ix);
         all.filter(|ix| Some(*ix) != self.main && self.sub_of(*ix).is_none())
@@ -340,7 +346,7 @@ impl<'a> Cast<'a> {
 
     pub(super) fn value(&self, place: Place) -> Result<Value, BodyError> {
         let raw = self.reading.bodies.read(place)?;
-        // What is no JSON (a file that changed under us) is told as text.
+        // Bytes that are not JSON, because the file has changed since, are returned as a string.
         Ok(serde_json::from_str(&raw).unwrap_or(Value::String(raw)))
     }
 
@@ -352,7 +358,7 @@ impl<'a> Cast<'a> {
         entry.detail(detail).map(|place| self.value(place)).transpose()
     }
 
-    /// What the log has no name for.
+    /// The members of an event that the log has no field for.
     pub(super) fn extra(&self, entry: Entry<'_>) -> Result<Map<String, Value>, BodyError> {
         Ok(match self.detail(entry, Detail::Extra)? {
             Some(Value::Object(extra)) => extra,
@@ -368,12 +374,12 @@ impl<'a> Cast<'a> {
         }
     }
 
-    /// The first and the last time at which an agent did anything.
+    /// The first and the last time of an agent's activity.
     pub(super) fn time_of(&self, agent: AgentIx) -> Option<(Timestamp, Timestamp)> {
         self.times.get(&agent).copied()
     }
 
-    /// Who sent a message.
+    /// The agent that sent a message.
     pub(super) fn sender(&self, entry: Entry<'_>) -> Option<AgentIx> {
         match entry.source() {
             Source::Agent(agent) => Some(agent),
@@ -383,7 +389,7 @@ impl<'a> Cast<'a> {
     }
 }
 
-/// By agent, the first and the last time in its transcript.
+/// The first and the last time in each agent's transcript.
 fn times(session: &Session) -> BTreeMap<AgentIx, (Timestamp, Timestamp)> {
     let of_agent = |agent: &Agent| {
         let times = agent.transcript().filter_map(|event| session.entry(event).at());
@@ -394,8 +400,8 @@ fn times(session: &Session) -> BTreeMap<AgentIx, (Timestamp, Timestamp)> {
     session.agents().filter_map(|(ix, agent)| Some((ix, of_agent(agent)?))).collect()
 }
 
-/// The call that made an agent.
-fn maker(session: &Session, agent: AgentIx) -> Option<CallIx> {
+/// The call that created an agent.
+fn creating_call(session: &Session, agent: AgentIx) -> Option<CallIx> {
     let facts = session.agent(agent);
     match facts.parent {
         Parent::Inferred { call, .. } => call,
@@ -407,8 +413,8 @@ fn maker(session: &Session, agent: AgentIx) -> Option<CallIx> {
     }
 }
 
-/// Sets a time as it was spelled, where that is the time that the log has; else as we spell it. A
-/// spelling that is not used is kept elsewhere. Whether there is a time.
+/// Sets a time in its recorded spelling, if that is the time in the log, and otherwise in our own.
+/// An unused spelling is kept in `x_antiphon`. Returns whether there is a time.
 pub(super) fn spelled(
     object: &mut Object<'_>,
     name: &str,
