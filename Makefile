@@ -23,11 +23,18 @@ endif
 
 # The version is fixed, so that the verdicts stay.
 TYPESCRIPT := target/tsc/node_modules/typescript
+LITELLM := target/litellm/bin/litellm
+LLAMA := target/llama/llama-server
 
-test-net: need    ## Session documents by the standards' own TypeScript, and our JSON by its types (needs npm and the network)
+test-net: need    ## Documents by the standards' own TypeScript, our JSON by its types, agents with LiteLLM and llama.cpp (needs npm, Python and the network)
 	@command -v npm >/dev/null || { echo "npm is missing: install Node.js 20 or later."; exit 1; }
 	@[ -d $(TYPESCRIPT) ] || npm install --no-audit --no-fund --silent --prefix target/tsc typescript@5.9.3
-	ANTIPHON_TYPESCRIPT=$(TYPESCRIPT) cargo test --package antiphon --test it -- --nocapture letter:: json::typescript::
+	@[ -x $(LITELLM) ] || { python3 -m venv target/litellm && target/litellm/bin/pip install --quiet 'litellm[proxy]==1.106.2'; } \
+	  || { rm -rf target/litellm; echo "skipped: LiteLLM cannot be installed"; }
+	@[ -x $(LLAMA) ] || sh xtask/llama.sh target/llama || { rm -rf target/llama; echo "skipped: llama.cpp cannot be built"; }
+	ANTIPHON_TYPESCRIPT=$(TYPESCRIPT) \
+	  ANTIPHON_LITELLM=$$(ls $(LITELLM) 2>/dev/null) ANTIPHON_LLAMA=$$(ls $(LLAMA) 2>/dev/null) \
+	  cargo test --package antiphon --test it -- --nocapture letter:: json::typescript:: chat::litellm:: chat::llama::
 
 check: need       ## Format, lints, the repository's own rules, documentation
 	cargo fmt --check

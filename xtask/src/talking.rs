@@ -1,7 +1,8 @@
 //! `cargo xtask talking`: what the runtime costs beside its models, whose answers are scripted.
 //!
 //! A hundred agents discuss for ten rounds and for a hundred (a million deliveries): the time per
-//! round must not grow. Then the session goes on with a thousand prompts, and every view is asked.
+//! round must not grow. Then the session goes on with ten thousand prompts, and every view is
+//! asked.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -15,7 +16,7 @@ use crate::Outcome;
 use crate::library::Bench;
 
 const AGENTS: usize = 100;
-const PROMPTS: usize = 1_000;
+const PROMPTS: usize = 10_000;
 const VIEWS: &[&str] = &[
     "tree",
     "dialog",
@@ -81,8 +82,13 @@ fn goes_on(bench: &Bench<'_>, log: &Path, cast: &str) -> Result<(), Box<dyn Erro
     let resume = ["chat", "--resume", &copy, "--cast", cast];
     let before = bench.ours("chat --resume", &resume)?;
     let prompts = ["--prompt", "And?"].repeat(PROMPTS);
-    let after = bench.ours("chat --resume, 1000 prompts", &[&resume[..], &prompts].concat())?;
-    let each = (after.cpu - before.cpu).max(0.0) * 1000.0 / PROMPTS as f64;
+    let name = format!("chat --resume, {PROMPTS} prompts");
+    let after = bench.ours(&name, &[&resume[..], &prompts].concat())?;
+    let answers = fs::read_to_string(&copy)?.matches("\"Answer ").count();
+    if answers != PROMPTS + 1 {
+        return Err(format!("{answers} answers of {}", PROMPTS + 1).into());
+    }
+    let each = (after.cpu - before.cpu) * 1000.0 / PROMPTS as f64;
     println!("    {each:.3} ms of CPU time per turn of one agent (wanted: below 1)");
     Ok(fs::remove_file(copy)?)
 }

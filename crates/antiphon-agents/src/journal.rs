@@ -22,6 +22,8 @@ pub(crate) struct Journal {
     tape: VecDeque<Recorded>,
     /// Whether anything was written since the session last ended.
     has_news: bool,
+    /// Whether anything was written by this process.
+    has_written: bool,
 }
 
 /// Something that could not be written, or that the tape has otherwise.
@@ -66,7 +68,7 @@ pub(crate) struct NewAgent<'a> {
 
 impl Journal {
     pub(crate) fn new(writer: Writer) -> Self {
-        Self { writer, tape: VecDeque::new(), has_news: false }
+        Self { writer, tape: VecDeque::new(), has_news: false, has_written: false }
     }
 
     pub(crate) fn set_tape(&mut self, events: Vec<Recorded>) {
@@ -76,6 +78,10 @@ impl Journal {
     /// Whether the log has nothing more to say: what happens now happens for the first time.
     pub(crate) fn is_live(&self) -> bool {
         self.tape.is_empty()
+    }
+
+    pub(crate) fn has_written(&self) -> bool {
+        self.has_written
     }
 
     /// The next event of the tape.
@@ -90,7 +96,7 @@ impl Journal {
     fn append(&mut self, event: &Event<'_>) -> Result<String, NotWritten> {
         let draft = Draft::from_event(event).map_err(Error::from)?;
         let Ack { message_id, .. } = self.writer.append(&draft)?;
-        self.has_news = true;
+        (self.has_news, self.has_written) = (true, true);
         Ok(message_id.as_str().to_owned())
     }
 

@@ -42,8 +42,8 @@ pub use fork::{Fork, Origin, cast_of_line};
 pub use hook::{Approval, Review};
 pub use mcp::{McpError, connect};
 pub use model::{
-    Answering, Delta, Endpoints, Model, ModelError, ModelName, Models, NotAModel, Replay, Reply,
-    Request, Retry, Script, ScriptError, Tell, sse,
+    AnswerCounts, Answering, Delta, Endpoints, Model, ModelError, ModelName, Models, NotAModel,
+    Replay, Reply, Request, Retry, Script, ScriptError, Tell, sse,
 };
 pub use news::{News, Who};
 pub use past::transcript_of;

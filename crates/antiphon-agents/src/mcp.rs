@@ -19,8 +19,6 @@ use crate::tool::{Arguments, Calling, Context, Output, Tool, ToolError, ToolSpec
 const START: Duration = Duration::from_secs(60);
 /// How long a call may take.
 const CALL: Duration = Duration::from_secs(600);
-/// What a result may hold; the rest is cut, visibly.
-const RESULT_BYTES_MAX: usize = 8 << 20;
 
 #[derive(Debug, Error)]
 #[error("the MCP server `{server}` {what}")]
@@ -53,6 +51,9 @@ pub async fn connect(server: &Server) -> Result<Vec<Rc<dyn Tool>>, McpError> {
     };
     let mut command = Command::new(program);
     command.args(arguments).kill_on_drop(true);
+    // Ctrl-C at the terminal stops an answer, and not the servers.
+    #[cfg(unix)]
+    command.process_group(0);
     let process = TokioChildProcess::new(command)
         .map_err(|error| failed(format!("cannot be started: {error}")))?;
     let late = |_| failed(format!("did not answer within {} s", START.as_secs()));
@@ -120,11 +121,6 @@ fn output(result: CallToolResult) -> Output {
     let mut text = result.content.into_iter().map(words).collect::<Vec<_>>().join("\n");
     if let Some(structured) = result.structured_content.filter(|_| text.is_empty()) {
         text = structured.to_string();
-    }
-    if text.len() > RESULT_BYTES_MAX {
-        let all = text.len();
-        text.truncate(text.floor_char_boundary(RESULT_BYTES_MAX));
-        text.push_str(&format!("\n[cut: the result has {all} bytes]"));
     }
     Output { text, is_error: result.is_error.unwrap_or_default(), cause: Vec::new() }
 }

@@ -13,6 +13,7 @@ mod replay;
 mod script;
 pub mod sse;
 
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
@@ -39,6 +40,29 @@ pub struct Request<'a> {
     pub tools: &'a [ToolSpec],
     /// How often this model has answered an agent of this name.
     pub answered: usize,
+    /// The same of every model.
+    pub counts: &'a AnswerCounts,
+}
+
+impl<'a> Request<'a> {
+    /// The same request, for the model of another name.
+    pub fn for_model(self, model: &str) -> Self {
+        Self { answered: self.counts.of(self.agent, model), ..self }
+    }
+}
+
+/// How often agents have been answered: by their name, and by the model's.
+#[derive(Debug, Default)]
+pub struct AnswerCounts(BTreeMap<(String, String), usize>);
+
+impl AnswerCounts {
+    pub fn of(&self, agent: &str, model: &str) -> usize {
+        self.0.get(&(agent.to_owned(), model.to_owned())).copied().unwrap_or_default()
+    }
+
+    pub(crate) fn add(&mut self, agent: &str, model: &str) {
+        *self.0.entry((agent.to_owned(), model.to_owned())).or_default() += 1;
+    }
 }
 
 /// What arrives while a model answers.
@@ -49,6 +73,10 @@ pub enum Delta<'a> {
     /// Something that the person should know.
     Note(&'a str),
 }
+
+/// What the person is told where a service ends an answer that is not over.
+const TOO_LONG: &str =
+    "The answer reached the longest length that the service allows, and ends there.";
 
 /// What a model answered.
 #[derive(Debug, Clone, Default)]

@@ -1,6 +1,5 @@
 //! What a session was, read from its log: agents and transcripts, in any dialect and format.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use antiphon_model::{
@@ -9,6 +8,7 @@ use antiphon_model::{
 };
 use antiphon_views::context_entries;
 
+use crate::model::AnswerCounts;
 use crate::transcript::{Answer, Call, Content, Entry, ToolResult, Transcript};
 
 /// The key in an event's `extra` under which an answer's blocks of thinking are kept.
@@ -32,7 +32,7 @@ pub(crate) fn entry_of(reading: &Reading<'_>, event: Event<'_>) -> Result<Entry,
     Ok(match event.role() {
         Some(Role::System) => Entry::System(content),
         Some(Role::Assistant) => Entry::Assistant(Arc::new(answer_of(reading, event, content)?)),
-        Some(Role::Tool) => Entry::Result(Arc::new(result_of(reading, event, content)?)),
+        Some(Role::Tool) => Entry::Result(Arc::new(result_of(reading, event, content))),
         Some(Role::User | Role::Other) | None => Entry::User(content),
     })
 }
@@ -72,17 +72,12 @@ fn answer_of(
     Ok(Answer { content, calls, reasoning, thinking })
 }
 
-fn result_of(
-    reading: &Reading<'_>,
-    event: Event<'_>,
-    content: Content,
-) -> Result<ToolResult, BodyError> {
+fn result_of(reading: &Reading<'_>, event: Event<'_>, content: Content) -> ToolResult {
     let session = reading.session;
     let call_id = event.call().map(|call| session.call_id(call).to_owned());
     let tool = event.call().map(|call| session.tool_name(call).to_owned());
     let call_id = call_id.unwrap_or_default();
-    let _ = reading;
-    Ok(ToolResult { call_id, tool, content, is_error: event.is_error() })
+    ToolResult { call_id, tool, content, is_error: event.is_error() }
 }
 
 fn extra_of(reading: &Reading<'_>, event: Event<'_>) -> Result<Option<String>, BodyError> {
@@ -206,15 +201,14 @@ fn fragment_of(reading: &Reading<'_>, event: Event<'_>) -> Result<FragmentKind, 
 pub(crate) fn answers_by_model(
     reading: &Reading<'_>,
     up_to: Option<EventIx>,
-) -> Result<BTreeMap<(String, String), usize>, BodyError> {
-    let mut counts = BTreeMap::new();
+) -> Result<AnswerCounts, BodyError> {
+    let mut counts = AnswerCounts::default();
     for event in reading.session.entries() {
         if up_to.is_some_and(|end| event.ix() > end) {
             break;
         }
         if let (Some(model), Some(agent)) = (model_of(reading, event)?, event.agent()) {
-            let name = reading.session.agent_name(agent).to_owned();
-            *counts.entry((name, model)).or_default() += 1;
+            counts.add(reading.session.agent_name(agent), &model);
         }
     }
     Ok(counts)

@@ -137,7 +137,7 @@ impl Ids {
 }
 
 /// A tool's name in the characters that every service takes.
-fn tool_name(name: &str) -> String {
+pub(crate) fn tool_name(name: &str) -> String {
     let plain = name.chars().map(|c| if is_plain(c) { c } else { '_' });
     let plain: String = plain.take(NAME_CHARS_MAX).collect();
     if plain.is_empty() { "tool".to_owned() } else { plain }

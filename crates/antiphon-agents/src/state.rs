@@ -9,6 +9,7 @@ use antiphon_views::{Prices, Pricing, Usd, requests};
 
 use crate::agent::{Agent, AgentKey};
 use crate::cast::{Cast, Watch};
+use crate::model::AnswerCounts;
 use crate::past::{answers_by_model, transcript_of};
 
 /// The agents of a session, and what was counted.
@@ -21,7 +22,7 @@ pub(crate) struct State {
     /// Hooks, in the order in which they were made.
     pub(crate) hooks: Vec<AgentKey>,
     /// How often agents of a name have been answered by a model.
-    answers: BTreeMap<(String, String), usize>,
+    pub(crate) answers: AnswerCounts,
     /// The ids of all calls: models repeat theirs.
     pub(crate) call_ids: BTreeSet<String>,
     pub(crate) cost: Usd,
@@ -79,14 +80,6 @@ impl State {
         }
         path.reverse();
         path
-    }
-
-    pub(crate) fn answered(&self, name: &str, model: &str) -> usize {
-        self.answers.get(&(name.to_owned(), model.to_owned())).copied().unwrap_or_default()
-    }
-
-    pub(crate) fn count_answer(&mut self, name: &str, model: &str) {
-        *self.answers.entry((name.to_owned(), model.to_owned())).or_default() += 1;
     }
 
     pub(crate) fn count_cost(

@@ -1,5 +1,7 @@
 //! Where an utterance went: to whom, in what form, and whether it was answered.
 
+mod joined;
+
 use std::collections::BTreeMap;
 
 use antiphon_model::{
@@ -7,6 +9,7 @@ use antiphon_model::{
 };
 use serde::Serialize;
 
+use self::joined::Joined;
 use crate::basis::rule_of;
 use crate::{FactBasis, Reading};
 
@@ -64,11 +67,20 @@ pub fn delivery(reading: &Reading<'_>, message: Option<&str>) -> Result<Vec<Deli
     let links = reading.session.links(reading.bodies)?;
     let arrivals = arrivals(reading, &links);
     let answers = Answers::of(reading);
+    let mut joined = Joined::of(&arrivals);
     let mut rows = Vec::new();
     for (said, links) in &arrivals {
         if message.is_none_or(|wanted| reading.id_of(said.reference()) == wanted) {
+            let words = match said {
+                Said::Event(event) => reading.text(reading.session.entry(*event))?,
+                Said::Dangling(_) => String::new(),
+            };
             for link in links {
-                rows.push(row(reading, &answers, said.reference(), link)?);
+                let form = match said {
+                    Said::Event(_) => joined.form(reading, &words, link.to)?,
+                    Said::Dangling(_) => DeliveryForm::Unknown,
+                };
+                rows.push(row(reading, &answers, said.reference(), link, form));
             }
         }
     }
@@ -80,7 +92,7 @@ pub fn delivery(reading: &Reading<'_>, message: Option<&str>) -> Result<Vec<Deli
             }
         }
         let position = |row: &Delivery| reading.session.find(&row.utterance).map(|e| e.ix());
-        rows.sort_by_key(position);
+        rows.sort_by_cached_key(position);
     }
     Ok(rows)
 }
@@ -144,19 +156,19 @@ fn row(
     answers: &Answers,
     said: MessageRef<'_>,
     link: &Link<'_>,
-) -> Result<Delivery, BodyError> {
+    form: DeliveryForm,
+) -> Delivery {
     let session = reading.session;
     let to = session.entry(link.to);
-    let (form, from, after_ms) = match said {
-        MessageRef::Dangling(_) => (DeliveryForm::Unknown, None, None),
+    let (from, after_ms) = match said {
+        MessageRef::Dangling(_) => (None, None),
         MessageRef::Event(event) => {
             let original = session.entry(event);
             let after = to.at().zip(original.at()).map(|(to, from)| to.since(from));
-            let form = form(&reading.text(original)?, &reading.text(to)?);
-            (form, reading.agent_id_of(event), after)
+            (reading.agent_id_of(event), after)
         }
     };
-    Ok(Delivery {
+    Delivery {
         utterance: match said {
             MessageRef::Event(event) => session.entry(event).id().to_owned(),
             MessageRef::Dangling(id) => id.to_owned(),
@@ -172,7 +184,7 @@ fn row(
         answered_by: answers
             .after(to.agent(), link.to)
             .map(|answer| session.entry(answer).id().to_owned()),
-    })
+    }
 }
 
 fn undelivered(reading: &Reading<'_>, said: EventIx) -> Delivery {
@@ -187,20 +199,6 @@ fn undelivered(reading: &Reading<'_>, said: EventIx) -> Delivery {
         at: None,
         after_ms: None,
         answered_by: None,
-    }
-}
-
-fn form(said: &str, arrived: &str) -> DeliveryForm {
-    if said == arrived {
-        DeliveryForm::Verbatim
-    } else if said.is_empty() {
-        DeliveryForm::Changed
-    } else if arrived.ends_with(said) {
-        DeliveryForm::Prefixed
-    } else if arrived.contains(said) {
-        DeliveryForm::Included
-    } else {
-        DeliveryForm::Changed
     }
 }
 

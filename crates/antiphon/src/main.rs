@@ -6,7 +6,9 @@ mod cost_note;
 mod failure;
 mod opened;
 mod price_table;
+mod range;
 mod redaction;
+mod shell;
 mod terminal;
 
 use std::process::ExitCode;

@@ -8,7 +8,7 @@ use super::endpoint::Endpoint;
 use super::http::{Post, Receive, error_words, malformed};
 use super::openai::no_key;
 use super::sse::SseEvent;
-use super::{Answering, Delta, Model, ModelError, Reply, Request, Tell};
+use super::{Answering, Delta, Model, ModelError, Reply, Request, TOO_LONG, Tell};
 use crate::request;
 use crate::transcript::{Answer, Call, Content};
 
@@ -67,6 +67,7 @@ struct Message {
     model: Option<String>,
     #[serde(default)]
     content: Vec<Value>,
+    stop_reason: Option<String>,
     usage: Option<Tokens>,
 }
 
@@ -131,14 +132,22 @@ impl<'t> Receiving<'t> {
             "content_block_delta" => self.add(event.index, &event.delta.unwrap_or_default())?,
             "message_delta" => {
                 self.count(event.usage);
-                self.is_finished |=
-                    event.delta.is_some_and(|it| !word(&it, "stop_reason").is_empty());
+                let delta = event.delta.unwrap_or_default();
+                self.end(word(&delta, "stop_reason"));
             }
             "message_stop" => self.is_finished = true,
             // Whatever a service adds to its protocol is none of the answer.
             _ => {}
         }
         Ok(())
+    }
+
+    /// Takes in why the answer ends, if it does.
+    fn end(&mut self, reason: &str) {
+        if reason == "max_tokens" {
+            (self.tell)(Delta::Note(TOO_LONG));
+        }
+        self.is_finished |= !reason.is_empty();
     }
 
     fn head(&mut self, message: Message) {
@@ -252,15 +261,16 @@ impl Receive for Receiving<'_> {
         self.take(read)
     }
 
-    fn whole(&mut self, body: &[u8]) -> Result<(), ModelError> {
+    fn whole(&mut self, body: &str) -> Result<(), ModelError> {
         let mut message: Message =
-            serde_json::from_slice(body).map_err(|error| malformed(&error.to_string()))?;
+            serde_json::from_str(body).map_err(|error| malformed(&error.to_string()))?;
         self.blocks = message.content.drain(..).map(Block::of).collect();
         for block in &self.blocks {
             if word(&block.begun, "type") == "text" {
                 (self.tell)(Delta::Words(&block.text));
             }
         }
+        self.end(message.stop_reason.as_deref().unwrap_or_default());
         self.head(message);
         self.is_finished = true;
         Ok(())

@@ -79,9 +79,9 @@ impl Endpoint {
     }
 
     /// A text without the key, even if the service repeated it.
-    pub(super) fn without_key(&self, text: &str) -> String {
-        match self.key.is_empty() {
-            true => text.to_owned(),
+    pub(super) fn without_key(&self, text: String) -> String {
+        match self.key.is_empty() || !text.contains(&self.key) {
+            true => text,
             false => text.replace(&self.key, "[key]"),
         }
     }

@@ -12,6 +12,8 @@ use super::{ModelError, Retry};
 
 /// Until the answer begins. A model may think long before its first word.
 const FIRST_BYTE: Duration = Duration::from_secs(600);
+/// Until the whole answer is there: a thread that waits for a service that says no more ends then.
+const WHOLE_ANSWER: Duration = Duration::from_secs(3600);
 /// Between two pieces of an answer that has begun.
 const BETWEEN_PIECES: Duration = Duration::from_secs(180);
 const CONNECT: Duration = Duration::from_secs(30);
@@ -28,7 +30,7 @@ const RETRY_AFTER_MAX: Duration = Duration::from_secs(600);
 enum Piece {
     Head(Head),
     Body(Vec<u8>),
-    Failed(String),
+    Failed(ModelError),
 }
 
 /// How an answer begins.
@@ -44,7 +46,7 @@ pub(super) struct Head {
 pub(super) trait Receive {
     /// `Err` says why this is no answer.
     fn event(&mut self, event: &SseEvent) -> Result<(), ModelError>;
-    fn whole(&mut self, body: &[u8]) -> Result<(), ModelError>;
+    fn whole(&mut self, body: &str) -> Result<(), ModelError>;
     /// Whether the answer is complete.
     fn is_done(&self) -> bool;
 }
@@ -62,9 +64,9 @@ impl Post<'_> {
     pub(super) async fn send(self, receiver: &mut dyn Receive) -> Result<Head, ModelError> {
         let endpoint = self.endpoint;
         let mut pieces = self.start();
-        let answer = receive(&mut pieces, receiver).await;
+        let answer = receive(&mut pieces, endpoint, receiver).await;
         answer.map_err(|error| ModelError {
-            message: endpoint.without_key(&error.message),
+            message: endpoint.without_key(error.message),
             retry: error.retry,
         })
     }
@@ -89,18 +91,20 @@ fn ask(
     headers: &[(&'static str, String)],
     body: &[u8],
     to: &Sender<Piece>,
-) -> Result<(), String> {
+) -> Result<(), ModelError> {
     let config = ureq::Agent::config_builder()
         .http_status_as_error(false)
         .max_redirects(0)
         .timeout_connect(Some(CONNECT))
+        .timeout_send_body(Some(FIRST_BYTE))
+        .timeout_recv_body(Some(WHOLE_ANSWER))
         .timeout_recv_response(Some(FIRST_BYTE));
     let agent = ureq::Agent::new_with_config(config.build());
     let mut request = agent.post(url).content_type("application/json");
     for (name, value) in headers {
         request = request.header(*name, value);
     }
-    let response = request.send(body).map_err(|error| error.to_string())?;
+    let response = request.send(body).map_err(|error| failure(&error))?;
     let header = |name: &str| response.headers().get(name).and_then(|it| it.to_str().ok());
     let request_id = header("request-id").or_else(|| header("x-request-id"));
     let head = Head {
@@ -115,12 +119,19 @@ fn ask(
     let mut reader = response.into_body().into_reader();
     loop {
         let mut piece = vec![0; PIECE_BYTES];
-        let read = reader.read(&mut piece).map_err(|error| error.to_string())?;
+        let read = reader.read(&mut piece).map_err(|error| cut(&error.to_string()))?;
         piece.truncate(read);
         if read == 0 || to.blocking_send(Piece::Body(piece)).is_err() {
             return Ok(());
         }
     }
+}
+
+/// Why a service could not be asked. An address that is wrong stays wrong.
+fn failure(error: &ureq::Error) -> ModelError {
+    let is_wrong_address = matches!(error, ureq::Error::BadUri(_) | ureq::Error::Http(_));
+    let report = if is_wrong_address { ModelError::for_good } else { ModelError::for_now };
+    report(error.to_string())
 }
 
 fn seconds(text: &str) -> Option<Duration> {
@@ -131,11 +142,12 @@ fn seconds(text: &str) -> Option<Duration> {
 
 async fn receive(
     pieces: &mut Receiver<Piece>,
+    endpoint: &Endpoint,
     receiver: &mut dyn Receive,
 ) -> Result<Head, ModelError> {
     let head = match timeout(FIRST_BYTE, pieces.recv()).await {
         Ok(Some(Piece::Head(head))) => head,
-        Ok(Some(Piece::Failed(failure))) => return Err(ModelError::for_now(failure)),
+        Ok(Some(Piece::Failed(failure))) => return Err(failure),
         Ok(Some(Piece::Body(_)) | None) => return Err(cut("the service hung up")),
         Err(_) => return Err(cut("the service did not answer in time")),
     };
@@ -147,7 +159,7 @@ async fn receive(
     loop {
         let piece = match timeout(BETWEEN_PIECES, pieces.recv()).await {
             Ok(Some(Piece::Body(piece))) => piece,
-            Ok(Some(Piece::Failed(failure))) => return Err(cut(&failure)),
+            Ok(Some(Piece::Failed(failure))) => return Err(failure),
             Ok(Some(Piece::Head(_)) | None) => break,
             Err(_) => return Err(cut("nothing more came")),
         };
@@ -157,8 +169,10 @@ async fn receive(
         }
         if head.is_stream {
             let mut failure = Ok(());
-            let fed = parser.feed(&piece, |event| {
+            let fed = parser.feed(&piece, |mut event| {
                 if failure.is_ok() {
+                    // A service that repeats the key does not get it into the log.
+                    event.data = endpoint.without_key(event.data);
                     failure = receiver.event(&event);
                 }
             });
@@ -169,7 +183,8 @@ async fn receive(
         }
     }
     if !head.is_stream {
-        receiver.whole(&whole)?;
+        let whole = String::from_utf8_lossy(&whole).into_owned();
+        receiver.whole(&endpoint.without_key(whole))?;
     }
     if receiver.is_done() { Ok(head) } else { Err(cut("it ended in the middle")) }
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::endpoint::Endpoint;
 use super::http::{Post, Receive, error_words, malformed};
 use super::sse::SseEvent;
-use super::{Answering, Delta, Model, ModelError, Reply, Request, Tell};
+use super::{Answering, Delta, Model, ModelError, Reply, Request, TOO_LONG, Tell};
 use crate::request;
 use crate::transcript::{Answer, Call, Content};
 
@@ -168,6 +168,9 @@ impl<'t> Receiving<'t> {
             if let Some(message) = choice.delta {
                 self.message(message)?;
             }
+            if choice.finish_reason.as_deref() == Some("length") {
+                (self.tell)(Delta::Note(TOO_LONG));
+            }
             self.is_finished |= choice.finish_reason.is_some();
         }
         Ok(())
@@ -240,8 +243,8 @@ impl Receive for Receiving<'_> {
         }
     }
 
-    fn whole(&mut self, body: &[u8]) -> Result<(), ModelError> {
-        self.chunk(&String::from_utf8_lossy(body))?;
+    fn whole(&mut self, body: &str) -> Result<(), ModelError> {
+        self.chunk(body)?;
         self.is_finished = true;
         Ok(())
     }

@@ -10,6 +10,9 @@ use super::{Answering, Delta, Model, ModelError, Reply, Request, Tell};
 use crate::past::entry_of;
 use crate::transcript::Entry;
 
+/// Agents that are deeper than this are known by the names of those nearest above them.
+const DEPTH_MAX: usize = 256;
+
 /// A recorded session that answers.
 #[derive(Debug)]
 pub struct Replay {
@@ -107,8 +110,8 @@ fn path_of(reading: &Reading<'_>, agent: AgentIx) -> Vec<String> {
     let session = reading.session;
     let mut path = Vec::new();
     let mut at = agent;
-    // A log may claim a circle; nobody is deeper than there are agents.
-    for _ in 0..session.agents().len() {
+    // A log may claim a circle, or a chain that would take quadratic time.
+    for _ in 0..DEPTH_MAX {
         let Some(parent) = session.agent(at).parent.agent() else { break };
         path.push(session.agent_name(at).to_owned());
         at = parent;
@@ -138,7 +141,7 @@ impl Model for Replay {
             }
             match &self.then {
                 Some((name, model)) => {
-                    let mut reply = model.answer(request, tell).await?;
+                    let mut reply = model.answer(request.for_model(name), tell).await?;
                     reply.model = reply.model.or_else(|| Some(name.clone()));
                     Ok(reply)
                 }

@@ -92,3 +92,80 @@ fn a_picture_goes_to_both_services_in_their_spelling() {
     let body = anthropic("m", &transcript, &[]);
     assert_eq!(body["messages"][0]["content"][1]["source"]["data"], "AAAA");
 }
+
+/// What the services refuse: a call without exactly one result right behind it, and what is empty.
+mod any {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn entry() -> impl Strategy<Value = Entry> {
+        let words = prop_oneof![Just(""), Just(" "), Just("Hm."), Just("[{\"type\":\"text\"}]")];
+        let ids = || prop_oneof![Just("a"), Just("b"), Just("c d"), Just("")];
+        let calls = proptest::collection::vec((ids(), Just("f.g"), Just("{")), 0..3);
+        prop_oneof![
+            words.clone().prop_map(|words| Entry::System(words.into())),
+            words.clone().prop_map(user),
+            (words.clone(), calls).prop_map(|(words, calls)| answer(words, &calls)),
+            (ids(), words, any::<bool>()).prop_map(|(id, words, bad)| result(id, words, bad)),
+        ]
+    }
+
+    fn list<'b>(value: &'b Value, key: &str) -> &'b [Value] {
+        value.get(key).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+    }
+
+    proptest! {
+        #[test]
+        fn transcript_becomes_a_body_that_openai_takes(
+            transcript in proptest::collection::vec(entry(), 0..12),
+        ) {
+            let body = Value::Object(openai("m", &transcript, &[]));
+            let mut waiting: Vec<Value> = Vec::new();
+            let mut seen = BTreeSet::new();
+            for message in list(&body, "messages") {
+                if message["role"] == "tool" {
+                    prop_assert!(waiting.contains(&message["tool_call_id"]), "{body}");
+                    waiting.retain(|id| *id != message["tool_call_id"]);
+                    continue;
+                }
+                prop_assert!(waiting.is_empty(), "{body}");
+                waiting = list(message, "tool_calls").iter().map(|it| it["id"].clone()).collect();
+                for id in &waiting {
+                    prop_assert!(seen.insert(id.to_string()), "{body}");
+                }
+                let has_words = !message["content"].as_str().unwrap_or_default().trim().is_empty();
+                prop_assert!(has_words || !waiting.is_empty(), "{body}");
+            }
+            prop_assert!(waiting.is_empty(), "{body}");
+        }
+
+        #[test]
+        fn transcript_becomes_a_body_that_anthropic_takes(
+            transcript in proptest::collection::vec(entry(), 0..12),
+        ) {
+            let body = Value::Object(anthropic("m", &transcript, &[]));
+            let mut called: Vec<Value> = Vec::new();
+            let mut role = Value::from("assistant");
+            for message in list(&body, "messages") {
+                prop_assert!(message["role"] != role, "roles alternate, the user begins: {body}");
+                role = message["role"].clone();
+                let blocks = list(message, "content");
+                let of = |kind: &str, key: &str| -> Vec<Value> {
+                    let blocks = blocks.iter().filter(|it| it["type"] == kind);
+                    blocks.map(|it| it[key].clone()).collect()
+                };
+                prop_assert_eq!(of("tool_result", "tool_use_id"), called, "{}", body);
+                let results = of("tool_result", "content").len();
+                prop_assert!(blocks.iter().take(results).all(|it| it["type"] == "tool_result"));
+                called = of("tool_use", "id");
+                let texts = of("text", "text").into_iter().chain(of("tool_result", "content"));
+                for text in texts {
+                    prop_assert!(!text.as_str().unwrap_or_default().trim().is_empty(), "{body}");
+                }
+                prop_assert!(!blocks.is_empty());
+            }
+            prop_assert!(called.is_empty(), "{body}");
+        }
+    }
+}

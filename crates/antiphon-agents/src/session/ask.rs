@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::task::yield_now;
 use tokio::time::sleep;
 
 use super::{Session, SessionError, Stop, TurnEnd};
@@ -73,7 +74,7 @@ impl Session {
         let Entry::Assistant(answer) = entry else { return Err(Stop::Diverged) };
         if let Some(model) = model {
             let name = self.state.agent(agent).name.clone();
-            self.state.count_answer(&name, &model);
+            self.state.answers.add(&name, &model);
         }
         Ok(Asked { message_id, answer, is_new: false })
     }
@@ -83,7 +84,7 @@ impl Session {
         if self.requests >= limits.turns {
             return Some(format!("turns ({})", limits.turns));
         }
-        let is_spent = self.state.cost.as_f64() >= limits.cost_usd && limits.cost_usd > 0.0;
+        let is_spent = self.state.cost.as_f64() >= limits.cost_usd;
         (is_spent && self.state.cost.as_picos() > 0)
             .then(|| format!("cost_usd ({})", limits.cost_usd))
     }
@@ -104,11 +105,7 @@ impl Session {
             let mut arrived = String::new();
             let error = match self.attempt(agent, &mut arrived).await {
                 Ok(reply) => return Ok(reply),
-                Err(Failed::Stopped) => {
-                    let id = self.state.agent(agent).id.clone();
-                    self.journal.broken_answer(&id, &arrived, true)?;
-                    return Err(Stop::Turn(TurnEnd::Interrupted));
-                }
+                Err(Failed::Stopped) => return Err(self.stopped(agent, &arrived)?),
                 Err(Failed::Model(error)) => error,
             };
             if !arrived.is_empty() {
@@ -129,9 +126,12 @@ impl Session {
             let shown = self.state.agent(agent);
             let who = Who { name: &shown.name, depth: shown.depth };
             (self.listener)(News::Retry { who, error: &error.message, after });
-            tokio::select! {
-                () = sleep(after) => {}
-                () = self.stop.stopped() => return Err(Stop::Turn(TurnEnd::Interrupted)),
+            let is_stopped = tokio::select! {
+                () = sleep(after) => false,
+                () = self.stop.stopped() => true,
+            };
+            if is_stopped {
+                return Err(self.stopped(agent, "")?);
             }
         }
     }
@@ -150,7 +150,8 @@ impl Session {
             agent: &agent.name,
             transcript: &agent.transcript,
             tools: &tools,
-            answered: state.answered(&agent.name, &name),
+            answered: state.answers.of(&agent.name, &name),
+            counts: &state.answers,
         };
         let mut tell = |delta: Delta<'_>| match delta {
             Delta::Words(words) => {
@@ -159,9 +160,12 @@ impl Session {
             }
             Delta::Note(note) => listener(News::Note(note)),
         };
+        // A script answers at once; whoever wants it to stop gets a chance before every answer.
+        yield_now().await;
         let answered = tokio::select! {
-            answered = model.answer(request, &mut tell) => answered.map_err(Failed::Model),
+            biased;
             () = stop.stopped() => Err(Failed::Stopped),
+            answered = model.answer(request, &mut tell) => answered.map_err(Failed::Model),
         };
         let mut reply = answered?;
         reply.model = reply.model.or(Some(name));
@@ -183,7 +187,7 @@ impl Session {
         let (message_id, _) = self.enter(agent, Entry::Assistant(Arc::clone(&answer)), &new)?;
         let name = self.state.agent(agent).name.clone();
         if let Some(model) = model {
-            self.state.count_answer(&name, model);
+            self.state.answers.add(&name, model);
         }
         if let Some(usage) = reply.usage {
             self.state.count_cost(&self.prices, model, usage, reply.cost_usd);

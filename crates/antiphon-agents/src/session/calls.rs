@@ -18,6 +18,8 @@ use crate::transcript::{Call, Entry, ToolResult};
 
 /// What a call is told that a person, or the end of a process, has cut off.
 pub(super) const INTERRUPTED: &str = "Interrupted";
+/// What a result may hold; the rest is cut, visibly. A line of the log has to hold it.
+const RESULT_BYTES_MAX: usize = 8 << 20;
 
 impl Session {
     /// Runs the calls of an answer. Where the turn ends in the middle, those that are open are
@@ -51,13 +53,14 @@ impl Session {
         }
         let begun = Instant::now();
         let run = self.outcome(agent, asked, call).await;
-        let output = match run {
+        let mut output = match run {
             Ok(output) => output,
             Err(ToolError::Failed(words)) => {
                 Output { text: words, is_error: true, ..Output::default() }
             }
             Err(ToolError::Stopped(stop)) => return Err(stop),
         };
+        output.text = shortened(output.text);
         // How long a call took that began in another process, nobody knows.
         self.result(agent, call, &output, asked.is_new.then_some(begun))
     }
@@ -89,8 +92,16 @@ impl Session {
         {
             return Ok(denied);
         }
+        // The hooks' verdicts were recorded, and so was the result: it stands, and the call is not
+        // made again.
+        if self.has_recorded_result(agent, call) {
+            return Ok(Output::default());
+        }
         if is_lost(self) {
             return Err(ToolError::failed(INTERRUPTED));
+        }
+        if !self.journal.is_live() && !tool.goes_on() {
+            return Err(Stop::Diverged.into());
         }
         let arguments = Arguments::parse(&call.arguments)?;
         let stop = self.stop.clone();
@@ -101,10 +112,18 @@ impl Session {
             return calling.await;
         }
         // Our own tools stop by themselves, when somebody is to speak.
-        tokio::select! {
-            output = calling => output,
-            () = stop.stopped() => Err(Stop::Turn(TurnEnd::Interrupted).into()),
-        }
+        let stopped = tokio::select! {
+            output = calling => return output,
+            () = stop.stopped() => self.stopped(agent, "")?,
+        };
+        Err(stopped.into())
+    }
+
+    /// Writes that a person stopped the turn of an agent, so that nobody owes it an answer, and
+    /// what had arrived of one.
+    pub(super) fn stopped(&mut self, agent: AgentKey, arrived: &str) -> Result<Stop, Stop> {
+        self.journal.broken_answer(&self.state.agent(agent).id, arrived, true)?;
+        Ok(Stop::Turn(TurnEnd::Interrupted))
     }
 
     /// A tool that the agent has.
@@ -169,4 +188,14 @@ impl Session {
         }
         Ok(())
     }
+}
+
+/// A text that is not too long for a result.
+fn shortened(mut text: String) -> String {
+    let all = text.len();
+    if all > RESULT_BYTES_MAX {
+        text.truncate(text.floor_char_boundary(RESULT_BYTES_MAX));
+        text.push_str(&format!("\n[cut: the result has {all} bytes]"));
+    }
+    text
 }

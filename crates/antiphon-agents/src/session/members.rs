@@ -47,12 +47,10 @@ impl Session {
         utterance_ref: &str,
     ) -> Result<(), Stop> {
         let entry = Entry::User(Content::Text(Arc::clone(words)));
-        let source = &*self.state.agent(from).id;
+        let source = self.state.agent(from).id.clone();
         let utterance_ref = Some(utterance_ref);
-        let new = NewMessage { source: Some(source), utterance_ref, ..NewMessage::default() };
-        let (_, entry) = self.journal.message(&self.state.agent(to).id, entry, &new)?;
-        self.state.agent_mut(to).transcript.push(entry);
-        Ok(())
+        let new = NewMessage { source: Some(&source), utterance_ref, ..NewMessage::default() };
+        self.enter(to, entry, &new).map(drop)
     }
 
     /// Writes words of an agent that others are about to hear.

@@ -7,14 +7,14 @@
 use std::path::Path;
 
 use antiphon_journal::{Log, LogBodies, Writer};
-use antiphon_model::{Activity, BodyError, EntryKind, EventIx, Reading, Role, Source, json};
+use antiphon_model::{Activity, BodyError, EntryKind, EventIx, Reading, Role, Source};
 use antiphon_views::{OpenCall, resume};
 use thiserror::Error;
 
-use super::turn::Spoken;
 use super::{Session, SessionError, Setup, Stop, Turn, settle};
 use crate::ModelName;
 use crate::cast::Cast;
+use crate::fork::cast_of_line;
 use crate::past::last_turn;
 use crate::session::calls::INTERRUPTED;
 use crate::state::State;
@@ -77,8 +77,7 @@ impl Past {
     fn cast(&self) -> Result<Option<Cast>, BodyError> {
         let started = self.session.info().started_by.map(|event| self.session.entry(event));
         let Some(started) = started else { return Ok(None) };
-        let line = self.reading().line(started)?;
-        Ok(json::member(&line, "cast").and_then(Cast::of_json))
+        Ok(cast_of_line(&self.reading().line(started)?))
     }
 
     /// Whether calls are open that were made before an event.
@@ -157,7 +156,8 @@ impl Session {
             Err(Stop::Diverged) => None,
             // More is on the tape than the turn has written.
             Ok(_) if !self.journal.is_live() => None,
-            Ok(Spoken::Said(said)) if !said.is_new => return Ok(None),
+            // All of it happened before, and somebody was told.
+            Ok(_) | Err(Stop::Turn(_)) if !self.journal.has_written() => return Ok(None),
             turn => Some(settle(turn)?),
         };
         if turn.is_none() {

@@ -7,7 +7,10 @@ use crate::model::Script;
 
 mod cuts;
 mod limits;
+mod replays;
+mod stops;
 mod talks;
+mod tools;
 
 /// A folder in which a session runs.
 struct Stage {

@@ -1,8 +1,10 @@
-//! The tools of a session, by name. A name that is taken gets the server's before it.
+//! The tools of a session, by name. A name that is taken gets the server's before it; characters
+//! that services do not take in a name are replaced.
 
 use std::rc::Rc;
 
 use super::{Tool, ToolSpec};
+use crate::request::tool_name;
 
 /// The tools that there are.
 #[derive(Debug, Default)]
@@ -21,9 +23,11 @@ impl Toolbox {
 
     fn add(&mut self, tool: Rc<dyn Tool>) {
         let mut spec = tool.spec();
+        spec.name = tool_name(&spec.name);
         if let Some(origin) = tool.origin().filter(|_| self.find(&spec.name).is_some()) {
             spec.name = format!("{origin}_{}", spec.name);
         }
+        spec.name = tool_name(&spec.name);
         // Two servers may have one name, and one tool twice.
         let plain = spec.name.clone();
         let mut number = 1;

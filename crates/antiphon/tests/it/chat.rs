@@ -1,7 +1,11 @@
 //! `antiphon chat` from outside: at a terminal, in a pipe, with services that fail.
 
 mod guide;
+mod litellm;
+mod llama;
 mod service;
+mod signals;
+mod started;
 mod terminal;
 
 use std::fs;
@@ -114,11 +118,75 @@ fn a_disk_that_is_full_is_said_and_the_session_can_be_resumed() {
     let done = done(command);
     assert_eq!(done.exit, 4, "{done}");
     assert!(done.err.contains("too large") || done.err.contains("File"), "{done}");
-    assert!(done.err.contains("antiphon chat --resume log.jsonl"), "{done}");
+    assert!(done.err.contains("`antiphon chat --resume log.jsonl --cast cast.toml`"), "{done}");
     let again = home.run("chat --resume log.jsonl --cast cast.toml");
     assert_eq!(again.exit, 0, "{again}");
     let answers = events(&home, "log.jsonl");
     let answers: Vec<_> = answers.iter().filter(|event| event["role"] == "assistant").collect();
     assert_eq!(answers.len(), 1, "{again}");
     assert_eq!(answers[0]["content"], "x".repeat(3_000), "the prompt is answered");
+}
+
+#[test]
+fn a_fork_ends_at_its_message_whether_or_not_events_have_ids() {
+    let home = Home::new();
+    let message = |role: &str, words: &str| {
+        let source = if role == "user" { ",\"source\":\"external\"" } else { "" };
+        format!("{{\"agent_id\":\"a\",\"role\":\"{role}\",\"content\":\"{words}\"{source}}}\n")
+    };
+    let made = "{\"event_type\":\"agent_created\",\"agent_id\":\"a\",\"name\":\"Host\"}\n";
+    let talk = [("user", "1?"), ("assistant", "One."), ("user", "2?"), ("assistant", "Two.")];
+    let talk: String = talk.iter().map(|(role, words)| message(role, words)).collect();
+    home.write("old.jsonl", &format!("{made}{talk}"));
+    cast(&home, &[serde_json::json!({"agent": "Host", "content": "Otherwise."})], "");
+    let fork = "chat --fork old.jsonl@line:3 --cast cast.toml --prompt 2! --log fork.jsonl";
+    let done = home.run(fork);
+    assert_eq!((done.exit, &*done.out), (0, "Otherwise.\n"), "{done}");
+    let events = events(&home, "fork.jsonl");
+    let words = events.iter().filter_map(|event| event["content"].as_str());
+    assert_eq!(words.collect::<Vec<_>>(), ["1?", "One.", "2!", "Otherwise."]);
+}
+
+#[test]
+fn a_key_that_a_service_repeats_is_not_logged() {
+    let home = Home::new();
+    let service = Service::new(vec![Reply::Says("Your key is sk-it-is-me, I see.")]);
+    let arguments = ["chat", "--model", "openai/m", "--log", "log.jsonl", "--prompt", "Hi"];
+    let mut command = home.command(&arguments);
+    command.env("OPENAI_BASE_URL", service.url()).env("NO_PROXY", "127.0.0.1");
+    command.env("OPENAI_API_KEY", "sk-it-is-me");
+    let done = done(command);
+    assert_eq!(done.out, "Your key is [key], I see.\n", "{done}");
+    assert!(!home.text("log.jsonl").contains("sk-it-is-me"));
+}
+
+#[test]
+fn an_address_that_is_none_is_not_asked_again() {
+    let home = Home::new();
+    let mut command = home.command(&["chat", "--model", "openai/m", "--temp", "--prompt", "Hi"]);
+    command.env("OPENAI_BASE_URL", "no address").env("OPENAI_API_KEY", "key");
+    let done = done(command);
+    assert_eq!(done.exit, 4, "{done}");
+    assert!(!done.err.contains("trying again"), "{done}");
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_not_to_be_kept_is_private_and_gone_afterwards() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let home = Home::new();
+    let folder = home.path("temporary");
+    fs::create_dir(&folder).unwrap();
+    let service = Service::new(vec![Reply::Begins("Wait")]);
+    let mut command = home.command(&["chat", "--model", "openai/m", "--temp", "--prompt", "Hi"]);
+    command.env("TMPDIR", &folder).env("OPENAI_BASE_URL", service.url());
+    command.env("NO_PROXY", "127.0.0.1").stdin(std::process::Stdio::null());
+    let mut process = command.stderr(std::process::Stdio::null()).spawn().unwrap();
+    service.waits_for_a_request();
+    let entry = fs::read_dir(&folder).unwrap().next().unwrap().unwrap();
+    assert_eq!(entry.metadata().unwrap().permissions().mode() & 0o777, 0o700);
+    signals::send(&process, "INT");
+    assert_eq!(process.wait().unwrap().code(), Some(130));
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
 }

@@ -52,3 +52,17 @@ fn what_is_no_answer_is_said() {
     assert!(receiving.event(&event("{\"type\": \"con")).is_err());
     assert!(!receiving.is_done());
 }
+
+#[test]
+fn an_answer_that_the_service_ends_too_early_is_said() {
+    let mut notes = Vec::new();
+    let mut tell = |delta: Delta<'_>| match delta {
+        Delta::Words(_) => {}
+        Delta::Note(note) => notes.push(note.to_owned()),
+    };
+    let mut receiving = Receiving::new(&mut tell);
+    let end = r#"{"type":"message_delta","delta":{"stop_reason":"max_tokens"}}"#;
+    receiving.event(&event(end)).unwrap();
+    assert!(receiving.is_done());
+    assert_eq!(notes, [TOO_LONG]);
+}

@@ -65,7 +65,7 @@ fn a_stream_without_its_end_is_not_done_and_nonsense_is_malformed() {
 fn an_answer_in_one_piece_is_read_too() {
     let mut ignore = |_: Delta<'_>| {};
     let mut receiving = Receiving::new(&mut ignore);
-    let body = br#"{"id":"x","choices":[{"message":{"content":"Done.","tool_calls":null},"finish_reason":"stop"}]}"#;
+    let body = r#"{"id":"x","choices":[{"message":{"content":"Done.","tool_calls":null},"finish_reason":"stop"}]}"#;
     receiving.whole(body).unwrap();
     assert!(receiving.is_done());
     let reply = receiving.reply(Some("req_1".to_owned()));

@@ -50,26 +50,28 @@ impl Conversation<'_> {
             self.output.note("/help lists what you can do besides talking; Ctrl-D ends.");
         }
         let ended = self.speak(&mut session).await;
-        let command = self.place.command(session.id().as_deref());
-        match ended {
-            Ok(fork) => {
-                session.end(None)?;
-                if let Some(command) = command.filter(|_| self.input.is_person()) {
-                    self.output.note(&format!("`{command}` goes on."));
-                }
-                let over = || End::Over(self.signals.exit().map_or(Outcome::Done, Outcome::Exit));
-                Ok(fork.map_or_else(over, End::Fork))
-            }
+        let command = self.place.command(session.id().as_deref(), self.args);
+        let ended = match ended {
+            Ok(fork) => session.end(None).map(|()| fork),
             Err(error) => {
                 // On a full disk even this cannot be written; what went wrong is said all the same.
                 let _ = session.end(Some(&error));
-                let error = UserError::failed(format!("{:#}", anyhow::Error::new(error)));
-                Err(match command {
-                    Some(command) => error.hint(format!("`{command}` goes on")).into(),
-                    None => error.into(),
-                })
+                Err(error)
             }
+        };
+        let fork = ended.map_err(|error| {
+            let error = UserError::failed(format!("{:#}", anyhow::Error::new(error)));
+            match &command {
+                Some(command) => error.hint(format!("`{command}` goes on")),
+                None => error,
+            }
+        })?;
+        let exit = self.signals.exit();
+        if let Some(command) = command.filter(|_| self.input.is_person() || exit.is_some()) {
+            self.output.note(&format!("The session has ended; `{command}` goes on."));
         }
+        let over = || End::Over(exit.map_or(Outcome::Done, Outcome::Exit));
+        Ok(fork.map_or_else(over, End::Fork))
     }
 
     /// Takes prompts and triggers; gives the fork with which to go on.
@@ -106,6 +108,9 @@ impl Conversation<'_> {
                         last = Instant::now();
                     }
                     for (to, words) in due {
+                        if self.signals.exit().is_some() {
+                            break;
+                        }
                         let typed = self.trigger(session, &to, &words).await?;
                         is_ended |= typed.contains(&Heard::Ended);
                         given.extend(typed.into_iter().filter_map(Heard::line));

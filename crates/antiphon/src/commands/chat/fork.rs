@@ -62,17 +62,26 @@ impl Forked {
         let title = titles.into_iter().flatten().next().map(str::to_owned);
         cast.title = title;
         let fork = Fork::begin(to, options, &self.origin, &cast)?;
-        let mut copy = Copy { fork, end: &self.origin.message_id, is_done: false, failure: None };
+        // An id may stand in a log more than once; the message is the last one that has it.
+        let end = session.entry(self.at).id();
+        let same = session.entries().take(self.at.index() + 1).filter(|entry| entry.id() == end);
+        let remaining = same.count();
+        let mut copy = Copy { fork, end, remaining, failure: None };
         match antiphon_library::find_bundle(&self.path)? {
             Some(bundle) => bundle.events(&mut copy),
             None => {
                 Log::find(&self.path)?.read(&mut copy)?;
             }
         }
-        match copy.failure {
-            Some(error) => Err(error.into()),
-            None => Ok(copy.fork.finish()?),
+        if let Some(error) = copy.failure {
+            return Err(error.into());
         }
+        copy.fork.finish()?;
+        if copy.remaining > 0 {
+            let what = format!("`{end}` is no line of its own, so that a copy cannot end there");
+            return Err(UserError::failed(what).into());
+        }
+        Ok(())
     }
 }
 
@@ -80,23 +89,33 @@ impl Forked {
 struct Copy<'a> {
     fork: Fork,
     end: &'a str,
-    is_done: bool,
+    /// How often the id of the last event is still to come.
+    remaining: usize,
     failure: Option<Error>,
 }
 
 impl Copy<'_> {
-    fn add(&mut self, id: Option<&str>, json: &str) {
-        if self.is_done {
+    fn add(&mut self, event: &Event<'_>, json: &str) {
+        if self.remaining == 0 || self.failure.is_some() {
             return;
         }
         self.failure = self.fork.copy(json).err();
-        self.is_done = self.failure.is_some() || id == Some(self.end);
+        let is_end = match event.message_id.as_deref() {
+            Some(id) => id == self.end,
+            None => Some(event.line) == line_of(self.end),
+        };
+        self.remaining -= usize::from(is_end);
     }
+}
+
+/// The line of an event that has no id of its own.
+fn line_of(id: &str) -> Option<u64> {
+    id.strip_prefix("line:")?.parse().ok()
 }
 
 impl antiphon_journal::Sink for Copy<'_> {
     fn event(&mut self, event: &Event<'_>, line: &Line<'_>, _: Option<&Seal>) {
-        self.add(event.message_id.as_deref(), line.text);
+        self.add(event, line.text);
     }
 
     // What cannot be read is not copied; whoever reads the origin is told of it.
@@ -105,7 +124,7 @@ impl antiphon_journal::Sink for Copy<'_> {
 
 impl<'a> antiphon_formats::Sink<'a> for Copy<'_> {
     fn event(&mut self, event: Event<'a>) {
-        self.add(event.message_id.as_deref(), &event.to_json());
+        self.add(&event, &event.to_json());
     }
 
     fn problem(&mut self, _: Problem) {}

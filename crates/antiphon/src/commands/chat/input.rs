@@ -6,6 +6,8 @@ use rustyline::error::ReadlineError;
 use rustyline::{DefaultEditor, ExternalPrinter};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
+use crate::terminal::complain;
+
 /// So many lines may wait.
 const WAITING_MAX: usize = 64;
 const PROMPT: &str = "> ";
@@ -47,6 +49,12 @@ impl Input {
             let mut lines = Lines::new(std::io::stdin().lock());
             // What cannot be read ends it as the end does.
             while let Ok(Some(line)) = lines.next_line() {
+                if line.bytes.is_empty() && line.len > 0 {
+                    complain(&format!(
+                        "A line of {} bytes is too long and was left out.",
+                        line.len
+                    ));
+                }
                 let text = String::from_utf8_lossy(line.bytes).trim().to_owned();
                 if !text.is_empty() && sender.blocking_send(Heard::Line(text)).is_err() {
                     return;

@@ -1,11 +1,17 @@
 //! Where the log of a chat is: where the person says, in the store, or nowhere for long.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use antiphon_library::{Environment, Store};
+use anyhow::Context as _;
 
 use super::ChatArgs;
 use crate::failure::UserError;
+use crate::shell::quoted;
+
+/// How many names are tried for a temporary folder.
+const ATTEMPTS_MAX: u32 = 100;
 
 /// The place of a new log.
 #[derive(Debug)]
@@ -27,8 +33,7 @@ impl Place {
             return Ok(Self { path: path.clone(), temporary: None });
         }
         if args.temp {
-            let folder = format!("antiphon-chat-{}", std::process::id());
-            let folder = std::env::temp_dir().join(folder);
+            let folder = private_folder().context("cannot make a temporary folder")?;
             let path = Store::at(&folder).new_session(None)?.path;
             return Ok(Self { path, temporary: Some(folder) });
         }
@@ -41,14 +46,43 @@ impl Place {
         Self { path: path.to_owned(), temporary: None }
     }
 
-    /// The command that goes on with the session.
-    pub(super) fn command(&self, session_id: Option<&str>) -> Option<String> {
+    /// The command that goes on with the session, as a shell takes it. What a log names is not
+    /// followed, so the command names again what this one did.
+    pub(super) fn command(&self, session_id: Option<&str>, args: &ChatArgs) -> Option<String> {
         if self.temporary.is_some() {
             return None;
         }
         let in_store = self.path.is_dir().then_some(session_id).flatten();
         let name = in_store.map_or_else(|| self.path.display().to_string(), str::to_owned);
-        Some(format!("antiphon chat --resume {name}"))
+        let mut words = vec!["antiphon".to_owned(), "chat".to_owned(), "--resume".to_owned(), name];
+        let cast = args.cast.as_ref().map(|cast| cast.display().to_string());
+        let named =
+            [("--cast", cast), ("--model", args.model.clone()), ("--then", args.then.clone())];
+        let named = named.into_iter().filter_map(|(option, value)| Some((option, value?)));
+        let servers = args.mcp.iter().map(|server| ("--mcp", server.clone()));
+        for (option, value) in named.chain(servers) {
+            words.extend([option.to_owned(), value]);
+        }
+        Some(quoted(&words))
+    }
+}
+
+/// A new folder for temporary files that nobody else can read, and that nobody else has made.
+fn private_folder() -> std::io::Result<PathBuf> {
+    let mut builder = std::fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    let mut attempt = 0;
+    loop {
+        let name = format!("antiphon-chat-{}-{attempt}", std::process::id());
+        let folder = std::env::temp_dir().join(name);
+        match builder.create(&folder) {
+            Ok(()) => return Ok(folder),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists && attempt < ATTEMPTS_MAX => {
+                attempt += 1;
+            }
+            Err(error) => return Err(error),
+        }
     }
 }
 

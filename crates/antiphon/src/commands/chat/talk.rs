@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::thread::JoinHandle;
 
-use antiphon_agents::{Cast, OpenCalls, ResumeError, Session, Setup, Triggers};
+use antiphon_agents::{Cast, OpenCalls, ResumeError, Session, SessionError, Setup, Triggers};
 use antiphon_journal::Options;
 
 use super::conversation::{Conversation, End};
@@ -17,6 +17,7 @@ use super::signals::Signals;
 use super::{ChatArgs, prepared, trust};
 use crate::failure::{Outcome, UserError};
 use crate::opened::{Opened, locate};
+use crate::shell::quoted;
 use crate::terminal::{JsonLines, complain};
 
 pub(super) async fn talk(args: &ChatArgs) -> anyhow::Result<Outcome> {
@@ -141,8 +142,21 @@ async fn open(
         Err(ResumeError::Open(OpenCalls(calls))) => {
             Ok(Err(refuse(calls.iter().map(|call| (&*call.call_id, &*call.tool_name)))))
         }
-        Err(ResumeError::Session(error)) => Err(error.into()),
+        Err(ResumeError::Session(error)) => Err(refused(error, &place, args)),
     }
+}
+
+/// Why a session was not opened. One that somebody else is writing can be watched, and resumed
+/// later.
+fn refused(error: SessionError, place: &Place, args: &ChatArgs) -> anyhow::Error {
+    let SessionError::Log(antiphon_journal::Error::Locked { .. }) = &error else {
+        return error.into();
+    };
+    let path = quoted(&[place.path.display().to_string()]);
+    let again = place.command(None, args).unwrap_or_default();
+    let hint =
+        format!("`antiphon tail {path}` shows what happens; `{again}` goes on when it is over");
+    UserError::failed(error.to_string()).hint(hint).into()
 }
 
 /// The path of a log to go on with. A file of another program is that program's.

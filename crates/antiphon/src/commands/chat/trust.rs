@@ -4,6 +4,7 @@
 use antiphon_agents::{Cast, ModelName, TriggerKind, cast_of_line};
 
 use crate::opened::Opened;
+use crate::shell::quoted;
 use crate::terminal::{Page, Style};
 
 /// The cast that a session's log names.
@@ -18,8 +19,7 @@ pub(super) fn recorded_cast(opened: &Opened) -> Option<Cast> {
 fn named(cast: &Cast) -> Vec<String> {
     let mut named = Vec::new();
     for server in &cast.mcp {
-        let words = server.command.iter().map(String::as_str);
-        let command = shlex::try_join(words).unwrap_or_else(|_| server.command.join(" "));
+        let command = quoted(&server.command);
         named.push(format!("start the MCP server {}: {command}", server.name));
     }
     for trigger in &cast.triggers {

@@ -8,6 +8,7 @@ use antiphon_library::{Environment, Restored, restore};
 use super::ResumeArgs;
 use crate::failure::{Outcome, UserError};
 use crate::opened::{Opened, locate};
+use crate::shell::quoted;
 use crate::terminal::{Page, Style, complain, product};
 
 pub(super) fn run(args: &ResumeArgs, wanted: Option<&str>) -> anyhow::Result<Outcome> {
@@ -56,11 +57,6 @@ pub(super) fn run(args: &ResumeArgs, wanted: Option<&str>) -> anyhow::Result<Out
     page.end()?;
     page.finish()?;
     Ok(opened.outcome())
-}
-
-/// A command as a shell takes it.
-fn quoted(words: &[String]) -> String {
-    shlex::try_join(words.iter().map(String::as_str)).unwrap_or_else(|_| words.join(" "))
 }
 
 /// Starts the agent, and ends as it does.

@@ -10,6 +10,8 @@ pub(super) enum Reply {
     Says(&'static str),
     /// Begins with these words, and never goes on.
     Begins(&'static str),
+    /// Calls a tool, with these arguments.
+    Calls(&'static str, &'static str),
     /// Refuses, with these headers.
     Refuses(u16, &'static str),
 }
@@ -28,10 +30,17 @@ impl Service {
         let url = format!("http://{}/v1", listener.local_addr().unwrap());
         let (sender, requests) = channel();
         std::thread::spawn(move || {
-            let mut held = Vec::new();
-            for (number, stream) in listener.incoming().flatten().enumerate() {
-                let _ = sender.send(body(&stream));
+            let (mut held, mut number) = (Vec::new(), 0);
+            for stream in listener.incoming().flatten() {
+                let body = body(&stream);
+                // Whoever only looks what is there finds nothing.
+                if body.is_empty() {
+                    let _ = answer(&stream, &Reply::Refuses(404, ""));
+                    continue;
+                }
+                let _ = sender.send(body);
                 let reply = replies.get(number).or(replies.last()).unwrap();
+                number += 1;
                 if answer(&stream, reply).is_ok() {
                     held.push(stream);
                 }
@@ -42,6 +51,11 @@ impl Service {
 
     pub(super) fn url(&self) -> &str {
         &self.url
+    }
+
+    /// Returns when a request has come.
+    pub(super) fn waits_for_a_request(&self) {
+        self.requests.recv().unwrap();
     }
 
     /// How many requests have come.
@@ -70,7 +84,10 @@ fn body(stream: &TcpStream) -> String {
 
 fn answer(mut stream: &TcpStream, reply: &Reply) -> std::io::Result<()> {
     let chunk = |delta: &str, end: &str| {
-        format!("data: {{\"choices\":[{{\"delta\":{delta},\"finish_reason\":{end}}}]}}\n\n")
+        let head =
+            "\"id\":\"c\",\"object\":\"chat.completion.chunk\",\"created\":1,\"model\":\"m\"";
+        let choice = format!("{{\"index\":0,\"delta\":{delta},\"finish_reason\":{end}}}");
+        format!("data: {{{head},\"choices\":[{choice}]}}\n\n")
     };
     let words = |words: &str| chunk(&serde_json::json!({"content": words}).to_string(), "null");
     let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n";
@@ -78,6 +95,16 @@ fn answer(mut stream: &TcpStream, reply: &Reply) -> std::io::Result<()> {
         Reply::Says(text) => {
             let end = chunk("{}", "\"stop\"");
             write!(stream, "{head}{}{end}data: [DONE]\n\n", words(text))?;
+            stream.shutdown(std::net::Shutdown::Both)
+        }
+        Reply::Calls(tool, arguments) => {
+            let function = serde_json::json!({"name": tool, "arguments": arguments});
+            let call = serde_json::json!({
+                "index": 0, "id": "call_1", "type": "function", "function": function,
+            });
+            let call = serde_json::json!({"tool_calls": [call]}).to_string();
+            let (call, end) = (chunk(&call, "null"), chunk("{}", "\"tool_calls\""));
+            write!(stream, "{head}{call}{end}data: [DONE]\n\n")?;
             stream.shutdown(std::net::Shutdown::Both)
         }
         Reply::Begins(text) => {
