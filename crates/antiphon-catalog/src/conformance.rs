@@ -140,7 +140,8 @@ impl Scene {
     }
 
     fn search(&self, query: &str, sort: Sort) -> Found {
-        let query = Query::parse(query, Timestamp::from_millis(0)).unwrap();
+        let query =
+            Query::parse(query, Timestamp::from_millis(0), &antiphon_model::Zone::utc()).unwrap();
         let sessions: Vec<&Summary> = self.sessions.iter().collect();
         let search = Search { query: &query, sort, limit: 10, sessions: &sessions };
         self.catalog.search(&search, &self.shelf).unwrap()
@@ -302,7 +303,7 @@ fn a_page_is_the_beginning_of_the_list_in_every_order() {
         let any = SessionQuery::default();
         let queries = [
             any.clone(),
-            SessionQuery { project: Some("shop1".to_owned()), ..any.clone() },
+            SessionQuery { project: Some(crate::ProjectQuery::part("shop1")), ..any.clone() },
             SessionQuery { agent: Some("nobody".to_owned()), ..any.clone() },
             SessionQuery { min_cost_usd: Some(30.0), ..any.clone() },
             SessionQuery { since: at(1), until: at(0), ..any },

@@ -6,14 +6,14 @@ use std::collections::{BTreeMap, HashMap};
 use antiphon_model::Timestamp;
 use antiphon_views::Totals;
 
-use crate::{Catalog, CatalogError, EventQuery, Key, Summary, Texts};
+use crate::{Catalog, CatalogError, EventQuery, Key, ProjectQuery, Summary, Texts};
 
 /// Which sessions match; a field that is `None` matches all. Strings match as substrings, in lower
 /// case.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SessionQuery {
     pub agent: Option<String>,
-    pub project: Option<String>,
+    pub project: Option<ProjectQuery>,
     pub role: Option<String>,
     pub issue: Option<String>,
     /// The whole name of a tool that was called.
@@ -78,7 +78,10 @@ impl SessionQuery {
         let last = session.last_event_at.unwrap_or(session.changed_at);
         let first = session.started_at.unwrap_or(session.changed_at);
         has(&session.agent, &self.agent)
-            && has(&session.project, &self.project)
+            && self
+                .project
+                .as_ref()
+                .is_none_or(|it| session.project.is_some_and(|at| it.matches(at)))
             && has(&session.role, &self.role)
             && has(&session.issue, &self.issue)
             && self.since.is_none_or(|since| last >= since)

@@ -6,7 +6,7 @@ mod query;
 use antiphon_model::Timestamp;
 
 use crate::{Key, Summary};
-pub use query::{Query, day_or_time};
+pub use query::Query;
 
 /// What to search for, and where.
 #[derive(Debug, Clone, Copy)]

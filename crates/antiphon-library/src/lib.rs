@@ -2,11 +2,13 @@
 
 mod annotations;
 mod archive;
+mod blame;
 mod catalogue;
 mod collector;
 mod config;
 mod damaged;
 mod doctor;
+mod edits;
 mod environment;
 mod forget;
 mod formats;
@@ -18,6 +20,7 @@ mod listed;
 mod machine;
 mod opened;
 mod outbox;
+mod project;
 mod recording;
 mod restore;
 mod scan;
@@ -31,11 +34,13 @@ mod verified;
 
 pub use annotations::{annotations_of, annotations_to_write};
 pub use archive::{Copied, Damage, Source};
+pub use blame::{BlameError, BlamedFile};
 pub use catalogue::{Catalogue, Progress, Refreshed};
 pub use collector::{CollectorError, CompleteSpan, SpanCollector, StartRun, StartSpan};
 pub use config::{CONFIG_FILE, Config, ConfigError, Logging, Redaction};
 pub use damaged::{LeftOut, with_causes};
 pub use doctor::{DoctorReport, Examination, doctor};
+pub use edits::{EditedSessions, root_of};
 pub use environment::Environment;
 pub use formats::{FormatSupport, formats};
 pub use ledger::{CostLedger, CountedRequest, DroppedRecord, cost_ledger};
@@ -46,6 +51,7 @@ pub use opened::{
     damages_of, export_log, find_bundle, live, native, native_files, open, open_all, open_usage,
     open_with, stamp,
 };
+pub use project::{project_query, repository_around};
 pub use recording::SessionFolder;
 pub use restore::{RestoreError, Restored, restore};
 pub use scan::{FoundSecret, ScanReport, scan};

@@ -15,6 +15,7 @@ mod hostile;
 mod id;
 pub mod json;
 mod link;
+mod moment;
 mod problem;
 mod reading;
 mod session;
@@ -23,6 +24,7 @@ mod time;
 mod usage;
 mod vocabulary;
 mod workers;
+mod zone;
 
 pub use arguments::{Arguments, short_arguments};
 pub use body::{Bodies, Body, BodyError, MemoryBodies, Place};
@@ -35,6 +37,7 @@ pub use hostile::is_dangerous;
 pub use id::{AgentId, AgentIx, CallId, CallIx, EventIx, MessageId, SessionId};
 pub use json::Json;
 pub use link::{Basis, Link, LinkKind, Rule};
+pub use moment::{NotAMoment, parse_moment};
 pub use problem::{Problem, ProblemKind, Severity};
 pub use reading::{AgentNotFound, Reading};
 pub use session::{
@@ -46,3 +49,4 @@ pub use time::Timestamp;
 pub use usage::Usage;
 pub use vocabulary::{ContextAction, Role};
 pub use workers::{on_every_processor, on_processors};
+pub use zone::{Span, Zone};

@@ -5,17 +5,21 @@
 //! nothing else: same log, same result, on any machine.
 
 mod basis;
+mod blame;
 mod busy;
 mod call_index;
 mod calls;
 mod category;
 mod causality;
+mod changes;
 mod context;
 mod context_link;
 mod context_reference;
 mod cost;
 mod delivery;
 mod dialog;
+mod edit_log;
+mod edits;
 mod files;
 #[cfg(test)]
 mod fixture;
@@ -26,6 +30,7 @@ mod outline;
 mod perspective;
 mod phases;
 mod prices;
+mod prompts;
 mod request;
 mod resume;
 mod run;
@@ -40,17 +45,20 @@ mod totals;
 mod trace;
 mod transcript;
 mod tree;
+mod unified;
 mod usd;
 mod words;
 
 // What every view is given.
 pub use antiphon_model::{AgentNotFound, Reading, short_arguments};
 pub use basis::FactBasis;
+pub use blame::{Blame, BlameRule, BlamedLine, blame};
 pub use busy::{Busy, Idle, busy};
 pub use call_index::{CallIndex, CallNotFound};
 pub use calls::{CallRow, CallStatus, Delegations, call_ended_at, calls, delegates};
 pub use category::{Category, category};
 pub use causality::{Causality, LinkRow, causality};
+pub use changes::{Base, ChangedFile, Changes, FileStatus, changes};
 pub use context::{Context, ContextEntry, DroppedEntry, context, context_entries};
 pub use context_link::{ContextLink, ContextRule, context_links};
 pub use context_reference::{
@@ -59,6 +67,8 @@ pub use context_reference::{
 pub use cost::{CostNode, CostTree, LedgerRow, cost, ledger};
 pub use delivery::{Delivery, DeliveryForm, delivery};
 pub use dialog::{DialogFilter, Utterance, dialog};
+pub use edit_log::{EditLog, PossibleChange};
+pub use edits::relative_path;
 pub use files::{FileChange, FileChanges, FileChangesOfAll, file_changes, file_changes_of_all};
 pub use flow::{Flow, FlowKind, FlowRow, Participant, flow};
 pub use hooks::{HookEpisode, hooks};
@@ -69,6 +79,7 @@ pub use phases::{
     phases_of_all,
 };
 pub use prices::{ModelPrices, Prices, PricesError};
+pub use prompts::{Prompt, prompts};
 pub use request::{Cost, CostBasis, Identity, Pricing, Request, requests};
 pub use resume::{OpenCall, Resume, ResumePoint, resume};
 pub use run::{Run, RunPart, RunSession, RunSpan, RunStatus, RunStatusRule, RunStep, RunTree, run};

@@ -4,6 +4,7 @@
 //! that could hide another command (a substitution, a group, a redirection into a file) means that
 //! the line does more than read.
 
+mod changing;
 mod programs;
 
 use antiphon_model::{BodyError, CallIx, json};

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    annotate, append, chat, demo, doctor, export, forget, formats, hook, install, lead, ls,
-    migrate, record, redact, reindex, resume, salvage, scan, scribe, search, stats, sync, tail,
-    validate, verify, view,
+    annotate, append, blame, changes, chat, demo, doctor, export, forget, formats, hook, install,
+    lead, ls, migrate, record, redact, reindex, resume, salvage, scan, scribe, search, stats, sync,
+    tail, validate, verify, view,
 };
 
 /// The record of what AI agents said, did and cost
@@ -74,6 +74,10 @@ pub(crate) enum Command {
     Show(SessionArgs),
     /// Show one view of a session: tree, dialog, perspective, causality …
     View(view::ViewArgs),
+    /// Show what sessions changed, as a diff
+    Changes(changes::ChangesArgs),
+    /// Show who wrote each line of a file, and why
+    Blame(blame::BlameArgs),
     /// Count tokens and cost across sessions
     Stats(stats::StatsArgs),
     /// Follow a session while it grows

@@ -2,6 +2,8 @@
 
 pub(crate) mod annotate;
 pub(crate) mod append;
+pub(crate) mod blame;
+pub(crate) mod changes;
 pub(crate) mod chat;
 pub(crate) mod demo;
 pub(crate) mod doctor;
@@ -49,6 +51,8 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Some(Command::Chat(args)) => chat::run(&args),
         Some(Command::Ls(args)) => ls::run(&args),
         Some(Command::Show(args)) => show::run(&args),
+        Some(Command::Changes(args)) => changes::run(&args),
+        Some(Command::Blame(args)) => blame::run(&args),
         Some(Command::View(args)) => view::run(&args),
         Some(Command::Tail(args)) => tail::run(&args),
         Some(Command::Append(args)) => append::run(&args),

@@ -16,7 +16,7 @@ pub(crate) use antiphon_views::clip;
 pub(crate) use bar::Bar;
 pub(crate) use escape::{escape, escape_json, escape_line};
 pub(crate) use page::{Page, Style};
-pub(crate) use text::{ago, before_now, count, duration, product};
+pub(crate) use text::{ago, before_now, clip_path, count, duration, pad, product};
 
 /// Prints one JSON document: for a person on a terminal, in one line otherwise.
 pub(crate) fn json(value: &impl Serialize) -> anyhow::Result<()> {

@@ -6,9 +6,9 @@ use antiphon_library::{
     StatsReport, SyncReport, VerifiedSession,
 };
 use antiphon_views::{
-    CallRow, Causality, Context, ContextLink, CostTree, Delivery, Flow, HookEpisode, LogLine,
-    Perspective, Phase, Resume, Run, RunTree, SessionOverview, Span, SpanNode, TimelineRow,
-    TraceStep, Tree, Utterance,
+    Blame, CallRow, Causality, Changes, Context, ContextLink, CostTree, Delivery, Flow,
+    HookEpisode, LogLine, Perspective, Phase, Resume, Run, RunTree, SessionOverview, Span,
+    SpanNode, TimelineRow, TraceStep, Tree, Utterance,
 };
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 use schemars::transform::RecursiveTransform;
@@ -25,6 +25,8 @@ pub(super) struct Document {
 
 // A new document: its row here, then `cargo xtask schemas`.
 pub(super) const DOCUMENTS: &[Document] = &[
+    Document::of::<Blame>("blame"),
+    Document::of::<Changes>("changes"),
     // JSON Lines, as of `tail`.
     Document::of::<LogLine>("chat"),
     Document::of::<DoctorReport>("doctor"),

@@ -1,8 +1,8 @@
 //! What a person types, parsed into a query.
 
-use antiphon_model::Timestamp;
+use antiphon_model::{NotAMoment, Timestamp, Zone, parse_moment};
 
-use crate::SessionQuery;
+use crate::{ProjectQuery, SessionQuery};
 
 /// A query of a search.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -29,8 +29,8 @@ const STOP_WORDS: &[&str] = &[
 
 impl Query {
     /// Parses what a person types: words, `"a phrase"`, and filters (`tool:Bash`, `is:error` …).
-    /// Relative times are before `now`.
-    pub fn parse(text: &str, now: Timestamp) -> Result<Self, String> {
+    /// Relative times are before `now`, and days begin in `zone`.
+    pub fn parse(text: &str, now: Timestamp, zone: &Zone) -> Result<Self, String> {
         let mut query = Self::default();
         let mut rest = text.trim();
         while !rest.is_empty() {
@@ -41,7 +41,7 @@ impl Query {
             let is_phrase = rest.starts_with('"');
             rest = tail.trim_start();
             match word.split_once(':').filter(|(_, value)| !is_phrase && !value.is_empty()) {
-                Some((name, value)) => query.filter(name, value, word, now)?,
+                Some((name, value)) => query.filter(name, value, word, (now, zone))?,
                 None => query.words.push(word.to_lowercase()),
             }
         }
@@ -54,9 +54,13 @@ impl Query {
         name: &str,
         value: &str,
         whole: &str,
-        now: Timestamp,
+        (now, zone): (Timestamp, &Zone),
     ) -> Result<(), String> {
-        let time = || day_or_time(value, now).map_err(|error| format!("`{whole}`: {error}"));
+        let time = || {
+            let examples = NotAMoment::EXAMPLES;
+            parse_moment(value, now, zone)
+                .map_err(|error| format!("`{whole}`: {error}; for example {examples}"))
+        };
         match name {
             "tool" => self.tool = Some(value.to_lowercase()),
             "file" => self.file = Some(value.to_lowercase()),
@@ -75,6 +79,7 @@ impl Query {
     /// The part of the query that selects sessions.
     pub(crate) fn about(&self) -> SessionQuery {
         let Self { agent, project, since, until, .. } = self.clone();
+        let project = project.map(ProjectQuery::Part);
         SessionQuery { agent, project, since, until, ..SessionQuery::default() }
     }
 
@@ -83,56 +88,5 @@ impl Query {
         let telling: Vec<String> =
             self.words.iter().filter(|it| !STOP_WORDS.contains(&&***it)).cloned().collect();
         if telling.is_empty() { self.words.clone() } else { telling }
-    }
-}
-
-/// Parses a time, a day (its beginning), or a number of days or hours before now: `2026-03-01`,
-/// `today`, `7d`. Days begin at midnight UTC.
-pub fn day_or_time(text: &str, now: Timestamp) -> Result<Timestamp, String> {
-    day_before(text, now)
-        .ok_or_else(|| "expected a date such as 2026-03-01, today or 7d".to_owned())
-}
-
-fn day_before(text: &str, now: Timestamp) -> Option<Timestamp> {
-    const HOUR: i64 = 3_600_000;
-    let midnight = now.as_millis() - now.as_millis().rem_euclid(24 * HOUR);
-    match text {
-        "today" => return Some(Timestamp::from_millis(midnight)),
-        "yesterday" => return Some(Timestamp::from_millis(midnight - 24 * HOUR)),
-        _ => {}
-    }
-    let units = [('h', HOUR), ('d', 24 * HOUR), ('w', 7 * 24 * HOUR)];
-    let ago = units.iter().find_map(|(unit, millis)| {
-        let number: u32 = text.strip_suffix(*unit)?.parse().ok()?;
-        i64::from(number).checked_mul(*millis)
-    });
-    match ago {
-        Some(ago) => now.as_millis().checked_sub(ago).map(Timestamp::from_millis),
-        None => Timestamp::parse(text).or_else(|| Timestamp::parse(&format!("{text}T00:00:00Z"))),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_day_is_a_date_or_a_time_before_now() {
-        let now = Timestamp::parse("2026-03-10T12:30:00Z").unwrap();
-        let check = |text: &str| day_before(text, now).map(|at| at.to_string());
-        let days = ["2026-03-01", "2026-03-01T05:00:00Z", "today", "yesterday", "7d", "2w", "36h"];
-        let times = [
-            "2026-03-01T00:00:00.000Z",
-            "2026-03-01T05:00:00.000Z",
-            "2026-03-10T00:00:00.000Z",
-            "2026-03-09T00:00:00.000Z",
-            "2026-03-03T12:30:00.000Z",
-            "2026-02-24T12:30:00.000Z",
-            "2026-03-09T00:30:00.000Z",
-        ];
-        assert_eq!(days.map(check), times.map(|time| Some(time.to_owned())));
-        for wrong in ["", "d", "-7d", "7", "tomorrow", "2026-13-01"] {
-            assert_eq!(check(wrong), None, "{wrong}");
-        }
     }
 }

@@ -6,7 +6,7 @@ pub(super) fn base_name(program: &str) -> &str {
 }
 
 /// The program and its arguments, after assignments and programs that only run another.
-fn unwrapped(words: &[String]) -> Option<(&str, &[String])> {
+pub(super) fn unwrapped(words: &[String]) -> Option<(&str, &[String])> {
     let mut rest = words;
     loop {
         let (first, arguments) = rest.split_first()?;

@@ -2,14 +2,14 @@
 
 use antiphon_catalog::{SessionQuery, SessionSort};
 use antiphon_journal::{Clock, SystemClock};
-use antiphon_library::{Environment, List, Listed, Store, StoredSession};
-use antiphon_model::Timestamp;
+use antiphon_library::{Environment, List, Listed, Store, StoredSession, project_query};
 use antiphon_views::Totals;
 use clap::{Args, ValueEnum};
 
 use super::NOTHING_KEPT;
 use super::show::status_style;
 use crate::failure::{Outcome, report_left_out};
+use crate::range::RangeArgs;
 use crate::terminal::{self, Bar, Page, Style, before_now, clip, count};
 
 /// So much of an id is shown at least; more where two begin alike.
@@ -26,7 +26,7 @@ pub(crate) struct LsArgs {
     /// Filter by agent; as in every filter, part of the name is enough
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
-    /// Filter by working folder
+    /// Filter by working folder; `.` is the repository around here
     #[arg(long, value_name = "FOLDER")]
     project: Option<String>,
     /// Filter by recorded role
@@ -47,12 +47,8 @@ pub(crate) struct LsArgs {
     /// Filter by minimum cost in dollars
     #[arg(long, value_name = "USD")]
     min_cost: Option<f64>,
-    /// Only sessions active on or after this day
-    #[arg(long, value_name = "DAY", value_parser = day_or_time)]
-    since: Option<Timestamp>,
-    /// Only sessions started before this day
-    #[arg(long, value_name = "DAY", value_parser = day_or_time)]
-    until: Option<Timestamp>,
+    #[command(flatten)]
+    range: RangeArgs,
     /// Sort order
     #[arg(long, value_enum, default_value_t = LsSort::Changed)]
     sort: LsSort,
@@ -77,24 +73,21 @@ pub(crate) enum LsSort {
     Events,
 }
 
-/// A day or a moment, as it is typed.
-fn day_or_time(text: &str) -> Result<Timestamp, String> {
-    antiphon_catalog::day_or_time(text, SystemClock.now())
-}
-
 pub(crate) fn run(args: &LsArgs) -> anyhow::Result<Outcome> {
-    let store = Store::open_default(&Environment::of_process())?;
+    let environment = Environment::of_process();
+    let range = args.range.range()?;
+    let store = Store::open_default(&environment)?;
     let lower = |text: &Option<String>| text.as_ref().map(|text| text.to_lowercase());
     let query = SessionQuery {
         agent: lower(&args.agent),
-        project: lower(&args.project),
+        project: args.project.as_deref().map(|it| project_query(it, &environment)),
         role: lower(&args.role),
         issue: lower(&args.issue),
         tool: lower(&args.tool),
         file: lower(&args.file),
         min_cost_usd: args.min_cost,
-        since: args.since,
-        until: args.until,
+        since: range.since,
+        until: range.until,
     };
     let sort = match args.sort {
         LsSort::Changed => SessionSort::Changed,

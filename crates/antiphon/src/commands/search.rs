@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 
 use super::NOTHING_KEPT;
 use crate::failure::{Outcome, UserError, report_left_out};
+use crate::range::local_zone;
 use crate::terminal::{self, Bar, Page, Style, complain};
 
 #[derive(Debug, Args)]
@@ -38,7 +39,8 @@ pub(crate) enum SearchSort {
 }
 
 pub(crate) fn run(args: &SearchArgs) -> anyhow::Result<Outcome> {
-    let query = Query::parse(&args.query.join(" "), SystemClock.now()).map_err(UserError::usage)?;
+    let query = Query::parse(&args.query.join(" "), SystemClock.now(), &local_zone());
+    let query = query.map_err(UserError::usage)?;
     let sort = match args.sort {
         SearchSort::Newest => Sort::Newest,
         SearchSort::Relevance => Sort::Relevance,

@@ -14,7 +14,7 @@ mod phases;
 mod run;
 mod spans;
 mod timeline;
-mod trace;
+pub(super) mod trace;
 mod transcript;
 pub(super) mod tree;
 
@@ -104,7 +104,7 @@ pub(super) fn run(args: &ViewArgs) -> anyhow::Result<Outcome> {
 }
 
 /// Prints a view's data as JSON or as text, and then what was wrong with the log.
-fn present<T: Serialize>(
+pub(super) fn present<T: Serialize>(
     opened: &Opened,
     json: bool,
     data: &T,

@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use anstyle::{AnsiColor, Effects};
 
 use super::escape::{escape, escape_line};
-use super::text::wrap;
+use super::text::{expand_tabs, wrap};
 
 /// What a piece of text is, and so how it looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,6 +24,8 @@ pub(crate) enum Style {
     Head,
     Good,
     Bad,
+    /// A line that is not there any more.
+    Removed,
 }
 
 /// The colours of agents. Red is for what went wrong.
@@ -52,6 +54,7 @@ impl Style {
             Self::Head => anstyle::Style::new().effects(Effects::BOLD),
             Self::Good => colour(AnsiColor::Green),
             Self::Bad => colour(AnsiColor::Red).effects(Effects::BOLD),
+            Self::Removed => colour(AnsiColor::Red),
         }
     }
 }
@@ -123,6 +126,12 @@ impl Page {
     pub(crate) fn end(&mut self) -> anyhow::Result<()> {
         self.buffer.push('\n');
         if self.buffer.len() >= FLUSH_BYTES { self.flush() } else { Ok(()) }
+    }
+
+    /// Adds a line of code: tabs are as wide as they are, and it is not broken.
+    pub(crate) fn add_line(&mut self, style: Style, line: &str) -> anyhow::Result<()> {
+        self.add(style, &expand_tabs(line));
+        self.end()
     }
 
     /// Adds a text of several lines, wrapped, each behind `indent` spaces but for the first.

@@ -1,5 +1,7 @@
 //! Text for people: clipped, wrapped, counted, told in time.
 
+use std::borrow::Cow;
+
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Breaks a text into lines of at most `width` columns, at spaces where there are any. Lines of
@@ -53,6 +55,52 @@ pub(crate) fn count(number: usize, noun: &str) -> String {
         out.push('s');
     }
     out
+}
+
+/// A path of at most `width` columns, cut in the middle: its beginning and its end say most.
+pub(crate) fn clip_path(path: &str, width: usize) -> String {
+    if path.width() <= width {
+        return path.to_owned();
+    }
+    let room = width.saturating_sub(1);
+    let end: Vec<char> = take_columns(path.chars().rev(), room - room / 3);
+    let begin: String = take_columns(path.chars(), room / 3).into_iter().collect();
+    format!("{begin}…{}", end.into_iter().rev().collect::<String>())
+}
+
+fn take_columns(chars: impl Iterator<Item = char>, width: usize) -> Vec<char> {
+    let mut used = 0;
+    chars
+        .take_while(|c| {
+            used += c.width().unwrap_or_default();
+            used <= width
+        })
+        .collect()
+}
+
+/// A text with spaces behind it, so that it is `width` columns wide.
+pub(crate) fn pad(text: &str, width: usize) -> String {
+    format!("{text}{}", " ".repeat(width.saturating_sub(text.width())))
+}
+
+/// A text with spaces instead of tabs.
+pub(crate) fn expand_tabs(text: &str) -> Cow<'_, str> {
+    const STOP: usize = 8;
+    if !text.contains('\t') {
+        return Cow::Borrowed(text);
+    }
+    let (mut out, mut column) = (String::with_capacity(text.len() + STOP), 0);
+    for c in text.chars() {
+        if c == '\t' {
+            let spaces = STOP - column % STOP;
+            out.extend(std::iter::repeat_n(' ', spaces));
+            column += spaces;
+        } else {
+            out.push(c);
+            column += c.width().unwrap_or_default();
+        }
+    }
+    Cow::Owned(out)
 }
 
 /// A duration as a person says it: `340 ms`, `12.5 s`, `3 min 20 s`, `2 h 05 min`.

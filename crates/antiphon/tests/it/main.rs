@@ -9,13 +9,17 @@
 mod agents;
 mod append;
 mod bad_input;
+mod blame;
 mod catalogue;
+mod changes;
 #[cfg(unix)]
 mod chat;
+mod claude;
 mod commands;
 #[cfg(unix)]
 mod damage;
 mod databases;
+mod dates;
 mod documents;
 mod every_agent;
 mod foreign_checks;

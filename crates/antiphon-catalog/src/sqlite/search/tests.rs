@@ -122,7 +122,7 @@ fn what_a_query_asks_of_events_is_found_without_the_sessions_that_lack_it() {
     let (mut opened, mut passed_over) = (0, 0);
     for text in queries.into_iter().chain(["file:main", "file:src/nothing.rs", "tool:read file:rs"])
     {
-        let query = Query::parse(text, now).unwrap();
+        let query = Query::parse(text, now, &antiphon_model::Zone::utc()).unwrap();
         let look = look(&shelf, &query);
         let finders = Finders::of(&query, &query.words);
         let candidates = look.candidates(&catalog, Matching::All).unwrap();

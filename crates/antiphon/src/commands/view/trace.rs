@@ -33,7 +33,11 @@ pub(crate) fn run(args: &TraceArgs) -> anyhow::Result<Outcome> {
     super::present(&opened, args.json, &steps, |page, steps| print(page, steps, args.forward))
 }
 
-fn print(page: &mut Page, steps: &[TraceStep], forward: bool) -> anyhow::Result<()> {
+pub(in crate::commands) fn print(
+    page: &mut Page,
+    steps: &[TraceStep],
+    forward: bool,
+) -> anyhow::Result<()> {
     for step in steps {
         if let Some(link) = &step.link {
             let basis = match link.rule {
