@@ -1,15 +1,14 @@
 //! A kept session, as a list shows it.
 
-use std::ops::Not;
-
 use antiphon_catalog::{Origin, TITLE_WIDTH};
 use antiphon_model::{Standing, Status, StatusRule, Timestamp};
-use antiphon_views::{CostBasis, Usd, clip};
+use antiphon_views::{CostFigures, clip};
 use serde::Serialize;
 
 use crate::{Listed, StoredSession};
 
-/// A session that is kept.
+/// A session in the store. A request that is in several sessions counts for one of them, so the
+/// costs of the sessions in a list can be added up.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ListedSession<'a> {
@@ -47,18 +46,8 @@ pub struct ListedSession<'a> {
     pub agents: Option<u64>,
     /// The number of tool calls.
     pub calls: Option<u64>,
-    /// The cost in US dollars of the requests that count for this session; null if nothing is
-    /// known. A request that is in several sessions counts for one of them.
-    pub cost_usd: Option<Usd>,
-    /// What `cost_usd` is based on.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub basis: Option<CostBasis>,
-    /// The cost that the source itself declares, in US dollars.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub declared_usd: Option<Usd>,
-    /// Whether `cost_usd` leaves requests out, or the source gives only part of their tokens.
-    #[serde(skip_serializing_if = "Not::not")]
-    pub partial: bool,
+    #[serde(flatten)]
+    pub cost: CostFigures,
     /// The name of the format that it is stored in, as listed by `antiphon formats`.
     pub format: &'a str,
     /// How it came into the store.
@@ -94,10 +83,10 @@ impl Listed {
             events: session.events,
             agents: session.agents,
             calls: session.calls,
-            cost_usd: self.totals.cost().filter(|_| self.totals.requests > 0),
-            basis: self.totals.basis(),
-            declared_usd: self.totals.declared(),
-            partial: self.totals.is_partial(),
+            cost: CostFigures {
+                cost_usd: self.totals.cost().filter(|_| self.totals.requests > 0),
+                ..self.totals.into()
+            },
             format: session.format,
             origin: session.origin,
             key: session.key.as_str(),

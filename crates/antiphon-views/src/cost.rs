@@ -1,14 +1,13 @@
 //! What each agent cost, by itself and with the agents that it created; and the requests behind it.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Not;
 
 use antiphon_model::{AgentIx, Session, Timestamp, Usage};
 use serde::Serialize;
 
 use crate::outline::{Node, outline};
-use crate::request::{CostBasis, NO_MODEL, Pricing, requests};
-use crate::{Prices, Totals, Usd};
+use crate::request::{NO_MODEL, Pricing, requests};
+use crate::{CostFigures, Prices, Totals};
 
 /// The cost of a session. `own` of all nodes adds up to `total`.
 #[derive(Debug, Serialize)]
@@ -107,17 +106,8 @@ pub struct LedgerRow {
     pub model: Option<String>,
     #[serde(flatten)]
     pub usage: Usage,
-    /// What the request cost, in US dollars; null if neither a price is known nor a cost declared.
-    pub cost_usd: Option<Usd>,
-    /// What `cost_usd` is based on.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub basis: Option<CostBasis>,
-    /// The cost that the source itself declares, in US dollars.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub declared_usd: Option<Usd>,
-    /// Whether the source gives only part of the tokens.
-    #[serde(skip_serializing_if = "Not::not")]
-    pub partial: bool,
+    #[serde(flatten)]
+    pub cost: CostFigures,
     /// The id that the service gave the request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
@@ -142,10 +132,7 @@ pub fn ledger(session: &Session, prices: &Prices) -> Vec<LedgerRow> {
             name: entry.agent().map(|agent| session.agent_name(agent).to_owned()),
             model: request.model.map(Into::into),
             usage: request.usage,
-            cost_usd: cost.amount(),
-            basis: cost.basis(),
-            declared_usd: cost.declared,
-            partial: request.is_partial,
+            cost: CostFigures::of_request(cost, request.is_partial),
             request_id: entry.request_id().map(Into::into),
             stream: entry.line().stream,
             line: entry.line_number(),

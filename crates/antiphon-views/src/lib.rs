@@ -16,6 +16,7 @@ mod context;
 mod context_link;
 mod context_reference;
 mod cost;
+mod cost_figures;
 mod delivery;
 mod dialog;
 mod edit_log;
@@ -65,6 +66,7 @@ pub use context_reference::{
     ContextReference, ContextType, Relevance, UsageMode, context_references,
 };
 pub use cost::{CostNode, CostTree, LedgerRow, cost, ledger};
+pub use cost_figures::CostFigures;
 pub use delivery::{Delivery, DeliveryForm, delivery};
 pub use dialog::{DialogFilter, Utterance, dialog};
 pub use edit_log::{EditLog, PossibleChange};

@@ -1,17 +1,14 @@
 //! A session on one page.
 
-use std::ops::Not;
-
 use antiphon_model::{Problem, Standing, Status, StatusRule, Timestamp, Usage};
 use serde::Serialize;
 
 use crate::Reading;
 use crate::busy::{Busy, busy};
 use crate::cost::cost;
+use crate::cost_figures::CostFigures;
 use crate::prices::Prices;
-use crate::request::CostBasis;
 use crate::tree::{TreeNode, tree};
-use crate::usd::Usd;
 
 /// A session on one page.
 #[derive(Debug, Serialize)]
@@ -57,18 +54,8 @@ pub struct SessionOverview {
     pub utterances: usize,
     /// The tokens of all requests.
     pub usage: Usage,
-    /// The cost in US dollars, by list price, or as declared by the source if there is no price;
-    /// null if nothing is known.
-    pub cost_usd: Option<Usd>,
-    /// What `cost_usd` is based on.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub basis: Option<CostBasis>,
-    /// The cost that the source itself declares, in US dollars.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub declared_usd: Option<Usd>,
-    /// Whether `cost_usd` leaves requests out, or the source gives only part of their tokens.
-    #[serde(skip_serializing_if = "Not::not")]
-    pub partial: bool,
+    #[serde(flatten)]
+    pub cost: CostFigures,
     /// The names of the models without a price.
     pub unpriced: Vec<String>,
     /// The number of records of losses or repairs in the log.
@@ -116,10 +103,7 @@ pub fn overview(
         open_calls: session.calls().filter(|(_, call)| call.is_open()).count(),
         utterances: session.entries().filter(|entry| entry.is_utterance()).count(),
         usage: session.usage(),
-        cost_usd: cost.total.cost(),
-        basis: cost.total.basis(),
-        declared_usd: cost.total.declared(),
-        partial: cost.total.is_partial(),
+        cost: cost.total.into(),
         unpriced: cost.unpriced,
         losses: session.entries().filter(|entry| is_loss(entry.kind())).count(),
         problems: session.problems().to_vec(),

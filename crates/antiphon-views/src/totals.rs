@@ -1,11 +1,11 @@
 //! Tokens and cost of several requests.
 
-use std::ops::{AddAssign, Not};
+use std::ops::AddAssign;
 
 use antiphon_model::Usage;
 use serde::Serialize;
 
-use crate::{Cost, CostBasis, Usd};
+use crate::{Cost, CostBasis, CostFigures, Usd};
 
 /// What some requests used and cost.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -105,29 +105,12 @@ pub struct Sums {
     pub usage: Usage,
     /// The number of requests.
     pub requests: u64,
-    /// The cost in US dollars, by list price, or as declared by the source if there is no price;
-    /// null if nothing is known.
-    pub cost_usd: Option<Usd>,
-    /// What `cost_usd` is based on.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub basis: Option<CostBasis>,
-    /// The cost that the source itself declares, in US dollars.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub declared_usd: Option<Usd>,
-    /// Whether `cost_usd` leaves requests out, or the source gives only part of their tokens.
-    #[serde(skip_serializing_if = "Not::not")]
-    pub partial: bool,
+    #[serde(flatten)]
+    pub cost: CostFigures,
 }
 
 impl From<Totals> for Sums {
     fn from(totals: Totals) -> Self {
-        Self {
-            usage: totals.usage,
-            requests: totals.requests,
-            cost_usd: totals.cost(),
-            basis: totals.basis(),
-            declared_usd: totals.declared(),
-            partial: totals.is_partial(),
-        }
+        Self { usage: totals.usage, requests: totals.requests, cost: totals.into() }
     }
 }

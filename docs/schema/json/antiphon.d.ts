@@ -227,7 +227,7 @@ export interface CountedRequest {
   cache_write: number;
   /** The part of `cache_write` that is kept for one hour. */
   cache_write_1h: number;
-  /** What the request cost, in US dollars; null if neither a price is known nor a cost declared. */
+  /** The cost in US dollars, by list price, or as declared by the source if there is no price; null if nothing is known. */
   cost_usd: number | null;
   /** The cost that the source itself declares, in US dollars. */
   declared_usd?: number;
@@ -245,7 +245,7 @@ export interface CountedRequest {
   name: string | null;
   /** Output tokens, reasoning included. */
   output: number;
-  /** Whether the source gives only part of the tokens. */
+  /** Whether `cost_usd` leaves requests out, or the source gives only part of their tokens. */
   partial?: boolean;
   /** The part of `output` that was reasoning. */
   reasoning: number;
@@ -487,7 +487,7 @@ export interface LinkRow {
   to: string;
 }
 
-/** A session that is kept. */
+/** A session in the store. A request that is in several sessions counts for one of them, so the costs of the sessions in a list can be added up. */
 export interface ListedSession {
   /** The program that ran it. */
   agent: string | null;
@@ -499,7 +499,7 @@ export interface ListedSession {
   calls: number | null;
   /** When its file last changed. */
   changed_at: string;
-  /** The cost in US dollars of the requests that count for this session; null if nothing is known. A request that is in several sessions counts for one of them. */
+  /** The cost in US dollars, by list price, or as declared by the source if there is no price; null if nothing is known. */
   cost_usd: number | null;
   /** Whether something of it is not what was written. */
   damaged: boolean;

@@ -258,7 +258,8 @@ proptest! {
         let mut usage = Usage::default();
         for row in ledger(&session, &prices()) {
             usage += row.usage;
-            rows.add(row.usage, Cost { priced: row.cost_usd, declared: None }, row.partial);
+            let cost = Cost { priced: row.cost.cost_usd, declared: None };
+            rows.add(row.usage, cost, row.cost.partial);
         }
         prop_assert_eq!(rows, tree.total);
         prop_assert_eq!(usage, session.usage());

@@ -57,26 +57,26 @@ fn header(page: &mut Page, summary: &SessionOverview) -> anyhow::Result<()> {
     }
     page.end()?;
     let usage = summary.usage;
-    if !usage.is_zero() || summary.declared_usd.is_some() {
+    if !usage.is_zero() || summary.cost.declared_usd.is_some() {
         page.plain(&format!("tokens: {} in · {} out", usage.input, usage.output));
         if usage.cache_read + usage.cache_write > 0 {
             let (read, written) = (usage.cache_read, usage.cache_write);
             page.plain(&format!(" · {read} from cache · {written} to cache"));
         }
-        match summary.cost_usd {
+        match summary.cost.cost_usd {
             Some(cost) => page.plain(&format!(" · ${cost:.4}")),
             None => page.plain(" · unknown price"),
         };
-        match (summary.basis, summary.declared_usd) {
+        match (summary.cost.basis, summary.cost.declared_usd) {
             (Some(CostBasis::Declared), _) => drop(page.faint(" as reported by the agent")),
-            (Some(_), Some(declared)) if Some(declared) != summary.cost_usd => {
+            (Some(_), Some(declared)) if Some(declared) != summary.cost.cost_usd => {
                 page.faint(&format!(" (the agent reports ${declared:.4})"));
             }
             _ => {}
         }
-        if !summary.unpriced.is_empty() && summary.cost_usd.is_some() {
+        if !summary.unpriced.is_empty() && summary.cost.cost_usd.is_some() {
             page.faint(&format!(" (not including {})", summary.unpriced.join(", ")));
-        } else if summary.partial && summary.cost_usd.is_some() {
+        } else if summary.cost.partial && summary.cost.cost_usd.is_some() {
             page.faint(" (partial: the agent did not record all tokens)");
         }
         page.end()?;

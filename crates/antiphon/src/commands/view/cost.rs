@@ -34,17 +34,20 @@ pub(crate) fn run(args: &CostArgs) -> anyhow::Result<Outcome> {
 
 fn print_book(page: &mut Page, book: &CostLedger) -> anyhow::Result<()> {
     for CountedRequest { file, row } in &book.counted {
-        let cost = row.cost_usd.map_or_else(|| "unpriced".to_owned(), |cost| format!("${cost:.6}"));
+        let cost =
+            row.cost.cost_usd.map_or_else(|| "unpriced".to_owned(), |cost| format!("${cost:.6}"));
         page.plain(&format!("{cost:>12}  "));
         page.add(Style::Name, row.name.as_deref().unwrap_or_default());
         page.plain(&format!("  {} in, {} out", row.usage.input, row.usage.output));
         page.faint(&format!("  {}", row.model.as_deref().unwrap_or("no model")));
-        if row.basis == Some(CostBasis::Declared) {
+        if row.cost.basis == Some(CostBasis::Declared) {
             page.faint("  reported");
-        } else if let Some(declared) = row.declared_usd.filter(|it| Some(*it) != row.cost_usd) {
+        } else if let Some(declared) =
+            row.cost.declared_usd.filter(|it| Some(*it) != row.cost.cost_usd)
+        {
             page.faint(&format!("  reported ${declared:.6}"));
         }
-        if row.partial {
+        if row.cost.partial {
             page.faint("  some tokens are unknown");
         }
         page.faint(&format!("  {file}:{}", row.line)).end()?;
