@@ -55,6 +55,16 @@ pub enum CallStatus {
     Open,
 }
 
+impl CallStatus {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Success => "success",
+            Self::Failed => "failed",
+            Self::Open => "open",
+        }
+    }
+}
+
 pub fn calls(reading: &Reading<'_>) -> Result<Vec<CallRow>, BodyError> {
     let session = reading.session;
     let delegations = Delegations::of(session);
@@ -73,11 +83,7 @@ fn row(reading: &Reading<'_>, delegations: &Delegations, ix: CallIx) -> Result<C
         tool_category: category(reading, ix)?,
         agent_id: session.agent_id(call.agent).to_owned(),
         name: session.agent_name(call.agent).to_owned(),
-        status: match call.first_result() {
-            None => CallStatus::Open,
-            Some(_) if has_failed(reading, ix) => CallStatus::Failed,
-            Some(_) => CallStatus::Success,
-        },
+        status: call_status(reading, ix),
         started_at: session.call_started_at(ix),
         ended_at: call.last_result().and_then(|_| call_ended_at(reading, delegations, ix)),
         duration_ms: duration.map(|(millis, _)| millis),
@@ -86,6 +92,15 @@ fn row(reading: &Reading<'_>, delegations: &Delegations, ix: CallIx) -> Result<C
         results: session.results(ix).map(|event| session.entry(event).id().to_owned()).collect(),
         text: reading.call_text(tool, call)?,
     })
+}
+
+/// How a call went.
+pub(crate) fn call_status(reading: &Reading<'_>, ix: CallIx) -> CallStatus {
+    match reading.session.call(ix).first_result() {
+        None => CallStatus::Open,
+        Some(_) if has_failed(reading, ix) => CallStatus::Failed,
+        Some(_) => CallStatus::Success,
+    }
 }
 
 /// Whether a result of the call says that it is an error.

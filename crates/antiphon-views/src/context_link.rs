@@ -62,35 +62,53 @@ impl ContextRule {
 /// Every context link, in the order of the calls that they come from.
 pub fn context_links(reading: &Reading<'_>) -> Result<Vec<ContextLink>, BodyError> {
     let session = reading.session;
+    let row = |found: FoundLink| {
+        let FoundLink { from, to, path, contribution, rule } = found;
+        let source = match path {
+            Some(path) => path,
+            None => match uses(reading, from)?.into_iter().next() {
+                Some((path, _)) => path,
+                None => reading.call_text(session.tool_name(from), session.call(from))?,
+            },
+        };
+        Ok(link(reading, from, to, source, contribution.as_ref(), rule))
+    };
+    found_links(reading)?.into_iter().map(row).collect()
+}
+
+/// The same as calls only.
+pub(crate) fn context_calls(reading: &Reading<'_>) -> Result<Vec<(CallIx, CallIx)>, BodyError> {
+    Ok(found_links(reading)?.into_iter().map(|found| (found.from, found.to)).collect())
+}
+
+/// A link before it is told in words.
+struct FoundLink {
+    from: CallIx,
+    to: CallIx,
+    /// The file that both calls are about.
+    path: Option<String>,
+    contribution: Option<Contribution>,
+    rule: ContextRule,
+}
+
+fn found_links(reading: &Reading<'_>) -> Result<Vec<FoundLink>, BodyError> {
+    let session = reading.session;
     let index = CallIndex::new(session);
-    let files = same_file(reading)?;
+    let mut files = same_file(reading)?.into_iter().peekable();
     let mut links = Vec::new();
     for (from, call) in session.calls() {
         let contribution = Contribution::of(reading, from)?;
-        let fed: Vec<&(CallIx, CallIx, String)> = {
-            let start = files.partition_point(|(other, ..)| *other < from);
-            let rest = files.get(start..).unwrap_or_default();
-            rest.iter().take_while(|(other, ..)| *other == from).collect()
-        };
-        for (_, to, path) in &fed {
-            links.push(link(
-                reading,
-                from,
-                *to,
-                path.clone(),
-                contribution.as_ref(),
-                ContextRule::SameFile,
-            ));
+        let before = links.len();
+        while let Some((_, to, path)) = files.next_if(|(other, ..)| *other == from) {
+            let (path, rule) = (Some(path), ContextRule::SameFile);
+            links.push(FoundLink { from, to, path, contribution: contribution.clone(), rule });
         }
-        if fed.is_empty()
-            && let Some(contribution) = &contribution
+        if links.len() == before
+            && contribution.is_some()
             && let Some(to) = next_call(reading, index.of_agent(call.agent), from)
         {
-            let source = match uses(reading, from)?.into_iter().next() {
-                Some((path, _)) => path,
-                None => reading.call_text(session.tool_name(from), call)?,
-            };
-            links.push(link(reading, from, to, source, Some(contribution), ContextRule::NextCall));
+            let rule = ContextRule::NextCall;
+            links.push(FoundLink { from, to, path: None, contribution, rule });
         }
     }
     Ok(links)
@@ -121,6 +139,7 @@ fn link(
 }
 
 /// What a result records as its contribution to the context.
+#[derive(Clone)]
 struct Contribution {
     kind: String,
     summary: Option<String>,

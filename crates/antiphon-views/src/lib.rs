@@ -37,6 +37,7 @@ mod resume;
 mod run;
 mod score;
 mod shell;
+mod skeleton;
 mod spans;
 mod stats;
 mod summary;
@@ -85,6 +86,7 @@ pub use prompts::{Prompt, prompts};
 pub use request::{Cost, CostBasis, Identity, Pricing, Request, requests};
 pub use resume::{OpenCall, Resume, ResumePoint, resume};
 pub use run::{Run, RunPart, RunSession, RunSpan, RunStatus, RunStatusRule, RunStep, RunTree, run};
+pub use skeleton::{SkeletonOptions, skeleton};
 pub use spans::{
     Flavor, Span, SpanKind, SpanNode, SpanNote, SpanStatus, SpanUsage, span_tree, spans,
 };

@@ -92,7 +92,7 @@ impl TimelineKind {
         Self::ALL.into_iter().find(|kind| kind.as_str() == word)
     }
 
-    pub(super) fn of(entry: Entry<'_>) -> Self {
+    pub(crate) fn of(entry: Entry<'_>) -> Self {
         match entry.kind() {
             EntryKind::Message(Role::Assistant) if entry.makes_calls() => Self::Called,
             EntryKind::Message(Role::Assistant) => Self::Said,

@@ -12,6 +12,7 @@ mod hooks;
 pub(super) mod perspective;
 mod phases;
 mod run;
+mod skeleton;
 mod spans;
 mod timeline;
 pub(super) mod trace;
@@ -70,6 +71,8 @@ pub(crate) enum ViewKind {
     Run(run::RunArgs),
     /// What each agent used and cost, alone and with its sub-agents
     Cost(cost::CostArgs),
+    /// Events, calls, usage and deliveries as columns of numbers, for programs
+    Skeleton(skeleton::SkeletonArgs),
 }
 
 #[derive(Debug, Args)]
@@ -100,6 +103,7 @@ pub(super) fn run(args: &ViewArgs) -> anyhow::Result<Outcome> {
         ViewKind::Spans(args) => spans::run(args),
         ViewKind::Run(args) => run::run(args),
         ViewKind::Cost(args) => cost::run(args),
+        ViewKind::Skeleton(args) => skeleton::run(args),
     }
 }
 

@@ -49,6 +49,7 @@ mod run;
 mod samples;
 mod search;
 #[cfg(unix)]
+mod skeleton;
 mod special_files;
 mod standing;
 mod store;
