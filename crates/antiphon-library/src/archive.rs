@@ -50,7 +50,7 @@ use std::sync::Mutex;
 use std::time::Instant;
 
 use antiphon_catalog::Key;
-use antiphon_sources::{Database, Error, Near, list};
+use antiphon_sources::{Database, Error, FolderListing, list};
 
 use crate::Store;
 use crate::store::make_folders;
@@ -98,7 +98,7 @@ pub(crate) enum Known<'a> {
     /// The main files of the sessions that it made, which lie beside its own.
     Children(&'a [PathBuf]),
     /// What lies beside its main file.
-    Near(&'a Near),
+    FolderListing(&'a FolderListing),
 }
 
 /// What came of copying.

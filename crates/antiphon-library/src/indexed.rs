@@ -3,18 +3,20 @@
 use std::io;
 
 use antiphon_catalog::{Index, MainFile, Origin, Record};
-use antiphon_sources::{Bundle, Error, LOG_FORMAT, Opened, PACKED, Wanted, open_foreign};
+use antiphon_sources::{
+    Bundle, COMPRESSED_SUFFIX, Error, LOG_FORMAT, Opened, Wanted, open_foreign,
+};
 use antiphon_views::Reading;
 
 use crate::damaged::damage_of;
-use crate::opened::open_telling;
+use crate::opened::open_with_files;
 use crate::stored::Place;
 
 /// Reads a session whole. One in which nothing was said yet has a record without events, so that it
 /// is not read again before it changes. Says what is damaged, if anything is.
 pub(crate) fn record(place: &Place) -> Result<(Record, Option<String>), Error> {
     let mut index = Index::default();
-    let opened = open_telling(&place.main_file(), &mut |name, bytes| index.add(name, bytes))?;
+    let opened = open_with_files(&place.main_file(), &mut |name, bytes| index.add(name, bytes))?;
     // What is of no known format is read as a log. A copy never is one.
     if place.origin == Origin::Archived && opened.format == LOG_FORMAT {
         let what = format!("not a valid {} session", place.agent.as_deref().unwrap_or_default());
@@ -61,7 +63,7 @@ fn main_files<'n>(
         return (None, Vec::new());
     };
     let main_file = |(stream, name): (u32, &str)| {
-        let name = name.strip_suffix(PACKED).unwrap_or(name);
+        let name = name.strip_suffix(COMPRESSED_SUFFIX).unwrap_or(name);
         // They stand in one column, one on each line.
         let session = (kept.session)(name).filter(|name| !name.contains('\n'))?.to_owned();
         Some(MainFile { session, len: opened.bodies.stream(stream)?.len() as u64 })

@@ -12,8 +12,8 @@ use antiphon_journal::{Log, Options};
 use antiphon_model::Problem;
 use antiphon_model::Timestamp;
 use antiphon_sources::{
-    All, Bundle, Each, Error, Exported, Finder, LOG_FORMAT, Live, Opened, Redacting, Tell, Wanted,
-    copy_log, export_bundle, open_foreign, read_bytes_of,
+    AllSessions, Bundle, Each, Error, Exported, Finder, LOG_FORMAT, Live, OnFile, Opened,
+    Redacting, Wanted, copy_log, export_bundle, open_foreign, read_bytes_of,
 };
 
 use crate::archive::{self, Copies};
@@ -46,7 +46,7 @@ pub(crate) fn open_files(path: &Path) -> Result<Opened, Error> {
 }
 
 /// The files of a session that is kept with others, if it is one.
-fn packed(path: &Path, tell: Tell<'_>) -> Option<Bundle> {
+fn packed(path: &Path, tell: OnFile<'_>) -> Option<Bundle> {
     let copies = Copies::of_copy(path)?;
     let (packed, files) = (copies.packed()?, copies.files()?);
     let below = copies.folder().join(copies.newest()?);
@@ -67,10 +67,10 @@ pub fn open_usage(path: &Path) -> Result<Opened, Error> {
 }
 
 /// The same without annotations, and tells what files there are.
-pub(crate) fn open_telling(path: &Path, tell: Tell<'_>) -> Result<Opened, Error> {
+pub(crate) fn open_with_files(path: &Path, tell: OnFile<'_>) -> Result<Opened, Error> {
     let mut opened = match packed(path, tell) {
         Some(bundle) => open_foreign(bundle, Wanted::Everything),
-        None => antiphon_sources::open_telling(path, tell)?,
+        None => antiphon_sources::open_with_files(path, tell)?,
     };
     complete(&mut opened, path);
     Ok(opened)
@@ -83,7 +83,7 @@ pub fn open_all<T: Send>(
     paths: &[PathBuf],
     wanted: Wanted,
     make: &(dyn Fn(&Opened) -> T + Sync),
-) -> All<T> {
+) -> AllSessions<T> {
     antiphon_sources::open_all(paths, wanted, &|opened| {
         if let Some(main) = opened.files.first().cloned() {
             complete(opened, &main);

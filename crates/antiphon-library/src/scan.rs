@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use antiphon_redact::{Counts, Redactor};
-use antiphon_sources::each_piece;
+use antiphon_sources::each_chunk;
 use serde::{Serialize, Serializer};
 
 /// The secrets in some files.
@@ -55,16 +55,16 @@ pub fn scan(files: &[PathBuf], redactor: &Redactor) -> ScanReport {
 
 impl ScanReport {
     fn add(&mut self, path: &Path, redactor: &Redactor) -> io::Result<()> {
-        each_piece(path, |piece| {
-            let (mut line, mut at) = (piece.line, 0);
-            for finding in redactor.find_document(piece.text) {
-                if !(piece.from..piece.to).contains(&finding.range.start) {
+        each_chunk(path, |chunk| {
+            let (mut line, mut at) = (chunk.line, 0);
+            for finding in redactor.find_document(chunk.text) {
+                if !(chunk.from..chunk.to).contains(&finding.range.start) {
                     continue;
                 }
-                let passed = piece.text.get(at..finding.range.start).unwrap_or_default();
+                let passed = chunk.text.get(at..finding.range.start).unwrap_or_default();
                 line += passed.bytes().filter(|&byte| byte == b'\n').count();
                 at = finding.range.start;
-                let secret = piece.text.get(finding.range).unwrap_or_default();
+                let secret = chunk.text.get(finding.range).unwrap_or_default();
                 self.counts.add(finding.rule);
                 let (file, rule) = (path.display().to_string(), finding.rule);
                 self.findings.push(FoundSecret { file, line, rule, excerpt: excerpt(secret) });

@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use antiphon_model::on_every_processor;
-use antiphon_sources::{Error, Nearby};
+use antiphon_sources::{Error, FolderListings};
 
 use crate::archive::{Copied, Incoming, PACKS, Packs, STAMP_FILE, Sizes, called};
 use crate::stored::{Place, archived};
@@ -206,7 +206,7 @@ impl<'a> Round<'a> {
         let synced = Mutex::new(synced);
         let taken = Taken::default();
         let done = AtomicUsize::new(0);
-        let (settling, nearby) = (Settling::default(), Nearby::default());
+        let (settling, nearby) = (Settling::default(), FolderListings::default());
         let (packing, before) = (Packing::new(store), Before::of(store));
         on_every_processor(&sources, |_, wanted| {
             let mut outcome = store.keep(wanted, &before, &nearby, &taken);

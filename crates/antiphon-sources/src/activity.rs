@@ -1,13 +1,13 @@
-//! Whether somebody still writes a session: what only the file system and the clock can tell.
+//! Whether a session is still being written. Only the file system and the clock know.
 
 use antiphon_journal::{Clock as _, Log, SystemClock};
 use antiphon_model::{Activity, Session, Timestamp};
 
-/// After so long without a new event, nothing more is expected of a session that is unfinished:
-/// ten minutes. Builds and tests that take longer are rare, and one event makes it run again.
+/// An unfinished session without a new event for this long counts as quiet: ten minutes. Builds and
+/// tests that take longer are rare, and the next event makes the session active again.
 const QUIET_MS: i64 = 10 * 60 * 1000;
 
-/// Of a session whose last event was then.
+/// The activity of a session, judged by the time of its last event.
 pub fn since(last_event_at: Option<Timestamp>) -> Activity {
     match last_event_at {
         Some(last) if SystemClock.now().since(last) >= QUIET_MS => Activity::Quiet,
@@ -15,7 +15,7 @@ pub fn since(last_event_at: Option<Timestamp>) -> Activity {
     }
 }
 
-/// Of a log: whoever writes it holds its lock.
+/// The activity of a log. A writer holds the lock of the log.
 pub(crate) fn of_log(log: &Log, session: &Session) -> Activity {
     match log.activity() {
         Activity::Unknown => since(session.time_span().map(|(_, last)| last)),

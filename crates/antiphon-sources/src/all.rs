@@ -1,9 +1,9 @@
 //! Every session below some paths, each once.
 //!
-//! What is a session is told by what a file holds, never by its name alone. Which files belong
-//! together is the format's to say: what a session has among its files is not another session. So
-//! the files that an agent's layout knows as main ones are read first, and of the others only those
-//! that no session took.
+//! A file is recognised by its content, never by its name alone. The format decides which files
+//! belong together: a file that belongs to a session is not a session of its own. So the files that
+//! an agent's layout names as main files are read first, and the others only if no session has
+//! claimed them.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,30 +15,30 @@ use antiphon_formats::Format;
 use antiphon_model::on_every_processor;
 
 use crate::Error;
-use crate::bundle::{Bundle, Nearby, format_of, is_outdated};
+use crate::bundle::{Bundle, FolderListings, format_of, is_outdated};
 use crate::database::{self, Database, DatabaseError};
-use crate::file::PACKED;
+use crate::file::COMPRESSED_SUFFIX;
 use crate::open::{Opened, Wanted, open, open_foreign, open_usage};
 
-/// What was found at some paths and below them.
+/// The sessions at some paths and below them.
 #[derive(Debug)]
-pub struct All<T> {
-    /// What was made of each session.
+pub struct AllSessions<T> {
+    /// The result of `make` for each session.
     pub sessions: Vec<T>,
-    /// How many files below folders are no sessions, and belong to none.
+    /// The number of files that are not sessions and do not belong to one.
     pub others: usize,
-    /// What could not be read.
+    /// The paths that could not be read.
     pub failed: Vec<(PathBuf, Error)>,
 }
 
-/// Opens every session at these paths and below them, on as many threads as there are processors.
-/// `make` takes what it needs of each, and may add what it knows; what it makes of files that
-/// belong to another session is dropped.
+/// Opens every session at these paths and below them, on all processors. `make` turns each opened
+/// session into a result, and may add to the session first; the results of files that belong to
+/// another session are dropped.
 pub fn open_all<T: Send>(
     paths: &[PathBuf],
     wanted: Wanted,
     make: &(dyn Fn(&mut Opened) -> T + Sync),
-) -> All<T> {
+) -> AllSessions<T> {
     let (mut named, mut below, mut failed) = (Vec::new(), Vec::new(), Vec::new());
     for path in paths {
         let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
@@ -49,18 +49,18 @@ pub fn open_all<T: Send>(
     }
     below.sort();
     below.dedup();
-    let reader = Reader { nearby: Nearby::default(), wanted, make };
+    let reader = Reader { nearby: FolderListings::default(), wanted, make };
     let mut found = Found { read: Vec::new(), parts: Vec::new(), others: Vec::new(), failed };
     found.add(on_threads(&named, &|path| reader.named(path)));
     found.add(on_threads(&below, &|path| reader.below(path)));
-    // A part that no session took is all that there is of one.
+    // A file that belongs to no session that was found is read as a session of its own.
     let taken = found.taken();
     let mut left = std::mem::take(&mut found.parts);
     left.retain(|part| !taken.contains(&real(part)));
     found.add(on_threads(&left, &|path| reader.alone(path)));
     let taken = found.taken();
     let others = found.others.iter().filter(|other| !taken.contains(&real(other))).count();
-    All { sessions: once(found.read), others, failed: found.failed }
+    AllSessions { sessions: once(found.read), others, failed: found.failed }
 }
 
 /// A session that was read, and the files that were read for it.
@@ -69,10 +69,10 @@ struct Read<T> {
     made: T,
 }
 
-/// What came of looking at a file.
-enum Looked<T> {
+/// The result of examining a file.
+enum Examined<T> {
     Sessions(Vec<Read<T>>),
-    /// By its agent's layout it belongs to another file.
+    /// According to its agent's layout it belongs to the session of another file.
     Part,
     Other,
 }
@@ -85,12 +85,12 @@ struct Found<T> {
 }
 
 impl<T> Found<T> {
-    fn add(&mut self, looked: Vec<(PathBuf, Result<Looked<T>, Error>)>) {
+    fn add(&mut self, looked: Vec<(PathBuf, Result<Examined<T>, Error>)>) {
         for (path, looked) in looked {
             match looked {
-                Ok(Looked::Sessions(mut sessions)) => self.read.append(&mut sessions),
-                Ok(Looked::Part) => self.parts.push(path),
-                Ok(Looked::Other) => self.others.push(path),
+                Ok(Examined::Sessions(mut sessions)) => self.read.append(&mut sessions),
+                Ok(Examined::Part) => self.parts.push(path),
+                Ok(Examined::Other) => self.others.push(path),
                 Err(error) => self.failed.push((path, error)),
             }
         }
@@ -102,8 +102,9 @@ impl<T> Found<T> {
     }
 }
 
-/// Each session once: what another one has among its files, or what was found twice, is not one
-/// more. Whoever has most files comes first, so that of two that claim each other one stays.
+/// Each session once: a file that another session contains, or that was found twice, does not count
+/// again. Sessions with the most files come first, so that of two that claim each other one
+/// remains.
 fn once<T>(mut read: Vec<Read<T>>) -> Vec<T> {
     read.sort_by(|a, b| b.files.len().cmp(&a.files.len()).then_with(|| a.files.cmp(&b.files)));
     let mut taken = BTreeSet::new();
@@ -119,12 +120,13 @@ fn once<T>(mut read: Vec<Read<T>>) -> Vec<T> {
     sessions.into_iter().map(|(_, made)| made).collect()
 }
 
-/// By whatever way a file was reached, it is one.
+/// The canonical path, so that a file counts once however it was reached.
 fn real(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
-/// The regular files below a folder. Links to folders are not followed: they may lead in a circle.
+/// The regular files below a folder. Links to folders are not followed, because they may form a
+/// cycle.
 fn walk(folder: PathBuf, files: &mut Vec<PathBuf>, failed: &mut Vec<(PathBuf, Error)>) {
     let mut folders = vec![folder];
     while let Some(folder) = folders.pop() {
@@ -148,43 +150,43 @@ fn walk(folder: PathBuf, files: &mut Vec<PathBuf>, failed: &mut Vec<(PathBuf, Er
 }
 
 struct Reader<'m, T> {
-    nearby: Nearby,
+    nearby: FolderListings,
     wanted: Wanted,
     make: &'m (dyn Fn(&mut Opened) -> T + Sync),
 }
 
 impl<T> Reader<'_, T> {
-    /// A file that somebody names is a session, or an error.
-    fn named(&self, path: &Path) -> Result<Looked<T>, Error> {
+    /// Reads a file that was named explicitly: it is a session, or an error.
+    fn named(&self, path: &Path) -> Result<Examined<T>, Error> {
         match database::named(path) {
             Some((database, None)) => self.database(&database),
             _ => self.alone(path),
         }
     }
 
-    fn below(&self, path: &Path) -> Result<Looked<T>, Error> {
+    fn below(&self, path: &Path) -> Result<Examined<T>, Error> {
         if database::named(path).is_some() {
             return match self.database(path) {
                 Err(Error::Database(
                     DatabaseError::Unknown { .. } | DatabaseError::Empty { .. },
-                )) => Ok(Looked::Other),
+                )) => Ok(Examined::Other),
                 other => other,
             };
         }
         match format_of(path)? {
-            Some(format) if !is_main(format, path) => Ok(Looked::Part),
+            Some(format) if !is_main(format, path) => Ok(Examined::Part),
             Some(format) => self.foreign(path, format),
-            // A log of our own begins with any event; but events it has.
+            // An Antiphon log may begin with any event, but it has at least one.
             None if plain(path).ends_with(".jsonl") => {
                 let mut opened = self.open(path)?;
                 let is_session = !opened.session.is_empty();
-                Ok(if is_session { self.one(&mut opened) } else { Looked::Other })
+                Ok(if is_session { self.one(&mut opened) } else { Examined::Other })
             }
-            None => Ok(Looked::Other),
+            None => Ok(Examined::Other),
         }
     }
 
-    fn alone(&self, path: &Path) -> Result<Looked<T>, Error> {
+    fn alone(&self, path: &Path) -> Result<Examined<T>, Error> {
         let format = if database::named(path).is_some() { None } else { format_of(path)? };
         match format {
             Some(format) => self.foreign(path, format),
@@ -193,7 +195,7 @@ impl<T> Reader<'_, T> {
     }
 
     /// All sessions of a database.
-    fn database(&self, path: &Path) -> Result<Looked<T>, Error> {
+    fn database(&self, path: &Path) -> Result<Examined<T>, Error> {
         let mut database = Database::open(path)?;
         let ids: Vec<String> = database.sessions().map(|row| row.id.clone()).collect();
         let mut sessions = Vec::new();
@@ -208,10 +210,10 @@ impl<T> Reader<'_, T> {
             let mut opened = open_foreign(bundle?, self.wanted);
             sessions.push(Read { files: opened.files.clone(), made: (self.make)(&mut opened) });
         }
-        Ok(Looked::Sessions(sessions))
+        Ok(Examined::Sessions(sessions))
     }
 
-    fn foreign(&self, path: &Path, format: &'static Format) -> Result<Looked<T>, Error> {
+    fn foreign(&self, path: &Path, format: &'static Format) -> Result<Examined<T>, Error> {
         let bundle = Bundle::read_near(path, format, &self.nearby.of(path))?;
         Ok(self.one(&mut open_foreign(bundle, self.wanted)))
     }
@@ -223,25 +225,25 @@ impl<T> Reader<'_, T> {
         }
     }
 
-    fn one(&self, opened: &mut Opened) -> Looked<T> {
+    fn one(&self, opened: &mut Opened) -> Examined<T> {
         let files = opened.files.clone();
-        Looked::Sessions(vec![Read { files, made: (self.make)(opened) }])
+        Examined::Sessions(vec![Read { files, made: (self.make)(opened) }])
     }
 }
 
-/// Whether an agent calls such a file the main one of a session.
+/// Whether the layout of the format names such a file as the main file of a session.
 fn is_main(format: &Format, path: &Path) -> bool {
     let name = plain(path);
     format.layout.kept.as_ref().is_none_or(|kept| (kept.session)(&name).is_some())
 }
 
-/// The name of what a file holds, with `/` between folders.
+/// The path of the file without compression suffix, with `/` between folders.
 fn plain(path: &Path) -> String {
     let name = path.iter().map(|part| part.to_string_lossy()).collect::<Vec<_>>().join("/");
-    name.strip_suffix(PACKED).map_or_else(|| name.clone(), str::to_owned)
+    name.strip_suffix(COMPRESSED_SUFFIX).map_or_else(|| name.clone(), str::to_owned)
 }
 
-/// Does something with each file, on as many threads as there are processors.
+/// Calls `look` for each file, on all processors.
 fn on_threads<T: Send>(files: &[PathBuf], look: &(dyn Fn(&Path) -> T + Sync)) -> Vec<(PathBuf, T)> {
     let looked: Mutex<Vec<(PathBuf, T)>> = Mutex::default();
     on_every_processor(files, |_, file| {

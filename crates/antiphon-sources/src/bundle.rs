@@ -1,14 +1,14 @@
-//! A session's files: the main one, and those that belong to it.
+//! The files of a session: the main file, and those that belong to it.
 //!
-//! Which do is the format's to say, by name and by how a file begins; where to look is said here:
-//! beside the main file, in the folder that is named after it or that the format knows by its name,
-//! where all sessions share some folders in those ([`tree`]), and, where sessions lie in folders by
-//! day, in those of later days.
+//! The format decides which files belong to a session, by their names and by how they begin. This
+//! module decides where to look: beside the main file; in the folder that is named after it, or
+//! that the format names; in folders that all sessions share ([`tree`]); and, if sessions are in
+//! folders by day, in the folders of later days.
 
-mod beside;
 mod growth;
+mod listings;
 mod long_lines;
-mod nearby;
+mod siblings;
 pub mod tree;
 
 use std::fs;
@@ -20,27 +20,27 @@ use antiphon_model::{Bodies, BodyError, Place, Problem, Timestamp};
 
 use crate::Error;
 use crate::database::{self, Database, DatabaseError};
-use crate::file::{self, PACKED, Text};
+use crate::file::{self, COMPRESSED_SUFFIX, Text};
 use crate::name;
-use crate::open::Tell;
+use crate::open::OnFile;
 use crate::regular;
-use beside::companions;
-pub use beside::{Beside, Near};
 pub(crate) use growth::{Growth, Progress};
-pub use nearby::Nearby;
+pub use listings::FolderListings;
+use siblings::companions;
+pub use siblings::{FolderListing, Siblings};
 
-/// A session's files, read: its main file first, each with its name within the session.
+/// The contents of a session's files, the main file first, each with its name within the session.
 #[derive(Debug)]
 pub struct Bundle {
     format: &'static Format,
-    /// What the session is called.
+    /// The name of the session.
     name: String,
     files: Vec<Member>,
     texts: Vec<String>,
     problems: Vec<Problem>,
-    /// The database that it came out of, and its id there.
+    /// The database that contains the session, and its id there.
     database: Option<(PathBuf, String)>,
-    /// When it last changed, where no file tells.
+    /// When it last changed, if that cannot be seen from a file.
     changed_at: Option<Timestamp>,
     note: Option<String>,
 }
@@ -48,11 +48,11 @@ pub struct Bundle {
 /// A file of the session.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Member {
-    /// Relative to the session's root, which is mostly the main file's folder, with `/` between
-    /// folders.
+    /// The path relative to the session's root, with `/` between folders. The root is usually the
+    /// folder of the main file.
     pub name: String,
     pub path: PathBuf,
-    /// What it holds, where that is no file: a session of a database.
+    /// The content, for a session from a database, which is not a file.
     pub document: Option<String>,
 }
 
@@ -63,68 +63,69 @@ impl Member {
 }
 
 impl Bundle {
-    /// Reads the files of the session at `path`, if it is of a format that is not our own.
+    /// Reads the files of the session at `path`; `None` for an Antiphon log.
     pub fn find(path: &Path) -> Result<Option<Self>, Error> {
-        Self::find_telling(path, &mut |_, _| {})
+        Self::find_with_files(path, &mut |_, _| {})
     }
 
-    /// The same, and tells what files there are.
-    pub(crate) fn find_telling(path: &Path, tell: Tell<'_>) -> Result<Option<Self>, Error> {
+    /// Like [`find`](Self::find), and passes each file to `on_file`.
+    pub(crate) fn find_with_files(path: &Path, on_file: OnFile<'_>) -> Result<Option<Self>, Error> {
         if let Some((database, id)) = database::named(path) {
-            return Self::of_database(&database, id.as_deref(), tell).map(Some);
+            return Self::of_database(&database, id.as_deref(), on_file).map(Some);
         }
         let Some(format) = format_of(path)? else { return Ok(None) };
-        Self::read(path, format, Beside::All, tell).map(Some)
+        Self::read(path, format, Siblings::All, on_file).map(Some)
     }
 
-    /// Reads the files of one of many sessions in a folder, of which the format is known.
+    /// Reads the files of one of many sessions in a folder, if its format is already known.
     pub(crate) fn read_near(
         path: &Path,
         format: &'static Format,
-        near: &Near,
+        near: &FolderListing,
     ) -> Result<Self, Error> {
-        Self::read(path, format, Beside::Near(near), &mut |_, _| {})
+        Self::read(path, format, Siblings::Listed(near), &mut |_, _| {})
     }
 
     fn read(
         path: &Path,
         format: &'static Format,
-        beside: Beside<'_>,
-        tell: Tell<'_>,
+        beside: Siblings<'_>,
+        on_file: OnFile<'_>,
     ) -> Result<Self, Error> {
         let main = tree::main(path, format);
         let mut bundle = Self::new(format, session_name(format, &main));
         let text = read(path, format);
         let text = text.map_err(|source| Error::Read { path: path.to_owned(), source })?;
-        bundle.add(main, text, tell);
+        bundle.add(main, text, on_file);
         for member in companions(path, format, beside) {
-            // One that cannot be read costs that one.
+            // A file that cannot be read does not affect the others.
             let text = read(&member.path, format).unwrap_or_else(Text::unreadable);
-            bundle.add(member, text, tell);
+            bundle.add(member, text, on_file);
         }
-        bundle.add_from_later_days(tell);
+        bundle.add_from_later_days(on_file);
         Ok(bundle)
     }
 
-    /// A session whose files are at hand, the main one first, with their names within it.
-    pub fn of(format: &str, files: Vec<(String, Vec<u8>)>, tell: Tell<'_>) -> Option<Self> {
-        Self::of_copy(format, Path::new(""), files, tell)
+    /// A session whose files are in memory, the main file first, with their names within the
+    /// session.
+    pub fn of(format: &str, files: Vec<(String, Vec<u8>)>, on_file: OnFile<'_>) -> Option<Self> {
+        Self::of_copy(format, Path::new(""), files, on_file)
     }
 
-    /// The same, where the files are called by their paths below a folder.
+    /// Like [`of`](Self::of); `root` is the folder that the names are relative to.
     pub fn of_copy(
         format: &str,
-        below: &Path,
+        root: &Path,
         files: Vec<(String, Vec<u8>)>,
-        tell: Tell<'_>,
+        on_file: OnFile<'_>,
     ) -> Option<Self> {
         let format = antiphon_formats::find(format)?;
-        let member = |name: &str| Member::file(name.to_owned(), below.join(name));
+        let member = |name: &str| Member::file(name.to_owned(), root.join(name));
         let (main, _) = files.first()?;
         let mut bundle = Self::new(format, session_name(format, &member(main)));
         for (name, bytes) in files {
             let text = Text::of(bytes)?.bounded(format.lines.is_some());
-            bundle.add(member(&name), text.unwrap_or_else(Text::unreadable), tell);
+            bundle.add(member(&name), text.unwrap_or_else(Text::unreadable), on_file);
         }
         Some(bundle)
     }
@@ -142,21 +143,22 @@ impl Bundle {
         }
     }
 
-    /// The same, which last changed then.
+    /// Sets when the session last changed.
     pub fn changed(self, at: Timestamp) -> Self {
         Self { changed_at: Some(at), ..self }
     }
 
-    /// A session of a database, and those that it made: that of an id, or the newest.
-    fn of_database(path: &Path, id: Option<&str>, tell: Tell<'_>) -> Result<Self, Error> {
+    /// A session from a database, with the sessions that it created: the one with this id, or else
+    /// the newest.
+    fn of_database(path: &Path, id: Option<&str>, on_file: OnFile<'_>) -> Result<Self, Error> {
         let (database, members) = out_of_database(path, id)?;
         let session = database.find(id)?.id.clone();
-        let mut bundle = Self::of_members(path, database.agent(), session, members, tell)?;
+        let mut bundle = Self::of_members(path, database.agent(), session, members, on_file)?;
         bundle.note = database.others().filter(|_| id.is_none());
         Ok(bundle)
     }
 
-    /// The same of a database that is open.
+    /// Like [`of_database`](Self::of_database), from a database that is already open.
     pub(crate) fn of_open_database(
         path: &Path,
         database: &Database,
@@ -171,7 +173,7 @@ impl Bundle {
         agent: &'static str,
         session: String,
         members: Vec<Member>,
-        tell: Tell<'_>,
+        on_file: OnFile<'_>,
     ) -> Result<Self, Error> {
         let Some(format) = antiphon_formats::find(agent) else {
             return Err(DatabaseError::Unread { path: path.to_owned(), agent }.into());
@@ -181,12 +183,13 @@ impl Bundle {
         for mut member in members {
             let text = member.document.take().unwrap_or_default();
             let text = Text::plain(text).bounded(format.lines.is_some());
-            bundle.add(member, text.unwrap_or_else(Text::unreadable), tell);
+            bundle.add(member, text.unwrap_or_else(Text::unreadable), on_file);
         }
         Ok(bundle)
     }
 
-    /// The bytes that the agent wrote as the session's main file; out of a database the document.
+    /// The bytes that the agent wrote as the session's main file; for a session from a database,
+    /// its document.
     pub fn native(&self) -> Result<Vec<u8>, Error> {
         if let Some((path, id)) = &self.database {
             let (_, members) = out_of_database(path, Some(id))?;
@@ -197,7 +200,7 @@ impl Bundle {
         file::read_bytes(main).map_err(|source| Error::Read { path: main.to_owned(), source })
     }
 
-    /// Every file of the session as the agent wrote it, the main one first, with its own name below
+    /// Every file of the session as the agent wrote it, the main file first, with its path below
     /// the session's root.
     pub fn native_files(&self) -> Result<Vec<(PathBuf, Vec<u8>)>, Error> {
         let documents = match &self.database {
@@ -216,17 +219,17 @@ impl Bundle {
         documents.into_iter().map(read).collect()
     }
 
-    /// What is wrong with its files, as far as that can be told before they are understood.
+    /// Problems that were found while the files were read, before any format interpreted them.
     pub fn problems(&self) -> &[Problem] {
         &self.problems
     }
 
-    /// Adds what somebody else knows to be wrong with its files.
+    /// Adds a problem that the caller has found.
     pub fn add_problem(&mut self, problem: Problem) {
         self.problems.push(problem);
     }
 
-    /// When one of its files was last changed.
+    /// When one of its files last changed.
     pub(crate) fn changed_at(&self) -> Option<Timestamp> {
         let times = self.files().filter_map(|file| file.metadata().ok()?.modified().ok());
         let Some(last) = times.max() else { return self.changed_at };
@@ -234,13 +237,13 @@ impl Bundle {
         Some(Timestamp::from_millis(i64::try_from(since.as_millis()).ok()?))
     }
 
-    /// What else is where it was found.
+    /// A hint for the user about other sessions in the same place.
     pub fn note(&self) -> Option<&str> {
         self.note.as_deref()
     }
 
-    fn add(&mut self, member: Member, Text { mut text, stopped, .. }: Text, tell: Tell<'_>) {
-        tell(&member.name, self.format.lines.map(|_| text.as_bytes()));
+    fn add(&mut self, member: Member, Text { mut text, stopped, .. }: Text, on_file: OnFile<'_>) {
+        on_file(&member.name, self.format.lines.map(|_| text.as_bytes()));
         let number = u32::try_from(self.files.len()).unwrap_or(u32::MAX);
         if self.format.lines.is_none() {
             let (passed, problems) = long_lines::pass_over(text, number, &member.name);
@@ -261,8 +264,8 @@ impl Bundle {
         self.texts.push(text);
     }
 
-    /// Files that those at hand name, and that lie in the folders of later days.
-    fn add_from_later_days(&mut self, tell: Tell<'_>) {
+    /// Adds files in the folders of later days that the files read so far refer to.
+    fn add_from_later_days(&mut self, on_file: OnFile<'_>) {
         let mut later = None;
         let mut at = 0;
         while let (Some(text), Some(member)) = (self.texts.get(at), self.files.get(at)) {
@@ -286,22 +289,22 @@ impl Bundle {
                     && (self.format.layout.belongs)(&maker, &name, &head)
                     && let Ok(text) = read(&path, self.format)
                 {
-                    self.add(Member::file(name, path), text, tell);
+                    self.add(Member::file(name, path), text, on_file);
                 }
             }
         }
     }
 
-    /// The files of the session at `path` and how long they are: what changes when it goes on.
+    /// The files of the session at `path` and their sizes. They change when the session continues.
     pub fn stamp(path: &Path) -> Result<Option<Vec<(PathBuf, u64)>>, Error> {
         let len = |file: &Path| file.metadata().map_or(0, |metadata| metadata.len());
         if let Some((database, id)) = database::named(path) {
-            // No length says it; the database does.
+            // The size of a database does not show it, so its stamp is used.
             let open = Database::open(&database)?;
             let stamp = open.stamp(&open.find(id.as_deref())?.id);
             return Ok(Some(vec![(database.join(stamp), 0)]));
         }
-        let Some((_, members)) = Self::members(path, Beside::All)? else { return Ok(None) };
+        let Some((_, members)) = Self::members(path, Siblings::All)? else { return Ok(None) };
         let files = members.into_iter().map(|member| member.path);
         Ok(Some(files.map(|file| (len(&file), file)).map(|(len, file)| (file, len)).collect()))
     }
@@ -309,7 +312,7 @@ impl Bundle {
     /// The files of the session at `path`, its main file first, and the name of their format.
     pub fn members(
         path: &Path,
-        beside: Beside<'_>,
+        beside: Siblings<'_>,
     ) -> Result<Option<(&'static str, Vec<Member>)>, Error> {
         if let Some((path, id)) = database::named(path) {
             let (database, members) = out_of_database(&path, id.as_deref())?;
@@ -318,10 +321,10 @@ impl Bundle {
         Self::members_of_file(path, beside)
     }
 
-    /// The same of a session that is known to be in no database.
+    /// Like [`members`](Self::members), for a session that is known not to be in a database.
     pub fn members_of_file(
         path: &Path,
-        beside: Beside<'_>,
+        beside: Siblings<'_>,
     ) -> Result<Option<(&'static str, Vec<Member>)>, Error> {
         let Some(format) = format_of(path)? else { return Ok(None) };
         let mut members = vec![tree::main(path, format)];
@@ -329,7 +332,7 @@ impl Bundle {
         Ok(Some((format.name, members)))
     }
 
-    /// Hands every event of the session on, in order.
+    /// Passes every event of the session to `sink`, in order.
     pub fn events<'a>(&'a self, sink: &mut dyn Sink<'a>) {
         let names = self.files.iter().map(|member| member.name.as_str());
         let streams: Vec<Stream<'a>> =
@@ -340,7 +343,7 @@ impl Bundle {
         }
     }
 
-    /// The text at a place, as it stands in its file.
+    /// The text at a place, as it is in its file.
     pub fn text(&self, place: Place) -> Option<&str> {
         let text = self.texts.get(place.stream as usize)?;
         let start = usize::try_from(place.offset).ok()?;
@@ -352,17 +355,17 @@ impl Bundle {
         self.format.name
     }
 
-    /// What the session is called where it says nothing itself.
+    /// The name of the session, for one that does not name itself.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// For whoever knows better than the path what the session is called.
+    /// Sets the name, for a caller that knows it better than the path tells.
     pub fn set_name(&mut self, name: String) {
         self.name = name;
     }
 
-    /// Whether its main file is a stream of JSON lines, read as it stands.
+    /// Whether its main file is a stream of JSON lines that is read unchanged.
     pub fn is_stream(&self) -> bool {
         self.format.lines.is_none()
     }
@@ -371,7 +374,7 @@ impl Bundle {
         self.files.iter().map(|member| &*member.path)
     }
 
-    /// The texts of its files, or what they became.
+    /// The texts of its files; for a document, the lines that it was converted to.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
         self.texts.iter().map(String::as_str)
     }
@@ -389,7 +392,7 @@ impl Bodies for Bundle {
     }
 }
 
-/// Reads a file of a session in that format.
+/// Reads a file of a session in this format.
 fn read(path: &Path, format: &Format) -> io::Result<Text> {
     match format.lines {
         Some(_) => Text::read_document(path)?.bounded(true),
@@ -397,9 +400,9 @@ fn read(path: &Path, format: &Format) -> io::Result<Text> {
     }
 }
 
-/// A database, and the documents of a session in it.
+/// Opens a database, and reads the documents of a session in it.
 fn out_of_database(path: &Path, id: Option<&str>) -> Result<(Database, Vec<Member>), Error> {
-    // What changes while it is read is read once more.
+    // A database that changes while it is read is read once more.
     for _ in 0..2 {
         let database = Database::open(path)?;
         match database.members(&database.find(id)?.id) {
@@ -411,7 +414,7 @@ fn out_of_database(path: &Path, id: Option<&str>) -> Result<(Database, Vec<Membe
     Err(DatabaseError::Changed { path: path.to_owned() }.into())
 }
 
-/// The format of the file at `path`, if it is a file, and of a format that is not our own.
+/// The format of the file at `path`; `None` if it is not a file, or is an Antiphon log.
 pub fn format_of(path: &Path) -> Result<Option<&'static Format>, Error> {
     if !path.is_file() {
         return Ok(None);
@@ -420,10 +423,11 @@ pub fn format_of(path: &Path) -> Result<Option<&'static Format>, Error> {
     found.map_err(|source| Error::Read { path: path.to_owned(), source })
 }
 
-/// What the agent calls the session, which the folders above its main file may say; the main
-/// file's name, where nothing is known.
+/// The agent's name for the session, which may come from the folders above its main file; otherwise
+/// the name of the main file.
 fn session_name(format: &Format, main: &Member) -> String {
-    /// A layout names a session by no more than these: a folder, one in it, and the file.
+    /// A layout derives the name of a session from at most these parts of a path: two folders and
+    /// the file.
     const PARTS: usize = 3;
     let path = relative(&main.path, Path::new(""));
     let ends = path.rmatch_indices('/').skip(1).take(PARTS - 1).map(|(at, _)| at + 1);
@@ -433,13 +437,14 @@ fn session_name(format: &Format, main: &Member) -> String {
     known.map_or_else(|| stem(&main.path), str::to_owned)
 }
 
-/// Whether this is the packed copy of a file that lies unpacked beside it.
+/// Whether this is the compressed copy of a file that exists uncompressed beside it.
 pub fn is_outdated(path: &Path) -> bool {
     let name = path.to_string_lossy();
-    name.strip_suffix(PACKED).is_some_and(|plain| Path::new(plain).is_file())
+    name.strip_suffix(COMPRESSED_SUFFIX).is_some_and(|plain| Path::new(plain).is_file())
 }
 
-/// Where sessions lie in folders by day (`2026/05/01/`), the likely files of the later days.
+/// The likely files in the folders of later days, if sessions are in folders by day
+/// (`2026/05/01/`).
 fn later_files(files: &[Member], format: &Format) -> Vec<PathBuf> {
     let Some(main) = files.first().and_then(|main| main.path.canonicalize().ok()) else {
         return Vec::new();
@@ -453,26 +458,26 @@ fn later_files(files: &[Member], format: &Format) -> Vec<PathBuf> {
     folders.retain(|folder| day_of(folder).is_some_and(|day| day > today));
     folders.sort();
     let likely = |folder: &PathBuf| -> Vec<PathBuf> {
-        Near::of(folder).likely("", format).cloned().collect()
+        FolderListing::of(folder).likely("", format).cloned().collect()
     };
     folders.iter().flat_map(likely).collect()
 }
 
-/// Year, month and day of a folder that is named by them.
+/// The year, month and day that the folder is named after.
 fn day_of(folder: &Path) -> Option<[u16; 3]> {
     let mut parts = folder.iter().rev().map(|part| part.to_str()?.parse().ok());
     let (day, month, year) = (parts.next()??, parts.next()??, parts.next()??);
     Some([year, month, day])
 }
 
-/// What is in a folder; a folder that cannot be read has nothing in it.
+/// The entries of a folder; none, if it cannot be read.
 pub fn list(folder: &Path) -> Vec<PathBuf> {
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     entries.map(|entry| entry.path()).collect()
 }
 
-/// The path below a folder, with `/` between folders.
+/// The path relative to a folder, with `/` between folders.
 pub fn relative(path: &Path, folder: &Path) -> String {
     let below = path.strip_prefix(folder).unwrap_or(path);
     below.iter().map(name::text).collect::<Vec<_>>().join("/")
@@ -484,8 +489,8 @@ fn stem(path: &Path) -> String {
     stem.to_string_lossy().into_owned()
 }
 
-/// The name of what a file holds.
+/// The name of a file without compression suffix.
 fn file_name(path: &Path) -> String {
     let name = name::text(path.file_name().unwrap_or_default());
-    name.strip_suffix(PACKED).unwrap_or(&name).to_owned()
+    name.strip_suffix(COMPRESSED_SUFFIX).unwrap_or(&name).to_owned()
 }

@@ -1,9 +1,9 @@
-//! Databases in which agents keep their sessions: each session as a document.
+//! Databases in which agents store their sessions. Each session is read as a document.
 //!
-//! Nothing is written where a database lies: one that its agent has open is read beside it, one
-//! that nobody has open is read as a file that does not change, and all else from a copy
-//! ([`source`]). What the tables mean is the formats' affair.
-//! `opencode.db/ses_1` names a session of `opencode.db`.
+//! Nothing is ever written beside a database. One that its agent has open is read while it is open;
+//! one that nobody has open is read as an immutable file; in all other cases a copy is read
+//! ([`source`]). The formats know what the tables mean. `opencode.db/ses_1` names a session in
+//! `opencode.db`.
 
 mod source;
 mod tables;
@@ -46,15 +46,15 @@ pub enum DatabaseError {
 #[derive(Debug)]
 pub struct Database {
     path: PathBuf,
-    /// Whose sessions these are, and how they are kept.
+    /// The format of the sessions in it.
     format: &'static Format,
     layout: &'static DatabaseLayout,
     connected: Connected,
-    /// Every session, the newest first.
+    /// Every session, newest first.
     rows: Vec<SessionRow>,
 }
 
-/// The database that a path names or leads into, and then the session.
+/// The database that a path names, and the session, if the path continues with one.
 pub(crate) fn named(path: &Path) -> Option<(PathBuf, Option<String>)> {
     if is_database(path) {
         return Some((path.to_owned(), None));
@@ -82,18 +82,18 @@ impl Database {
         Ok(Self { path: path.to_owned(), format, layout, connected, rows })
     }
 
-    /// Opens it anew: somebody has begun to write into it.
+    /// Opens it again, because another program has begun to write to it.
     pub fn reopen(&mut self) -> Result<(), DatabaseError> {
         *self = Self::open(&self.path)?;
         Ok(())
     }
 
-    /// The agent whose sessions these are: the name of its format.
+    /// The agent that the sessions belong to: the name of its format.
     pub fn agent(&self) -> &'static str {
         self.format.name
     }
 
-    /// The sessions that no other here has made, the newest first.
+    /// The sessions that no other session in it has created, newest first.
     pub fn sessions(&self) -> impl Iterator<Item = &SessionRow> {
         let ids: BTreeSet<&str> = self.rows.iter().map(|row| row.id.as_str()).collect();
         self.rows.iter().filter(move |row| {
@@ -101,14 +101,14 @@ impl Database {
         })
     }
 
-    /// What is another one when the session or one that it made has changed.
+    /// A text that changes when the session, or one that it created, changes.
     pub fn stamp(&self, id: &str) -> String {
         let stamps: Vec<String> =
             self.family(id).iter().map(|row| format!("{} {}", row.id, row.stamp)).collect();
         stamps.join("\n")
     }
 
-    /// The session of that id, or the newest.
+    /// The session with this id, or else the newest.
     pub(crate) fn find(&self, id: Option<&str>) -> Result<&SessionRow, DatabaseError> {
         let Some(newest) = self.sessions().next().or(self.rows.first()) else {
             return Err(DatabaseError::Empty { path: self.path.clone() });
@@ -121,7 +121,7 @@ impl Database {
         })
     }
 
-    /// What to say to somebody who named the database and no session.
+    /// A hint for a user who named the database without a session.
     pub(crate) fn others(&self) -> Option<String> {
         const SHOWN: usize = 5;
         let count = self.sessions().count();
@@ -142,11 +142,12 @@ impl Database {
         ))
     }
 
-    /// The session and those that it made, as files; each lies below the database, by its id.
+    /// The session and those that it created, as files; the path of each is the database followed
+    /// by its id.
     pub fn members(&self, id: &str) -> Result<Vec<Member>, DatabaseError> {
         let failed = |source: QueryError| DatabaseError::Read { path: self.path.clone(), source };
         let family: Vec<&str> = self.family(id).iter().map(|row| row.id.as_str()).collect();
-        // One look at all of it, whatever is written meanwhile.
+        // A transaction, so that all of it is read in one state.
         let look = self.connected.connection.unchecked_transaction();
         let look = look.map_err(|source| failed(source.into()))?;
         let mut members: Vec<Member> = Vec::new();
@@ -167,7 +168,7 @@ impl Database {
         }
     }
 
-    /// A session, and all that were made from it.
+    /// A session and all its descendants.
     fn family(&self, id: &str) -> Vec<&SessionRow> {
         let mut children: BTreeMap<&str, Vec<&SessionRow>> = BTreeMap::new();
         for row in self.rows.iter().rev() {
@@ -189,7 +190,7 @@ impl Database {
     }
 }
 
-/// What a session is called as a file. Its id is not trusted to be a name.
+/// The file name for a session. An id is not trusted to be a valid name.
 fn file_stem(id: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     if (1..=100).contains(&id.len()) && id.chars().all(is_plain) {

@@ -1,4 +1,4 @@
-//! A session of any format, written as a log.
+//! Writing a session of any format as a log.
 
 use std::path::Path;
 
@@ -10,18 +10,18 @@ use antiphon_redact::{Counts, Redactor};
 use crate::redacted::redact_log;
 use crate::{Bundle, Error};
 
-/// What was written.
+/// The result of an export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Exported {
     pub events: u64,
-    /// Lines of the source that could not be read.
+    /// The number of lines of the source that could not be read.
     pub problems: u64,
 }
 
-/// What takes secrets out, and counts them.
+/// The redactor to use, and the counts of what it removed.
 pub type Redacting<'a> = (&'a Redactor, &'a mut Counts);
 
-/// Copies a log event by event to a new log at `to`. With a redactor, without secrets.
+/// Copies a log, event by event, to a new log at `to`; with a redactor, without secrets.
 pub fn copy_log(
     log: &Log,
     to: &Path,
@@ -36,12 +36,12 @@ pub fn copy_log(
     Ok(Exported { events: copied.events, problems: copied.lost + copied.changed })
 }
 
-/// Writes a session of another format to a new log at `to`: every event in the log's own words,
-/// with the ids, the times and the usage of the source, and behind them events that are given as
-/// they stand in a log. With a redactor, without secrets.
+/// Writes a session of another format to a new log at `to`: every event with the ids, times and
+/// usage of its source, followed by `more` events that are already in the log's format. With a
+/// redactor, secrets are removed.
 pub fn export_bundle(
     bundle: &Bundle,
-    behind: &[String],
+    more: &[String],
     to: &Path,
     options: Options,
     redaction: Option<Redacting<'_>>,
@@ -53,7 +53,7 @@ pub fn export_bundle(
     let done = Exported::default();
     let mut export = Export { writer: &writer, redaction, done, failure: None };
     bundle.events(&mut export);
-    for event in behind {
+    for event in more {
         export.write_text(event);
     }
     let Export { done, failure, .. } = export;
@@ -64,7 +64,7 @@ pub fn export_bundle(
     Ok(done)
 }
 
-/// A session without an id is called by the name of its file, in the new log as everywhere.
+/// A session without an id is named after its file, in the new log as everywhere else.
 fn named(name: String, options: Options) -> Options {
     Options { session_id: Some(name), ..options }
 }
@@ -78,24 +78,24 @@ struct Export<'b> {
 
 impl<'a> Sink<'a> for Export<'_> {
     fn event(&mut self, event: Event<'a>) {
-        // As text, which is checked: what another program wrote may not be JSON in every corner.
+        // Written as text, which is checked again: another program's file may contain invalid JSON.
         self.write_text(&event.to_json());
     }
 
     fn problem(&mut self, problem: Problem) {
         match problem.severity {
             Severity::Error => self.done.problems += 1,
-            // It was read all the same.
+            // A warning does not mean that something was left out.
             Severity::Warning => {}
         }
     }
 
-    // What was told twice is written once.
+    // A duplicate is written once.
     fn duplicate(&mut self, _: Duplicate) {}
 }
 
 impl Export<'_> {
-    /// Writes an event without its secrets: they are found in its text.
+    /// Writes an event; secrets in its text are redacted.
     fn write_text(&mut self, json: &str) {
         if self.failure.is_some() {
             return;

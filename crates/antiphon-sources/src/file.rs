@@ -1,11 +1,11 @@
-//! The bytes of an agent's file, unpacked where the agent has packed it.
+//! The content of an agent's file, decompressed if necessary.
 //!
-//! Codex packs rollouts that have gone cold as `.jsonl.zst`, and Inspect's logs are zips. A few
-//! kilobytes can unpack to more than a machine has, so what is unpacked has an end ([`Memory`]);
-//! and a packed file that is cut or damaged still gives what came before.
+//! Codex compresses old rollouts as `.jsonl.zst`, and Inspect's logs are zip files. A few kilobytes
+//! can expand to more than the memory of a machine, so decompression is bounded ([`Memory`]). Of a
+//! compressed file that is truncated or damaged, everything before the damage is returned.
 
+mod chunks;
 mod head;
-mod pieces;
 mod records;
 mod unpack;
 
@@ -17,24 +17,24 @@ use antiphon_model::{Place, Problem, Severity};
 
 use crate::memory::{Memory, size};
 use crate::{regular, zip};
+pub use chunks::{Chunk, each_chunk};
 pub use head::head;
 pub(crate) use head::{first_lines, look_at};
-pub use pieces::{Piece, each_piece};
 
 const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
-/// The ending of a packed file's name; what it holds is called by the name without it.
-pub const PACKED: &str = ".zst";
+/// The suffix of a compressed file. Its content is known by the name without the suffix.
+pub const COMPRESSED_SUFFIX: &str = ".zst";
 
-/// What is packed in more is unpacked as it is read.
+/// A compressed file that is longer than this is decompressed while it is read.
 const PACKED_BYTES_MAX: u64 = 64 << 20;
 
-/// A file's text, and what kept it from being read whole.
+/// The text of a file, and why it could not be read to its end.
 #[derive(Debug, Default)]
 pub(crate) struct Text {
     pub(crate) text: String,
     pub(crate) stopped: Option<Stopped>,
-    /// Into how many bytes it was packed, if it was.
+    /// Its compressed length, if it was compressed.
     packed: Option<u64>,
 }
 
@@ -42,11 +42,11 @@ pub(crate) struct Text {
 #[derive(Debug)]
 pub(crate) enum Stopped {
     Packed(io::Error),
-    /// It has more than so many bytes.
+    /// It is longer than the limit.
     TooLong {
         most: u64,
     },
-    /// It has more than so many records.
+    /// It has more records than the limit.
     TooMany {
         most: u64,
     },
@@ -54,7 +54,7 @@ pub(crate) enum Stopped {
 }
 
 impl Stopped {
-    /// At the end of what was read of a stream.
+    /// The problem to report, placed at the end of what was read.
     pub(crate) fn at(&self, stream: u32, text: &str, name: &str) -> Problem {
         let (code, message) = match self {
             Self::Packed(error) => {
@@ -96,7 +96,7 @@ fn too_large(what: &str) -> io::Error {
     io::Error::new(io::ErrorKind::FileTooLarge, what.to_owned())
 }
 
-/// How a file is packed, by its first bytes.
+/// The kind of compression, recognised by the first bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
     Plain,
@@ -104,11 +104,11 @@ enum Form {
     Zip,
 }
 
-/// A file that was opened, and how it is packed.
+/// An open file, and how it is compressed.
 struct Opened<'a> {
     form: Form,
     len: u64,
-    /// The file from its beginning.
+    /// The content from its beginning.
     source: io::Chain<io::Cursor<Vec<u8>>, Box<dyn Read + 'a>>,
 }
 
@@ -121,7 +121,7 @@ impl Opened<'static> {
 }
 
 impl<'a> Opened<'a> {
-    /// Of bytes that lie anywhere, and how many they are.
+    /// Opens any source of bytes, of this length.
     fn of(mut file: Box<dyn Read + 'a>, len: u64) -> io::Result<Self> {
         let mut magic = Vec::new();
         file.by_ref().take(ZSTD_MAGIC.len() as u64).read_to_end(&mut magic)?;
@@ -133,7 +133,7 @@ impl<'a> Opened<'a> {
         Ok(Self { form, len, source: io::Cursor::new(magic).chain(file) })
     }
 
-    /// All bytes as they are, up to `most`.
+    /// All bytes without decompression, up to `most`.
     fn bytes(self, most: u64) -> io::Result<(Vec<u8>, Option<Stopped>)> {
         let capacity = usize::try_from(self.len.min(most)).unwrap_or_default();
         let mut bytes = Vec::with_capacity(capacity + 1);
@@ -145,7 +145,7 @@ impl<'a> Opened<'a> {
         Ok((bytes, Some(Stopped::TooLong { most })))
     }
 
-    /// The bytes, unpacked if zstd packed them.
+    /// The bytes, decompressed if they are compressed with zstd.
     fn unpacked(self, memory: Memory) -> io::Result<(Vec<u8>, Option<Stopped>)> {
         if self.form != Form::Zstd {
             return self.bytes(memory.plain());
@@ -162,7 +162,7 @@ impl<'a> Opened<'a> {
         Ok((unpacked, stopped))
     }
 
-    /// The members of a zip, as lines. They become others, as those of a document do.
+    /// The members of a zip file, as lines. Like a document, the file is converted.
     fn members(self, memory: Memory) -> io::Result<Text> {
         let most = memory.document();
         let (bytes, stopped) = self.bytes(memory.document())?;
@@ -189,19 +189,19 @@ impl Text {
         let packed = (opened.form == Form::Zstd).then_some(opened.len);
         let (mut bytes, stopped) = opened.unpacked(memory)?;
         if let Some(Stopped::TooLong { .. }) = stopped {
-            // Half a line would be one more thing that is wrong.
+            // An incomplete last line would only be reported as another problem.
             let end = memchr::memrchr(b'\n', &bytes).map_or(bytes.len(), |last| last + 1);
             bytes.truncate(end);
         }
         Ok(Self { text: text(bytes), stopped, packed })
     }
 
-    /// Reads a file that may be one document: such a one is held in more than one form, and so may
-    /// not be as long as a stream of lines.
+    /// Reads a file that may be a single document. A document is held in more than one form, so its
+    /// limit is lower than that of a stream of lines.
     pub(crate) fn read_document(path: &Path) -> io::Result<Self> {
         let memory = Memory::allowed();
         let refused = |len: u64| too_large(&memory.refuse_document(len, 0));
-        // Most are short, and then nobody has to know what they are.
+        // Most files are short enough for either limit, so their kind does not matter.
         let len = path.metadata()?.len();
         if len > memory.document() && head::is_document(path)? {
             return Err(refused(len));
@@ -213,19 +213,18 @@ impl Text {
         }
     }
 
-    /// Of a file that cannot be read.
+    /// The result for a file that cannot be read.
     pub(crate) fn unreadable(error: io::Error) -> Self {
         let stopped = Some(Stopped::Unreadable(error));
         Self { stopped, ..Self::default() }
     }
 
-    /// Of a text that was read whole.
+    /// The result for a text that was read completely.
     pub(crate) fn plain(text: String) -> Self {
         Self { text, ..Self::default() }
     }
 
-    /// What may be read of it, if reading takes memory for each of its records: of a stream of
-    /// lines the first ones, of a document all or nothing.
+    /// Applies the limit on the number of records: a stream of lines is cut, a document is refused.
     pub(crate) fn bounded(self, is_document: bool) -> io::Result<Self> {
         self.bounded_within(is_document, Memory::allowed())
     }
@@ -246,31 +245,31 @@ impl Text {
         Ok(self)
     }
 
-    /// Of bytes that are at hand; nothing, if they are packed.
+    /// The text of bytes in memory; `None` if they are compressed.
     pub(crate) fn of(bytes: Vec<u8>) -> Option<Self> {
         let is_plain = !bytes.starts_with(&ZSTD_MAGIC);
         is_plain.then(|| Self::plain(text(bytes)))
     }
 }
 
-/// Whether a file is packed, in a way that can be unpacked.
+/// Whether a file is compressed in a supported way.
 pub(crate) fn is_packed(path: &Path) -> io::Result<bool> {
     Ok(Opened::open(path)?.form != Form::Plain)
 }
 
-/// The bytes of a file, unpacked where it was packed.
+/// The bytes of a file, decompressed if necessary.
 pub fn read_bytes(path: &Path) -> io::Result<Vec<u8>> {
     let (bytes, stopped) = Opened::open(path)?.unpacked(Memory::allowed())?;
     stopped.map_or(Ok(bytes), |stopped| Err(stopped.into()))
 }
 
-/// The same of bytes that lie anywhere, and how many they are.
+/// Like [`read_bytes`], from any source of bytes, of this length.
 pub fn read_bytes_of(source: Box<dyn Read + '_>, len: u64) -> io::Result<Vec<u8>> {
     let (bytes, stopped) = Opened::of(source, len)?.unpacked(Memory::allowed())?;
     stopped.map_or(Ok(bytes), |stopped| Err(stopped.into()))
 }
 
-/// The text of any file, unpacked; none of what is no text.
+/// The text of any file, decompressed if necessary; `None` if it is not text.
 pub fn read_text(path: &Path) -> io::Result<Option<String>> {
     let Text { text, stopped, .. } = Text::read(path)?;
     if let Some(stopped) = stopped {
@@ -279,18 +278,19 @@ pub fn read_text(path: &Path) -> io::Result<Option<String>> {
     Ok((!is_binary(&text)).then_some(text))
 }
 
-/// Whether what begins like this is no text.
+/// Whether content that begins like this is binary.
 fn is_binary(text: &str) -> bool {
     const HEAD_BYTES: usize = 8 << 10;
     text.bytes().take(HEAD_BYTES).any(|byte| byte == 0)
 }
 
-/// The text of a file; a byte that is not UTF-8 is read as `?`, one for one, so that places hold.
+/// The text of a file. Each byte that is not valid UTF-8 becomes `?`, so that offsets stay the
+/// same.
 pub(crate) fn text(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap_or_else(|error| {
         let mut at = error.utf8_error().valid_up_to();
         let mut bytes = error.into_bytes();
-        // In place: what is long is not held twice.
+        // In place, so that a long text is not held twice.
         while let Err(error) = std::str::from_utf8(bytes.get(at..).unwrap_or_default()) {
             at += error.valid_up_to();
             let rest = bytes.get_mut(at..).unwrap_or_default();
@@ -302,7 +302,7 @@ pub(crate) fn text(bytes: Vec<u8>) -> String {
     })
 }
 
-/// The same of bytes that stay.
+/// Like [`text`], without taking the bytes.
 fn lossy(bytes: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(bytes) {
         Ok(text) => Cow::Borrowed(text),

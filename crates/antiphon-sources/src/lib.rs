@@ -18,17 +18,19 @@ mod zip;
 
 use antiphon_journal::regular;
 
-pub use all::{All, open_all};
+pub use all::{AllSessions, open_all};
 pub use bundle::{
-    Beside, Bundle, Member, Near, Nearby, format_of, is_outdated, list, relative, tree,
+    Bundle, FolderListing, FolderListings, Member, Siblings, format_of, is_outdated, list,
+    relative, tree,
 };
 pub use database::{Database, DatabaseError};
 pub use export::{Exported, Redacting, copy_log, export_bundle};
-pub use file::{PACKED, Piece, each_piece, head, read_bytes, read_bytes_of, read_text};
+pub use file::{COMPRESSED_SUFFIX, Chunk, each_chunk, head, read_bytes, read_bytes_of, read_text};
 pub use live::{Each, FileSizes, Finder, Live, News};
 pub use memory::{PLAIN_BYTES_MAX, allow_memory};
 pub use open::{
-    Error, Fold, LOG_FORMAT, Opened, Tell, Wanted, open, open_foreign, open_telling, open_usage,
+    Error, Fold, LOG_FORMAT, OnFile, Opened, Wanted, open, open_foreign, open_usage,
+    open_with_files,
 };
 pub use recorded::{Printed, printed};
 pub use redacted::redact_log;

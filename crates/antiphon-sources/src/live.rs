@@ -1,9 +1,10 @@
-//! A session that goes on: what is new is read and folded in, and nothing is read twice.
+//! A session that continues: new events are read and folded in, and nothing is read from disk
+//! twice.
 //!
-//! A log says itself where it was read to. Of another program's files only what they have got since
-//! is read from disk. A reader makes one order of all of a session's streams and may join several
-//! lines into one event, so it goes over the text once more, in memory; an event that it tells as
-//! before is known by its fingerprint, and only those behind the last of these are folded in.
+//! A log knows where reading stopped. Of another program's files only what they have gained is read
+//! from disk. A reader puts the events of all streams in one order and may join several lines into
+//! one event, so it goes over the text in memory again; an event that it yields as before is
+//! recognised by its fingerprint, and only the events after the last such one are folded in.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -17,44 +18,44 @@ use crate::bundle::{Bundle, Growth, Progress};
 use crate::recorded::{self, Recorded};
 use crate::{Error, activity};
 
-/// What a look at a session found.
+/// What polling a session found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum News {
     None,
-    /// Events that follow those that were known; this is the first of them.
+    /// New events after those that were known; this is the first of them.
     Events(EventIx),
-    /// Something has changed that was known before: all events are to be looked at again. An event
-    /// is known by its id.
+    /// Something has changed that was known before, so all events must be looked at again. The ids
+    /// of events stay the same.
     Anew,
 }
 
-/// Is handed each event that is folded in, .
+/// Called with each event that is folded in.
 pub type Each<'e> = &'e mut dyn FnMut(&Event<'_>);
 
-/// Files, and how long they are.
+/// Files and their sizes.
 pub type FileSizes = Vec<(PathBuf, u64)>;
 
-/// How the files of another program's session are found: who keeps copies may know more of them
-/// than their path says.
+/// How the files of another program's session are found. The store knows more about its copies than
+/// their paths tell.
 #[derive(Debug, Clone, Copy)]
 pub struct Finder {
-    /// Reads them; nothing, for a log.
+    /// Reads the files; `None` for an Antiphon log.
     pub bundle: fn(&Path) -> Result<Option<Bundle>, Error>,
-    /// What changes when they do.
+    /// The sizes of the files, which change when the session continues.
     pub stamp: fn(&Path) -> Result<Option<FileSizes>, Error>,
 }
 
 impl Finder {
-    /// As they lie.
+    /// The files as they are on disk.
     pub const FILES: Self = Self { bundle: Bundle::find, stamp: Bundle::stamp };
 }
 
-/// A session that is open and may go on.
+/// An open session that may continue.
 pub struct Live {
     path: PathBuf,
     finder: Finder,
-    /// How long a message must stand as it is before it counts as whole: agents write one in
-    /// several pieces.
+    /// How long a message must stay unchanged before it counts as complete, because agents write a
+    /// message in several steps.
     quiet: Duration,
     source: Source,
 }
@@ -64,17 +65,17 @@ enum Source {
     Files(Box<Files>),
 }
 
-/// A log.
+/// A session that is an Antiphon log.
 struct Following {
     follower: Follower,
-    /// The log as it stands.
+    /// The fold of the log itself.
     session: Session,
     bodies: LogBodies,
-    /// What the log means, where a recorded command printed what an agent says.
+    /// What the recorded output means, if the log is a recording of an agent.
     recorded: Option<Recorded>,
 }
 
-/// Files of another program.
+/// A session that consists of another program's files.
 struct Files {
     bundle: Bundle,
     session: Session,
@@ -83,9 +84,10 @@ struct Files {
     progress: Progress,
     /// The fingerprints of the events that were folded, in order.
     folded: Vec<u64>,
-    /// Whether events wait until they count as whole.
+    /// Whether events are waiting until they count as complete.
     are_held: bool,
-    /// What the files were, where they cannot be read on.
+    /// The sizes of the files when they were last read, for files that must be read from the
+    /// beginning.
     stamp: FileSizes,
 }
 
@@ -96,7 +98,7 @@ impl std::fmt::Debug for Live {
 }
 
 impl Live {
-    /// Opens the session at `path`, with all that is there, and hands each event on.
+    /// Opens the session at `path`, and passes each of its events to `each`.
     pub fn open(
         path: &Path,
         finder: Finder,
@@ -121,7 +123,7 @@ impl Live {
         }
     }
 
-    /// What is wrong with another program's files, as far as they were read.
+    /// Problems in another program's files, as far as they were read.
     pub fn problems(&self) -> &[Problem] {
         match &self.source {
             Source::Log(_) => &[],
@@ -129,8 +131,8 @@ impl Live {
         }
     }
 
-    /// Reads what is new, and hands each new event on; all of them, where it is all to be looked at
-    /// again.
+    /// Reads what is new, and passes each new event to `each`; all events, if known ones have
+    /// changed.
     pub fn poll(&mut self, each: Each<'_>) -> Result<News, Error> {
         let before = self.reading().session.len();
         let is_other = match &mut self.source {
@@ -139,7 +141,7 @@ impl Live {
                 Growth::None => return Ok(News::None),
                 Growth::More => files.fold(self.quiet, each),
                 Growth::Other => {
-                    // Between two of its writes an agent's file may be empty, or not there.
+                    // While its agent rewrites it, a file may be empty or absent.
                     let Some(bundle) = (self.finder.bundle)(&self.path).ok().flatten() else {
                         return Ok(News::None);
                     };
@@ -166,7 +168,7 @@ impl Following {
         Ok(log)
     }
 
-    /// Reads on. Whether what was known has changed.
+    /// Reads what is new. Returns whether known events have changed.
     fn poll(&mut self, path: &Path, each: Each<'_>) -> Result<bool, Error> {
         let before = self.session.len();
         let mut lines = LogLines { session: &mut self.session, each };
@@ -185,7 +187,7 @@ impl Following {
         if let Some(recorded) = &mut self.recorded {
             recorded.session.set_activity(activity);
         }
-        // What was printed is read as a whole each time.
+        // The output of a recorded command is interpreted as a whole each time.
         Ok(self.recorded.is_some() && self.session.len() > before)
     }
 }
@@ -226,7 +228,7 @@ impl Files {
         if stamp == self.stamp {
             return Ok(Growth::None);
         }
-        // Between two of its writes an agent's file may be empty, or not there.
+        // While its agent rewrites it, a file may be empty or absent.
         let Some(bundle) = (finder.bundle)(path).ok().flatten() else {
             return Ok(Growth::None);
         };
@@ -234,8 +236,8 @@ impl Files {
         Ok(Growth::More)
     }
 
-    /// Folds in what the reader tells beyond what it told before. Whether that has changed, so that
-    /// the session was made anew.
+    /// Folds in the events that the reader yields beyond the known ones. Returns whether known
+    /// events have changed, so that the session was folded again.
     fn fold(&mut self, quiet: Duration, each: Each<'_>) -> bool {
         let mut again = Again { known: &self.folded, ..Again::default() };
         self.bundle.events(&mut again);
@@ -274,8 +276,8 @@ impl Files {
     }
 }
 
-/// How many of these events are told to their end. The last of a stream that is being written may
-/// not be, and what stands behind it waits with it.
+/// How many of these events are complete. The last event of a stream that is being written may not
+/// be, and those after it wait with it.
 fn whole(events: &[Event<'_>], is_quiet: impl Fn(u32) -> bool) -> usize {
     let mut last: BTreeMap<u32, usize> = BTreeMap::new();
     for (at, event) in events.iter().enumerate() {
@@ -302,7 +304,7 @@ impl LogSink for LogLines<'_> {
     }
 }
 
-/// Takes a whole session.
+/// Folds a session from its beginning.
 struct Anew<'e> {
     each: Each<'e>,
     session: Session,
@@ -324,7 +326,7 @@ impl<'a> Sink<'a> for Anew<'_> {
     fn duplicate(&mut self, _: Duplicate) {}
 }
 
-/// Passes over the events that are known, and takes those that follow.
+/// Skips the known events, and collects those that follow.
 #[derive(Default)]
 struct Again<'k, 'a> {
     known: &'k [u64],

@@ -1,9 +1,9 @@
-//! Names of files as text, and as the store writes them.
+//! File names as text, and as the store writes them.
 //!
-//! An agent's file may have any name that a disk takes: bytes that are no UTF-8, or so many that
-//! nothing fits behind them. In the text of such a name each wrong byte is told apart, so that two
-//! names never become one; and in the store a long name is cut and a hash of it added. The name
-//! that a file had is written down beside it (`archive/state.rs`).
+//! An agent's file may have any name that a file system allows: one that is not valid UTF-8, or one
+//! so long that nothing can be appended. In the text of such a name every invalid byte is written
+//! distinctly, so that different names stay different. In the store a long name is cut and a hash
+//! is appended; the original name is recorded beside the copy (`archive/state.rs`).
 
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
@@ -12,14 +12,16 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-/// What is longer is cut: most disks take 255 bytes, and a copy's name has an ending or two more.
+/// A longer name is cut. Most file systems allow 255 bytes, and the name of a copy has one or two
+/// suffixes.
 const PART_BYTES_MAX: usize = 180;
-/// So much of it stays.
+/// How much of a longer name is kept.
 const LEFT_BYTES: usize = 80;
-/// What is longer behind the first dot is no ending.
+/// A longer part after the first dot is not treated as an extension.
 const ENDING_BYTES_MAX: usize = 40;
 
-/// A name as text. A byte that is no UTF-8 becomes a replacement character and its two hex digits.
+/// A name as text. A byte that is not valid UTF-8 becomes a replacement character and two hex
+/// digits.
 pub fn text(name: &OsStr) -> Cow<'_, str> {
     if let Some(text) = name.to_str() {
         return Cow::Borrowed(text);
@@ -34,7 +36,7 @@ pub fn text(name: &OsStr) -> Cow<'_, str> {
     Cow::Owned(text)
 }
 
-/// The name that a copy has in the store, for a name with `/` between folders.
+/// The name of a copy in the store, for a name with `/` between folders.
 pub fn stored(name: &str) -> Cow<'_, str> {
     if name.split('/').all(|part| part.len() <= PART_BYTES_MAX) {
         return Cow::Borrowed(name);
@@ -46,8 +48,8 @@ pub fn stored(name: &str) -> Cow<'_, str> {
     Cow::Owned(parts.collect::<Vec<_>>().join("/"))
 }
 
-/// The same beginning is cut in the same way, whatever its ending: a folder that is named after a
-/// file still is.
+/// The stem is cut in the same way whatever the extension, so a folder that is named after a file
+/// keeps matching it.
 fn shorter(part: &str) -> String {
     let (stem, ending) = match part.split_once('.') {
         Some((stem, ending)) if ending.len() <= ENDING_BYTES_MAX => (stem, Some(ending)),
@@ -63,14 +65,14 @@ fn shorter(part: &str) -> String {
     format!("{left}~{hash}{ending}")
 }
 
-/// The last parts of a path: as many as its name has.
+/// The last parts of a path: as many as `name` has.
 pub fn last_parts(path: &Path, name: &str) -> PathBuf {
     let count = name.split('/').count();
     let parts: Vec<&OsStr> = path.iter().rev().take(count).collect();
     parts.into_iter().rev().collect()
 }
 
-/// A path in JSON: text, or its bytes in hex where it is none.
+/// A path in JSON: text, or hex bytes if it is not valid UTF-8.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum Written {

@@ -1,7 +1,7 @@
-//! Opening: a path becomes a bundle of named streams, a bundle events, and events a session.
+//! Opening a session: a path becomes a bundle of named streams, a bundle becomes events, and events
+//! become a session.
 //!
-//! What agents wrote is kept in memory as long as the session is looked at: the bodies are read
-//! from there.
+//! Agents' files stay in memory as long as the session is open, because bodies are read from them.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -18,23 +18,23 @@ use crate::{activity, file, recorded};
 /// The name of the log's own format.
 pub const LOG_FORMAT: &str = "antiphon";
 
-/// A session that was read.
+/// An opened session.
 pub struct Opened {
     pub session: Session,
     pub bodies: Box<dyn Bodies>,
     /// The format's name in the registry.
     pub format: &'static str,
-    /// What the session is called when it says nothing itself.
+    /// The name of the session, for one that does not name itself.
     pub name: String,
-    /// The streams, by their number.
+    /// The files, by stream number.
     pub files: Vec<PathBuf>,
-    /// Records that tell what others have told.
+    /// Records that repeat others.
     pub duplicates: Vec<Duplicate>,
-    /// How the log ends, if it is one.
+    /// The state at the end of the log, if it is one.
     pub summary: Option<Summary>,
-    /// Whether whoever wrote it died before it ended.
+    /// Whether the process that wrote it died before it ended.
     pub was_interrupted: bool,
-    /// What else is where it was found.
+    /// A hint for the user about other sessions in the same place.
     pub note: Option<String>,
 }
 
@@ -56,40 +56,40 @@ pub enum Error {
     Write { path: PathBuf, source: io::Error },
 }
 
-/// What is wanted of a session.
+/// What the caller needs of a session.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Wanted {
     #[default]
     Everything,
-    /// What was used; perhaps nothing else is there.
+    /// Usage; anything else may be missing.
     Usage,
 }
 
-/// Is told the name of each file within its session, in the order of their streams, and its bytes,
-/// if they are others than the stream's.
-pub type Tell<'a> = &'a mut dyn FnMut(&str, Option<&[u8]>);
+/// Called with the name of each file within its session, in the order of streams, and with its
+/// bytes if they differ from the stream's.
+pub type OnFile<'a> = &'a mut dyn FnMut(&str, Option<&[u8]>);
 
 /// Reads the session at `path`: a log, or a file of any known format with the files that belong to
-/// it. What is of no known format is read as a log, and found wanting as one.
+/// it. A file of no known format is read as a log, whose problems then say what is wrong.
 pub fn open(path: &Path) -> Result<Opened, Error> {
     open_for(path, Wanted::Everything, None)
 }
 
-/// The same, and tells what files there are.
-pub fn open_telling(path: &Path, tell: Tell<'_>) -> Result<Opened, Error> {
-    open_for(path, Wanted::Everything, Some(tell))
+/// Like [`open`], and passes each file to `on_file`.
+pub fn open_with_files(path: &Path, on_file: OnFile<'_>) -> Result<Opened, Error> {
+    open_for(path, Wanted::Everything, Some(on_file))
 }
 
-/// The same, for counting only: what was used is there, and perhaps nothing else.
+/// Like [`open`], for counting: only usage is certain to be there.
 pub fn open_usage(path: &Path) -> Result<Opened, Error> {
     open_for(path, Wanted::Usage, None)
 }
 
-fn open_for(path: &Path, wanted: Wanted, tell: Option<Tell<'_>>) -> Result<Opened, Error> {
-    let mut tell = tell;
-    let bundle = Bundle::find_telling(path, &mut |name, bytes| {
-        if let Some(tell) = &mut tell {
-            tell(name, bytes);
+fn open_for(path: &Path, wanted: Wanted, on_file: Option<OnFile<'_>>) -> Result<Opened, Error> {
+    let mut on_file = on_file;
+    let bundle = Bundle::find_with_files(path, &mut |name, bytes| {
+        if let Some(on_file) = &mut on_file {
+            on_file(name, bytes);
         }
     });
     if let Some(bundle) = bundle? {
@@ -103,10 +103,10 @@ fn open_for(path: &Path, wanted: Wanted, tell: Option<Tell<'_>>) -> Result<Opene
         }
     }
     let log = Log::find(path)?;
-    if let Some(tell) = tell {
+    if let Some(on_file) = on_file {
         for segment in log.segments() {
             let name = segment.file_name().unwrap_or_default().to_string_lossy();
-            tell(&name, Some(&regular::read(&segment).unwrap_or_default()));
+            on_file(&name, Some(&regular::read(&segment).unwrap_or_default()));
         }
     }
     let (mut session, summary) = log.fold()?;
@@ -145,7 +145,7 @@ pub fn open_foreign(bundle: Bundle, wanted: Wanted) -> Opened {
     let mut fold = Fold { wanted, ..Fold::default() };
     bundle.events(&mut fold);
     let Fold { mut session, duplicates, .. } = fold;
-    // A session without times is as old as its files.
+    // A session without times counts as being as old as its files.
     let last = session.time_span().map(|(_, last)| last);
     session.set_activity(activity::since(last.or_else(|| bundle.changed_at())));
     Opened {

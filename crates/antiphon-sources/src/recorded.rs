@@ -1,8 +1,7 @@
-//! A recording: its log keeps what a command printed, and what that means is found on reading.
+//! Recordings: the log contains what a command printed, and the meaning is worked out on reading.
 //!
-//! So a better reader improves old recordings, and what was recorded stays what was printed. The
-//! command's own words give content and tokens; the log gives role, issue, run, times and how it
-//! ended.
+//! So a better reader improves old recordings, and the printed lines stay the recorded fact. The
+//! command's output gives content and tokens; the log gives role, issue, run, times and outcome.
 
 use std::path::Path;
 
@@ -15,15 +14,15 @@ use antiphon_model::{
 
 use crate::{Bundle, Error, file};
 
-/// A session that was read from a recording, and where its words are.
+/// A session that was read from a recording, and its bodies.
 pub(crate) struct Recorded {
     pub(crate) session: Session,
     pub(crate) bodies: RecordedBodies,
     pub(crate) duplicates: Vec<Duplicate>,
 }
 
-/// Reads the recording in a log, if it is one in a format that we know. `folded` is the log as it
-/// stands.
+/// Reads the recording in a log, if it is one in a known format. `folded` is the fold of the log
+/// itself.
 pub(crate) fn read(log: &Log, folded: &Session) -> Result<Option<Recorded>, Error> {
     let bodies = LogBodies::new(log);
     if !is_recording(folded, &bodies) {
@@ -37,24 +36,24 @@ pub(crate) fn read(log: &Log, folded: &Session) -> Result<Option<Recorded>, Erro
         times.push(at);
     }
     let Some(format) = detect(file::first_lines(&text)) else { return Ok(None) };
-    // The command's lines are one stream more, behind the log's own.
+    // The printed lines are one more stream, after those of the log.
     let number = log.segments().len();
     let mut streams = vec![Stream { name: "", text: "" }; number];
     streams.push(Stream { name: "stdout", text: &text });
-    let mut told = Collected::default();
-    (format.read)(&streams, &mut told);
-    for event in &mut told.events {
+    let mut printed_events = Collected::default();
+    (format.read)(&streams, &mut printed_events);
+    for event in &mut printed_events.events {
         let line = usize::try_from(event.line).unwrap_or_default();
         event.at = event.at.or_else(|| times.get(line.checked_sub(1)?).copied().flatten());
     }
-    let Collected { mut events, duplicates, problems } = told;
+    let Collected { mut events, duplicates, problems } = printed_events;
     if folded.info().ended {
-        // How the command ended is the log's to say; what it said last is not always true.
+        // The log says how the command ended; its output may claim something else.
         events.retain(|event| !matches!(event.kind, EventKind::SessionEnded(_)));
     }
-    let mut weave = Weave { session: Session::default(), told: Some(events) };
-    log.read(&mut weave)?;
-    let Weave { mut session, .. } = weave;
+    let mut merge = Merge { session: Session::default(), printed_events: Some(events) };
+    log.read(&mut merge)?;
+    let Merge { mut session, .. } = merge;
     problems.into_iter().for_each(|problem| session.add_problem(problem));
     let stream = u32::try_from(number).unwrap_or(u32::MAX);
     let mut memory = vec![Vec::new(); number];
@@ -70,7 +69,7 @@ pub struct Printed {
     pub at: Option<Timestamp>,
 }
 
-/// What the command of a recording printed, as far as it is JSON; nothing, if this is no recording.
+/// The JSON lines that the command of a recording printed; `None` if this is not a recording.
 pub fn printed(path: &Path) -> Result<Option<Vec<Printed>>, Error> {
     if Bundle::find(path)?.is_some() {
         return Ok(None);
@@ -92,7 +91,7 @@ fn records<'s>(
     })
 }
 
-/// A recording says which command it is of.
+/// A recording names its command.
 fn is_recording(session: &Session, bodies: &LogBodies) -> bool {
     let started = session.info().started_by.map(|event| session.entry(event));
     let extra = started.and_then(|entry| entry.detail(Detail::Extra));
@@ -100,7 +99,7 @@ fn is_recording(session: &Session, bodies: &LogBodies) -> bool {
     json::member(&extra, "command").is_some()
 }
 
-/// Whether a fragment is a line of JSON that was printed, and no text.
+/// Whether a fragment is a printed line of JSON rather than text.
 fn is_record(raw: &str) -> bool {
     raw.starts_with('{')
 }
@@ -126,19 +125,20 @@ impl<'a> FormatSink<'a> for Collected<'a> {
     }
 }
 
-/// The log's own events, with what the command told where its first line stands.
-struct Weave<'a> {
+/// The events of the log, with those of the printed lines inserted where the first of them was
+/// printed.
+struct Merge<'a> {
     session: Session,
-    told: Option<Vec<Event<'a>>>,
+    printed_events: Option<Vec<Event<'a>>>,
 }
 
-impl LogSink for Weave<'_> {
+impl LogSink for Merge<'_> {
     fn event(&mut self, event: &Event<'_>, _: &Line<'_>, _: Option<&Seal>) {
         let EventKind::Fragment(fragment) = &event.kind else { return self.session.apply(event) };
         if !fragment.content.is_some_and(|body| is_record(body.json)) {
             return self.session.apply(event);
         }
-        for event in self.told.take().into_iter().flatten() {
+        for event in self.printed_events.take().into_iter().flatten() {
             self.session.apply(&event);
         }
     }
@@ -148,7 +148,7 @@ impl LogSink for Weave<'_> {
     }
 }
 
-/// The log's bodies, and those of what was printed.
+/// The bodies of the log, and those of the printed lines.
 #[derive(Debug)]
 pub(crate) struct RecordedBodies {
     log: LogBodies,

@@ -1,8 +1,8 @@
-//! A log without its secrets: every event redacted, the chain sealed anew.
+//! A log without secrets: every event redacted, and the chain sealed again.
 //!
-//! The events are first written without seals, and that is then copied as any damaged or foreign
-//! log is: one way to write a log from another is enough. What lies on the disk meanwhile is
-//! redacted.
+//! The redacted events are first written without seals. That file is then copied as any damaged or
+//! foreign log is, so that there is one way to write a log from another. Only redacted text is on
+//! the disk meanwhile.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -45,7 +45,7 @@ pub fn redact_log(
     Ok(Salvaged { changed: lost.changed, lost: lost.lost, ..copied })
 }
 
-/// A folder of our own, which goes when it is not needed any more.
+/// A folder that is removed when it is dropped.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -61,7 +61,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // What stays is redacted, and named as ours.
+        // If it cannot be removed, its content is redacted, and its name says whose it is.
         let _ = fs::remove_dir_all(&self.0);
     }
 }
@@ -84,7 +84,7 @@ struct Copy<'r> {
     counts: &'r mut Counts,
     out: BufWriter<File>,
     lost: Salvaged,
-    /// What was said of an event before it comes.
+    /// The warning about an event, which comes before the event.
     changed: Option<(u32, u64, &'static str)>,
     failure: Option<io::Error>,
 }
@@ -96,7 +96,7 @@ impl antiphon_journal::Sink for Copy<'_> {
         }
         let mut members = Members::default();
         let text = self.redactor.redact_json(line.text, self.counts);
-        // A line was decoded as an object, and redacting leaves it one.
+        // The line was decoded as an object, and redacting leaves it one.
         let _ = json::members(&text, |key, value| {
             if seal.is_none() || !matches!(key, "n" | "prev" | "hash") {
                 members.raw(key, value);
@@ -118,7 +118,7 @@ impl antiphon_journal::Sink for Copy<'_> {
         } else if let DamageKind::Gap { missing, .. } = damage.kind {
             self.lost.lost += missing;
         } else if let DamageKind::OutOfOrder { .. } = damage.kind {
-            // It was counted where it was missed.
+            // It was counted as lost where it was missing.
             self.lost.lost = self.lost.lost.saturating_sub(1);
         } else if damage.kind.code() != "not-utf8"
             && damage.kind.severity() == antiphon_model::Severity::Error

@@ -1,7 +1,7 @@
-//! A session without its secrets, before anybody reads it.
+//! Removing the secrets of a session before anything reads it.
 //!
-//! Titles, summaries and transcripts show the beginning of a text. Whoever cuts first and redacts
-//! then leaves half of a secret that no rule knows any more. So what is to leave this machine is
+//! Titles, summaries and transcripts show the beginning of a text. Cutting first and redacting
+//! afterwards would leave half a secret that no rule recognises. So whatever leaves this machine is
 //! redacted where it is read: no writer sees a secret, and none can forget to look for one.
 
 use antiphon_model::{Bodies, BodyError, Place};
@@ -9,7 +9,7 @@ use antiphon_redact::{Counts, Redactor};
 
 use crate::Opened;
 
-/// Bodies that are given out without their secrets.
+/// Bodies whose secrets are redacted.
 struct RedactedBodies {
     bodies: Box<dyn Bodies>,
     redactor: Redactor,
@@ -21,12 +21,11 @@ impl Bodies for RedactedBodies {
         Ok(self.redactor.redact_value(&raw, &mut Counts::default()).into_owned())
     }
 
-    // `stream` gives nothing: the bytes of a whole stream are not redacted.
+    // `stream` returns nothing, because the bytes of a whole stream are not redacted.
 }
 
 impl Opened {
-    /// The same session without its secrets, in what was said and in what the session says of
-    /// itself.
+    /// Redacts the session: its texts, and what it says about itself.
     pub fn redacted(mut self, redactor: &Redactor) -> Self {
         self.session.change_texts(&|text| {
             let mut counts = Counts::default();

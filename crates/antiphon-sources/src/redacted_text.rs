@@ -1,14 +1,14 @@
-//! A text file without its secrets, written piece by piece, so that its length does not matter.
+//! Redacting a text file chunk by chunk, so that its length does not matter.
 
 use std::io::{self, Write};
 use std::path::Path;
 
 use antiphon_redact::{Counts, Redactor};
 
-use crate::file::{Piece, each_piece};
+use crate::file::{Chunk, each_chunk};
 
-/// Writes the text of the file at `from` without its secrets, and says how many bytes were written;
-/// nothing, if it is not text.
+/// Writes the text of the file at `from` without secrets, and returns the number of bytes written;
+/// `None` if it is not text.
 pub fn redact_text(
     from: &Path,
     out: &mut dyn Write,
@@ -17,9 +17,9 @@ pub fn redact_text(
 ) -> io::Result<Option<u64>> {
     let mut copy = Copy { redactor, counts, out, written: None, covered: 0 };
     let mut written = Ok(());
-    each_piece(from, |piece| {
+    each_chunk(from, |chunk| {
         if written.is_ok() {
-            written = copy.piece(piece);
+            written = copy.chunk(chunk);
         }
     })?;
     written.map(|()| copy.written)
@@ -30,31 +30,31 @@ struct Copy<'a> {
     counts: &'a mut Counts,
     out: &'a mut dyn Write,
     written: Option<u64>,
-    /// How far a secret of the piece before reaches into what belongs to the next one.
+    /// How far a secret of the previous chunk reaches into this one.
     covered: usize,
 }
 
 impl Copy<'_> {
-    fn piece(&mut self, piece: &Piece<'_>) -> io::Result<()> {
+    fn chunk(&mut self, chunk: &Chunk<'_>) -> io::Result<()> {
         self.written.get_or_insert(0);
-        let mut at = piece.from + self.covered;
-        for finding in self.redactor.find_document(piece.text) {
-            if !(at..piece.to).contains(&finding.range.start) {
+        let mut at = chunk.from + self.covered;
+        for finding in self.redactor.find_document(chunk.text) {
+            if !(at..chunk.to).contains(&finding.range.start) {
                 continue;
             }
-            self.write(piece, at, finding.range.start)?;
+            self.write(chunk, at, finding.range.start)?;
             let marker = self.redactor.marker(finding.rule);
             self.add(marker.as_bytes())?;
             self.counts.add(finding.rule);
             at = finding.range.end;
         }
-        self.covered = at.saturating_sub(piece.to);
-        self.write(piece, at, piece.to)
+        self.covered = at.saturating_sub(chunk.to);
+        self.write(chunk, at, chunk.to)
     }
 
-    /// Writes a part of a piece. Pieces may end within a character, so these are bytes.
-    fn write(&mut self, piece: &Piece<'_>, from: usize, to: usize) -> io::Result<()> {
-        self.add(piece.text.as_bytes().get(from..to).unwrap_or_default())
+    /// Writes a part of a chunk. Chunks may end within a character, so these are bytes.
+    fn write(&mut self, chunk: &Chunk<'_>, from: usize, to: usize) -> io::Result<()> {
+        self.add(chunk.text.as_bytes().get(from..to).unwrap_or_default())
     }
 
     fn add(&mut self, bytes: &[u8]) -> io::Result<()> {
@@ -82,7 +82,7 @@ mod tests {
     #[test]
     fn a_secret_is_replaced_once_wherever_pieces_begin() {
         let secret = "AKIA2E0A8F3B244C9986";
-        // Around the place at which the first piece stops to count.
+        // Around the place at which the first chunk stops to count.
         let middle = (16 << 20) - (1 << 19);
         for before in [middle - 60, middle - 25, middle - 19, middle - 1, middle, middle + 30] {
             let text = format!("{} {secret} {}", "\u{e9}".repeat(before / 2), "nd".repeat(1 << 20));

@@ -1,9 +1,9 @@
-//! A zip of JSON members, as text: one line for each, `{"member": …, "value": …}`.
+//! A zip file of JSON members, as text: one line for each, `{"member": …, "value": …}`.
 //!
-//! Evaluation logs are such zips. The list of members stands at the end, so a zip that is still
-//! being written, or was cut, has none; then its members are found one after another from the
-//! front, as far as they go. Members may be stored, deflated, or packed with zstd. Whatever a zip
-//! says of sizes, no more is unpacked than is asked for.
+//! Evaluation logs are such files. The central directory is at the end, so a zip file that is still
+//! being written, or was truncated, has none; then its members are found one after another from the
+//! front. Members may be stored, deflated, or compressed with zstd. Whatever sizes a zip file
+//! states, no more is decompressed than was asked for.
 
 use std::io::{self, Read};
 
@@ -17,11 +17,11 @@ const END_64: [u8; 4] = *b"PK\x06\x06";
 const STORED: u16 = 0;
 const DEFLATED: u16 = 8;
 const ZSTD: u16 = 93;
-/// The sizes stand behind the member, where nobody finds them who does not know them.
+/// The sizes are after the member's data, so they are not known beforehand.
 const SIZES_FOLLOW: u16 = 1 << 3;
 const ENCRYPTED: u16 = 1;
 
-/// What was unpacked, and why it is not all.
+/// The decompressed text, and why it is not complete.
 #[derive(Debug, Default)]
 pub(crate) struct Unpacked {
     pub(crate) text: String,
@@ -33,14 +33,15 @@ struct Member<'z> {
     name: String,
     method: u16,
     flags: u16,
-    /// What is packed, and perhaps more; or less, if the zip was cut.
+    /// The compressed data, possibly followed by more; less, if the file was truncated.
     packed: &'z [u8],
     is_cut: bool,
-    /// How long it says it is when it is unpacked.
+    /// The decompressed size that it states.
     said: Option<u64>,
 }
 
-/// Unpacks the members, up to `most` bytes of text. One that does not fit is named and left out.
+/// Decompresses the members, up to `most` bytes of text. A member that does not fit is reported and
+/// left out.
 pub(crate) fn unpack(zip: &[u8], most: u64) -> Unpacked {
     let mut unpacking = Unpacking { most, ..Unpacking::default() };
     match listed(zip) {
@@ -65,7 +66,7 @@ struct Unpacking {
 }
 
 impl Unpacking {
-    /// Adds a member's line; says how many bytes it took, if it came to its end.
+    /// Adds a member's line; returns the length of its compressed data if it ended properly.
     fn add(&mut self, member: &Member<'_>) -> Option<u64> {
         let begin = self.bytes.len();
         let left = self.most.saturating_sub(begin as u64);
@@ -82,7 +83,7 @@ impl Unpacking {
         }
         line.push_str(",\"value\":");
         self.bytes.extend(line.as_bytes());
-        // Unpacked where it stays, and made one line in place: it may be all that fits into memory.
+        // Decompressed and made one line in place, because it may be all that fits into memory.
         let at = self.bytes.len();
         let (taken, error) = member.unpack(left, &mut self.bytes);
         let value = self.bytes.get(at..).unwrap_or_default();
@@ -95,7 +96,7 @@ impl Unpacking {
             self.bytes.truncate(at - "\"value\":".len());
             self.bytes.extend(format!("\"bytes\":{len}").as_bytes());
         }
-        // If it has no end, the line must not look as if it had.
+        // An incomplete value must not look complete.
         if error.is_none() {
             self.bytes.push(b'}');
         }
@@ -106,8 +107,8 @@ impl Unpacking {
     }
 }
 
-/// Takes the space out that stands between the parts of a JSON text, from a place on. What is left
-/// of line breaks would break the line.
+/// Removes the whitespace between the tokens of a JSON text, from an offset on, so that the value
+/// is on one line.
 fn compact(bytes: &mut Vec<u8>, from: usize) {
     let (mut at, mut to) = (from, from);
     let (mut is_inside, mut is_escaped) = (false, false);
@@ -158,15 +159,15 @@ impl Member<'_> {
     }
 }
 
-/// The members that the list at the end names, in the order in which they stand.
+/// The members in the central directory, in the order of their data.
 fn listed(zip: &[u8]) -> Option<Vec<Member<'_>>> {
-    /// The end may be followed by a comment of this length.
+    /// The end record may be followed by a comment of this length.
     const COMMENT: usize = 1 << 16;
     let tail = zip.len().saturating_sub(COMMENT + 22);
     let end = tail + zip.get(tail..)?.windows(4).rposition(|bytes| bytes == END)?;
     let mut at = u64::from(u32_at(zip, end + 16)?);
     if at == u64::from(u32::MAX) {
-        // Too large for the short form: the long one stands before it.
+        // The numbers are too large for the short form, so the Zip64 record before it has them.
         let long = zip.get(..end)?.windows(4).rposition(|bytes| bytes == END_64)?;
         at = u64_at(zip, long + 48)?;
     }
@@ -204,7 +205,7 @@ fn listed(zip: &[u8]) -> Option<Vec<Member<'_>>> {
     members.collect::<Option<Vec<_>>>().filter(|members| !members.is_empty())
 }
 
-/// The numbers of 64 bits in a member's extra field.
+/// The 64-bit numbers in a member's extra field.
 fn long_fields(extra: &[u8]) -> Vec<u64> {
     let mut at = 0;
     while let (Some(kind), Some(len)) = (u16_at(extra, at), u16_at(extra, at + 2)) {
@@ -218,14 +219,14 @@ fn long_fields(extra: &[u8]) -> Vec<u64> {
     Vec::new()
 }
 
-/// Where a member's bytes begin, behind its own header.
+/// Where a member's data begins, after its local header.
 fn data_at(zip: &[u8], at: usize) -> Option<usize> {
     zip.get(at..)?.starts_with(&MAGIC).then_some(())?;
     let (name, extra) = (u16_at(zip, at + 26)?, u16_at(zip, at + 28)?);
     Some(at + 30 + usize::from(name) + usize::from(extra))
 }
 
-/// The members from the front, each where the one before ends.
+/// Adds the members from the front, each where the one before ends.
 fn in_turn(zip: &[u8], unpacked: &mut Unpacking) {
     let mut at = 0;
     let cut = || io::Error::from(io::ErrorKind::UnexpectedEof);
@@ -259,7 +260,7 @@ fn in_turn(zip: &[u8], unpacked: &mut Unpacking) {
             at = begin.saturating_add(size);
             continue;
         };
-        // Behind it its sizes stand, with or without a mark.
+        // The sizes follow the data, with or without a signature.
         let behind = zip.get(begin + taken..).unwrap_or_default();
         let next = behind.windows(4).take(25).position(|bytes| bytes == MAGIC);
         let Some(next) = next else { break };

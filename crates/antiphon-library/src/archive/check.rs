@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use antiphon_model::{Place, Problem, Severity};
-use antiphon_sources::PACKED;
+use antiphon_sources::COMPRESSED_SUFFIX;
 
 use super::bytes::{self, Bytes, Settled};
 use super::copies::Copies;
@@ -79,7 +79,7 @@ fn damages_now(copies: &Copies, depth: Depth) -> Vec<Damage> {
         for number in generations(bytes) {
             let unknown = bytes.list(&generation_name(number)).into_iter();
             let unknown = unknown.filter(|name| !state.files.contains_key(name));
-            for name in unknown.filter(|name| name.ends_with(PACKED)) {
+            for name in unknown.filter(|name| name.ends_with(COMPRESSED_SUFFIX)) {
                 let sums = bytes.open(&name).and_then(Sums::of_zstd);
                 let what = sums.err().map(|error| error.to_string());
                 let what = what.or_else(|| table_damage(bytes, &name, false));

@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use antiphon_catalog::Key;
-use antiphon_sources::{PACKED, name, relative};
+use antiphon_sources::{COMPRESSED_SUFFIX, name, relative};
 
 use super::bytes::{self, Bytes, Folder};
 use super::generation::{generation_name, generations, plain_name};
@@ -174,7 +174,7 @@ impl Copies {
         let bytes = self.bytes();
         let mut files: Vec<(PathBuf, String)> = Vec::new();
         for stored in bytes.list(&newest).into_iter().filter(|it| !bytes::is_half_written(it)) {
-            let plain = stored.strip_suffix(PACKED).unwrap_or(&stored);
+            let plain = stored.strip_suffix(COMPRESSED_SUFFIX).unwrap_or(&stored);
             // Where both forms are there, the plain one counts.
             if plain != stored && bytes.len(plain).is_some() {
                 continue;

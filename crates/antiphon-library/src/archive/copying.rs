@@ -8,7 +8,7 @@ use std::sync::PoisonError;
 use std::time::{Duration, Instant, SystemTime};
 
 use antiphon_journal::regular;
-use antiphon_sources::{Beside, Bundle, DatabaseError, Error, Member, name, relative, tree};
+use antiphon_sources::{Bundle, DatabaseError, Error, Member, Siblings, name, relative, tree};
 
 use super::bytes::{self, Bytes, Settled};
 use super::copy::{Form, Job, Step};
@@ -130,7 +130,9 @@ impl Copying<'_> {
         let (file, beside) = (&self.source.file, self.beside(looked_at));
         let database = match self.how.known {
             Known::Database(database) => database,
-            Known::Children(_) | Known::Near(_) => return Bundle::members_of_file(file, beside),
+            Known::Children(_) | Known::FolderListing(_) => {
+                return Bundle::members_of_file(file, beside);
+            }
             Known::Nothing => return Bundle::members(file, beside),
         };
         let mut database = database.lock().unwrap_or_else(PoisonError::into_inner);
@@ -173,15 +175,15 @@ impl Copying<'_> {
 
     /// Looking into all files takes its time. Where there is little, only those that changed since
     /// they were all looked into.
-    fn beside(&self, looked_at: Option<SystemTime>) -> Beside<'_> {
+    fn beside(&self, looked_at: Option<SystemTime>) -> Siblings<'_> {
         match (self.how.known, self.how.deadline, looked_at) {
-            (Known::Children(paths), _, _) => Beside::Known(paths),
-            (Known::Near(near), _, _) => Beside::Near(near),
-            (Known::Nothing | Known::Database(_), None, _) => Beside::All,
+            (Known::Children(paths), _, _) => Siblings::Known(paths),
+            (Known::FolderListing(near), _, _) => Siblings::Listed(near),
+            (Known::Nothing | Known::Database(_), None, _) => Siblings::All,
             (Known::Nothing | Known::Database(_), Some(_), Some(time)) => {
-                Beside::ChangedSince(time)
+                Siblings::ChangedSince(time)
             }
-            (Known::Nothing | Known::Database(_), Some(_), None) => Beside::None,
+            (Known::Nothing | Known::Database(_), Some(_), None) => Siblings::None,
         }
     }
 

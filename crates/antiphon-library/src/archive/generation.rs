@@ -1,6 +1,6 @@
 //! Generations of copies: numbers with which names begin.
 
-use antiphon_sources::PACKED;
+use antiphon_sources::COMPRESSED_SUFFIX;
 
 use super::bytes::Bytes;
 
@@ -9,7 +9,7 @@ const DIGITS: usize = 6;
 
 /// A source that its agent has packed has that in its name.
 pub(super) fn plain_name(name: &str) -> &str {
-    name.strip_suffix(PACKED).unwrap_or(name)
+    name.strip_suffix(COMPRESSED_SUFFIX).unwrap_or(name)
 }
 
 pub(super) fn generation_name(number: u32) -> String {

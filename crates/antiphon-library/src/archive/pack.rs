@@ -8,7 +8,7 @@ use std::io::{self, Read, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use antiphon_catalog::{Block, LINE_BYTES_MAX, each_block};
-use antiphon_sources::PACKED;
+use antiphon_sources::COMPRESSED_SUFFIX;
 
 use super::bytes::{self, Bytes, Settled, Stored};
 use super::seekable::{self, Frames};
@@ -22,13 +22,13 @@ const ZIP_MAGIC: [u8; 4] = *b"PK\x03\x04";
 /// The name of a file's packed form.
 pub(crate) fn packed(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
-    name.push(PACKED);
+    name.push(COMPRESSED_SUFFIX);
     name.into()
 }
 
 /// The same of a name.
 pub(super) fn packed_name(name: &str) -> String {
-    format!("{name}{PACKED}")
+    format!("{name}{COMPRESSED_SUFFIX}")
 }
 
 /// Packs a file, if it is worth it. It is there in one form or the other at any moment. One that is

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use antiphon_catalog::Key;
 use antiphon_journal::{Clock as _, SystemClock};
-use antiphon_sources::{Error, PACKED};
+use antiphon_sources::{COMPRESSED_SUFFIX, Error};
 
 use super::bytes::{self, Bytes, Folder, Memory, Settled};
 use super::copies::{Copies, UNPACKING_FILE};
@@ -64,7 +64,7 @@ pub(crate) fn entry_of(folder: &Path) -> Option<Entry> {
         if stored == STATE_FILE || stored == STAMP_FILE {
             continue;
         }
-        let plain = stored.strip_suffix(PACKED).unwrap_or(&stored);
+        let plain = stored.strip_suffix(COMPRESSED_SUFFIX).unwrap_or(&stored);
         // Anything else is there for a reason.
         state.files.get(plain).filter(|copy| !copy.is_raw && !copy.is_packed_by_agent())?;
         let mut all = bytes::read(&bytes, &stored).ok()?;
@@ -74,7 +74,7 @@ pub(crate) fn entry_of(folder: &Path) -> Option<Entry> {
         files.push((plain.to_owned(), all));
     }
     let main = Copies::at(folder).main()?;
-    let main = main.strip_suffix(PACKED).unwrap_or(&main).to_owned();
+    let main = main.strip_suffix(COMPRESSED_SUFFIX).unwrap_or(&main).to_owned();
     files.sort_by_key(|(name, _)| (*name != main, name.clone()));
     entry(key, agent, record, files).filter(Entry::is_whole)
 }

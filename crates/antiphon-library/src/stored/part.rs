@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use antiphon_formats::FORMATS;
-use antiphon_sources::PACKED;
+use antiphon_sources::COMPRESSED_SUFFIX;
 
 use super::digest::id_of_file;
 use super::find::PREFIX_MIN;
@@ -32,7 +32,7 @@ impl Store {
             let main = copies.main();
             for stored in copies.bytes().list(&newest) {
                 let own = stored.split_once('/').map_or(&*stored, |(_, own)| own);
-                let name = (kept.session)(own.strip_suffix(PACKED).unwrap_or(own));
+                let name = (kept.session)(own.strip_suffix(COMPRESSED_SUFFIX).unwrap_or(own));
                 let is_likely = name.is_some_and(|name| name.contains(word));
                 let path = copies.folder().join(&stored);
                 if is_likely

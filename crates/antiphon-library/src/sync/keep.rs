@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use antiphon_catalog::Key;
 use antiphon_journal::regular;
-use antiphon_sources::{Error, Near, Nearby};
+use antiphon_sources::{Error, FolderListing, FolderListings};
 
 use super::before::Before;
 use super::sources::Wanted;
@@ -45,7 +45,7 @@ impl Store {
         &self,
         wanted: &Wanted,
         before: &Before,
-        nearby: &Nearby,
+        nearby: &FolderListings,
         taken: &Taken,
     ) -> Result<Outcome, Error> {
         let Wanted { source, .. } = wanted;
@@ -141,7 +141,7 @@ impl<'a> Found<'a> {
 }
 
 impl Found<'_> {
-    fn keep(self, near: &Near) -> Result<Outcome, Error> {
+    fn keep(self, near: &FolderListing) -> Result<Outcome, Error> {
         let len: u64 = self.own.values().map(|(len, _)| len).sum();
         if !self.is_kept && len <= SMALL_BYTES_MAX && !self.folder.exists() {
             let small = self.store.archive_small(&self.wanted.source, self.wanted.known(near));
@@ -175,7 +175,7 @@ impl Found<'_> {
         Outcome::Kept(Box::new(Kept { is_new, copied, folder, incoming, stamp, files, skipped }))
     }
 
-    fn keep_in_folder(self, near: &Near) -> Result<Outcome, Error> {
+    fn keep_in_folder(self, near: &FolderListing) -> Result<Outcome, Error> {
         let known = self.wanted.known(near);
         let done = self.store.archive_packed(&self.wanted.source, known, self.is_doubted)?;
         self.taken.add(&done.found);

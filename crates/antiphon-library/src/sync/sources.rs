@@ -8,7 +8,9 @@ use std::time::SystemTime;
 
 use antiphon_formats::{FORMATS, Format, Kept};
 use antiphon_journal::regular;
-use antiphon_sources::{Database, Error, Near, PACKED, head, is_outdated, name, relative};
+use antiphon_sources::{
+    COMPRESSED_SUFFIX, Database, Error, FolderListing, head, is_outdated, name, relative,
+};
 
 use super::stamp::own_folder;
 use crate::Environment;
@@ -43,11 +45,11 @@ impl Wanted {
         self.children.as_deref().unwrap_or_default()
     }
 
-    pub(super) fn known<'a>(&'a self, nearby: &'a Near) -> Known<'a> {
+    pub(super) fn known<'a>(&'a self, nearby: &'a FolderListing) -> Known<'a> {
         match (&self.database, &self.children) {
             (Some((database, _)), _) => Known::Database(database),
             (None, Some(children)) => Known::Children(children),
-            (None, None) => Known::Near(nearby),
+            (None, None) => Known::FolderListing(nearby),
         }
     }
 }
@@ -155,7 +157,7 @@ pub(super) fn look(folder: &SourceFolder) -> Result<Found, Error> {
                 Kind::Other => {}
             }
             let relative = relative(&path, &folder.path);
-            let plain = relative.strip_suffix(PACKED).unwrap_or(&relative);
+            let plain = relative.strip_suffix(COMPRESSED_SUFFIX).unwrap_or(&relative);
             if let Some(id) = (kept.session)(plain)
                 && !is_outdated(&path)
             {
@@ -220,7 +222,7 @@ fn entries(folder: &Path) -> impl Iterator<Item = (PathBuf, Kind)> {
 fn leave_out_fallbacks(found: &mut Vec<Wanted>, fallback: &str) {
     let is_fallback = |file: &Path| {
         let name = relative(file, file.parent().unwrap_or(Path::new("")));
-        name.strip_suffix(PACKED).unwrap_or(&name) == fallback
+        name.strip_suffix(COMPRESSED_SUFFIX).unwrap_or(&name) == fallback
     };
     let folder = |wanted: &Wanted| wanted.source.file.parent().map(Path::to_owned);
     let usual = found.iter().filter(|wanted| !is_fallback(&wanted.source.file));
@@ -411,7 +413,7 @@ fn goes_on_alike(one: &Path, other: &Path) -> bool {
 
 fn is_lines(path: &Path) -> bool {
     let name = path.to_string_lossy();
-    name.strip_suffix(PACKED).unwrap_or(&name).ends_with(".jsonl")
+    name.strip_suffix(COMPRESSED_SUFFIX).unwrap_or(&name).ends_with(".jsonl")
 }
 
 /// The main files of the sessions that are files.

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use antiphon_sources::{PACKED, list};
+use antiphon_sources::{COMPRESSED_SUFFIX, list};
 
 use crate::archive::{Copies, Sizes, size, size_of};
 
@@ -141,7 +141,7 @@ fn copy_of(line: &str) -> Option<(String, (u64, u128))> {
 /// The folder that a session with that main file would have.
 pub(super) fn own_folder(main: &Path) -> PathBuf {
     let stem = main.file_name().unwrap_or_default().to_string_lossy();
-    let stem = stem.strip_suffix(PACKED).unwrap_or(&stem);
+    let stem = stem.strip_suffix(COMPRESSED_SUFFIX).unwrap_or(&stem);
     main.with_file_name(stem.rsplit_once('.').map_or(stem, |(stem, _)| stem))
 }
 

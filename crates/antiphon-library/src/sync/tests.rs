@@ -500,7 +500,7 @@ fn a_sub_agents_file_without_its_session_is_named() {
     assert_eq!((synced.found, synced.copied, synced.orphans), (1, 1, Vec::new()));
 }
 
-/// Beside another session as well, where agents before kept such files.
+/// Siblings another session as well, where agents before kept such files.
 #[test]
 fn a_sub_agents_file_beside_other_sessions_is_named_unless_one_takes_it() {
     let machine = Machine::new();

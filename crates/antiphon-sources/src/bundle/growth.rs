@@ -1,43 +1,44 @@
-//! Reading on where the files of a session were read to.
+//! Reading what the files of a session have gained since they were last read.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use antiphon_journal::LINE_BYTES_MAX;
 
-use super::{Beside, Bundle, Nearby, companions, read};
-use crate::file::{self, PACKED};
+use super::{Bundle, FolderListings, Siblings, companions, read};
+use crate::file::{self, COMPRESSED_SUFFIX};
 use crate::memory::Memory;
 use crate::regular;
 
-/// How much of the end of what was read must still be there.
+/// This much of the end of what was read must still be there, as a check that the file is the same.
 const OVERLAP_BYTES: usize = 256;
 
-/// What has become of the files of a session.
+/// How the files of a session have changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Growth {
     None,
     More,
-    /// They are not those that were read, or cannot be read on: they have to be opened anew.
+    /// They were replaced, or cannot be read from where reading stopped; the session must be opened
+    /// again.
     Other,
 }
 
-/// How far the files of a bundle were read, by their streams.
+/// How far the files of a bundle were read, by stream.
 #[derive(Debug, Default)]
 pub(crate) struct Progress {
     streams: Vec<StreamProgress>,
-    nearby: Nearby,
+    nearby: FolderListings,
 }
 
 #[derive(Debug)]
 struct StreamProgress {
-    /// How long the file was when it was last looked at, and since when.
+    /// The length of the file when it was last checked, and since when it has had that length.
     len: u64,
     since: Instant,
 }
 
 impl Progress {
-    /// Whether a stream has stood as it is for so long.
+    /// Whether a stream has not changed for this long.
     pub(crate) fn is_quiet(&self, stream: u32, for_long: Duration) -> bool {
         let stream = self.streams.get(stream as usize);
         stream.is_none_or(|stream| stream.since.elapsed() >= for_long)
@@ -45,17 +46,18 @@ impl Progress {
 }
 
 impl Bundle {
-    /// Whether its files can be read on: they are streams of lines, as their agent writes them.
+    /// Whether reading can continue where it stopped: the files must be uncompressed streams of
+    /// lines.
     pub(crate) fn can_grow(&self) -> bool {
         let is_plain = |path: &Path| {
-            path.extension().is_none_or(|it| it != PACKED.trim_start_matches('.'))
+            path.extension().is_none_or(|it| it != COMPRESSED_SUFFIX.trim_start_matches('.'))
                 && file::is_packed(path).is_ok_and(|is_packed| !is_packed)
         };
         self.is_stream() && self.database.is_none() && self.files().all(is_plain)
     }
 
-    /// Reads what its files have got since, and files that have come. A last line that is not
-    /// ended counts when it was left alone for `quiet`.
+    /// Reads what its files have gained, and files that have appeared. A last line without a line
+    /// end counts once the file has not changed for `quiet`.
     pub(crate) fn grow(&mut self, progress: &mut Progress, quiet: Duration) -> Growth {
         let mut growth = Growth::None;
         for number in 0..self.files.len() {
@@ -117,12 +119,12 @@ impl Bundle {
         Growth::More
     }
 
-    /// Adds the files that belong to it and were not there before.
+    /// Adds files of the session that have appeared.
     fn add_new_files(&mut self, progress: &Progress) -> bool {
         let Some(main) = self.files.first().map(|main| main.path.clone()) else { return false };
         let near = progress.nearby.of(&main);
         let before = self.files.len();
-        for member in companions(&main, self.format, Beside::Near(&near)) {
+        for member in companions(&main, self.format, Siblings::Listed(&near)) {
             if self.files.iter().any(|known| known.path == member.path) {
                 continue;
             }
@@ -134,7 +136,7 @@ impl Bundle {
         self.files.len() > before
     }
 
-    /// Leaves out last lines that are not ended yet, of the streams from this on.
+    /// Removes the unfinished last lines of the streams from `first` on.
     pub(crate) fn hold_unfinished_lines(&mut self, first: usize) {
         for text in self.texts.iter_mut().skip(first) {
             let end = text.rfind('\n').map_or(0, |last| last + 1);

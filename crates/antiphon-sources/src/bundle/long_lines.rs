@@ -1,14 +1,14 @@
-//! Lines that are too long to be read: they are measured, named and passed over.
+//! Lines that are too long to be read: each is reported and skipped.
 //!
-//! A reader holds a line in several forms at once, so that a line of hundreds of megabytes would
-//! take gigabytes. Blanks are put in its place, so that all other places hold.
+//! A reader holds a line in several forms at once, so a line of hundreds of megabytes would take
+//! gigabytes. It is overwritten with spaces, so that the offsets of all other lines stay the same.
 
 use antiphon_journal::LINE_BYTES_MAX;
 use antiphon_model::{Place, Problem, Severity};
 
 use crate::file;
 
-/// The text with blanks in place of the lines that are too long, and what is said of them.
+/// The text with spaces in place of the lines that are too long, and a problem for each.
 pub(super) fn pass_over(text: String, stream: u32, name: &str) -> (String, Vec<Problem>) {
     pass_over_longer(text, LINE_BYTES_MAX, stream, name)
 }
@@ -53,8 +53,9 @@ mod tests {
         let text = format!("short\n{}\nmiddle\n{}", "\u{e9}".repeat(20), "y".repeat(12));
         let (passed, problems) = pass_over_longer(text.clone(), 10, 2, "agent-1.jsonl");
         assert_eq!(passed, format!("short\n{}\nmiddle\n{}", " ".repeat(40), " ".repeat(12)));
-        let told: Vec<(u64, u64)> = problems.iter().map(|it| (it.line, it.place.offset)).collect();
-        assert_eq!(told, [(2, 6), (4, 54)]);
+        let reported: Vec<(u64, u64)> =
+            problems.iter().map(|it| (it.line, it.place.offset)).collect();
+        assert_eq!(reported, [(2, 6), (4, 54)]);
         assert_eq!(
             problems[0].message,
             "`agent-1.jsonl`: skipped a line of 40 bytes (the limit is 10)"

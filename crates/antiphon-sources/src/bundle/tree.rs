@@ -1,15 +1,15 @@
-//! Sessions that share folders: which files are whose is told by them, one leading to the next.
+//! Sessions whose files are in folders that all sessions share: each file refers to the next.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use antiphon_formats::Format;
 
-use super::beside::beside;
-use super::{Beside, Member, Near, file_name, is_outdated, list, relative, stem};
-use crate::file::{self, PACKED};
+use super::siblings::siblings;
+use super::{FolderListing, Member, Siblings, file_name, is_outdated, list, relative, stem};
+use crate::file::{self, COMPRESSED_SUFFIX};
 
-/// A session's root, where that is not its main file's folder.
+/// The root of a session, if it is not the folder of its main file.
 pub fn root(main: &Path, format: &Format) -> Option<PathBuf> {
     let main = std::path::absolute(main).ok()?;
     match (format.layout.above)(&relative(&main, Path::new(""))) {
@@ -32,20 +32,20 @@ pub(super) fn companions(
     main: &Path,
     root: &Path,
     format: &Format,
-    which: Beside<'_>,
+    which: Siblings<'_>,
 ) -> Vec<Member> {
     let Ok(main) = std::path::absolute(main) else { return Vec::new() };
     let folder = main.parent().unwrap_or(root);
     let named = |path: PathBuf| Member::file(plain(&relative(&path, root)), path);
     let mut found: Vec<Member> = match which {
-        Beside::None => Vec::new(),
-        Beside::Known(paths) => paths.iter().cloned().map(named).collect(),
-        Beside::Near(near) => {
-            let others = beside(near, &stem(&main), &main, format, which);
+        Siblings::None => Vec::new(),
+        Siblings::Known(paths) => paths.iter().cloned().map(named).collect(),
+        Siblings::Listed(near) => {
+            let others = siblings(near, &stem(&main), &main, format, which);
             others.into_iter().map(|member| named(absolute(member.path))).collect()
         }
-        Beside::All | Beside::ChangedSince(_) => {
-            let others = beside(&Near::of(folder), &stem(&main), &main, format, which);
+        Siblings::All | Siblings::ChangedSince(_) => {
+            let others = siblings(&FolderListing::of(folder), &stem(&main), &main, format, which);
             others.into_iter().map(|member| named(member.path)).collect()
         }
     };
@@ -71,14 +71,14 @@ fn absolute(path: PathBuf) -> PathBuf {
     std::path::absolute(&path).unwrap_or(path)
 }
 
-/// The folders that a file leads to.
+/// The folders that a file refers to.
 fn led_to(member: &Member, root: &Path, format: &Format) -> Vec<PathBuf> {
     let mut head = || file::head(&member.path).unwrap_or_default();
     let leads = (format.layout.leads)(&member.name, &mut head);
     let own = stem(&member.path);
     let folder = |lead: antiphon_formats::Lead| {
         let within = root.join(&lead.within);
-        // What a file says is compared, and never becomes a path.
+        // Recorded text is only compared with names, and never becomes a path.
         match lead.named == own {
             true => Some(within.join(&own)),
             false => list(&within).into_iter().find(|path| file_name(path) == lead.named),
@@ -87,7 +87,7 @@ fn led_to(member: &Member, root: &Path, format: &Format) -> Vec<PathBuf> {
     leads.into_iter().filter_map(folder).collect()
 }
 
-/// The folders that files lead to by their names, there or not: what is not yet there may come.
+/// The folders that files refer to by their names, whether they exist yet or not.
 pub fn folders(members: &[Member], format: &Format) -> Vec<PathBuf> {
     let main = members.first().map(|main| &main.path);
     let Some(root) = main.and_then(|main| root(main, format)) else { return Vec::new() };
@@ -95,15 +95,15 @@ pub fn folders(members: &[Member], format: &Format) -> Vec<PathBuf> {
     leads.map(|lead| root.join(lead.within).join(lead.named)).collect()
 }
 
-/// Whether a file is of the kind of the main one, and the one that counts.
+/// Whether a file has the extension of the main file, and is not an outdated compressed copy.
 fn is_alike(path: &Path, main: &Path) -> bool {
     let ending = |path: &Path| Path::new(&file_name(path)).extension().map(ToOwned::to_owned);
     ending(path) == ending(main) && path.is_file() && !is_outdated(path)
 }
 
-/// The name of what a file holds.
+/// The name of a file without compression suffix.
 fn plain(name: &str) -> String {
-    name.strip_suffix(PACKED).unwrap_or(name).to_owned()
+    name.strip_suffix(COMPRESSED_SUFFIX).unwrap_or(name).to_owned()
 }
 
 #[cfg(test)]

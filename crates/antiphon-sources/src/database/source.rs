@@ -1,4 +1,4 @@
-//! Opening a database of another program without leaving a trace.
+//! Opening a database of another program without changing anything beside it.
 
 use std::fs;
 use std::io::{self, Read as _};
@@ -11,29 +11,29 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::DatabaseError;
 
-/// Where the header of a database says how it is written, and what it says of one with a log
-/// (`-wal`) beside it.
+/// The offset of the journal mode in the header of a database, and its value for one with a
+/// write-ahead log (`-wal`).
 const MODE_AT: usize = 18;
 const WITH_LOG: u8 = 2;
-/// How long a writer is waited for.
+/// How long to wait for a writer.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// How often a copy is tried of a database that is being written.
+/// How many times copying is tried while the database is being written.
 const TRIES: usize = 5;
 
 #[derive(Debug)]
 pub(super) struct Connected {
     pub(super) connection: Connection,
-    /// What was read as a file that does not change, and how it was then.
+    /// The file that was opened as immutable, and its state then.
     still: Option<(PathBuf, Stamp)>,
-    /// The folder of a copy goes when the connection has gone.
+    /// The temporary folder of a copy; it is removed after the connection is closed.
     _copy: Option<Folder>,
 }
 
-/// Size and time of a database and its log.
+/// The size and modification time of a database and of its log.
 type Stamp = [Option<(u64, SystemTime)>; 2];
 
 impl Connected {
-    /// Whether somebody wrote into what was taken for still.
+    /// Whether a file that was opened as immutable has changed.
     pub(super) fn has_changed(&self) -> bool {
         self.still.as_ref().is_some_and(|(path, known)| stamp(path) != *known)
     }
@@ -49,7 +49,7 @@ pub(super) fn connect(path: &Path) -> Result<Connected, DatabaseError> {
     let has = |ending: &str| fs::metadata(beside(path, ending)).is_ok_and(|it| it.len() > 0);
     let connection = match (is_with_log(path), has("-wal"), has("-shm")) {
         (false, ..) | (true, true, true) => open(path, read_only),
-        // Nobody has it open: to open it as its agent does would make files beside it.
+        // Nobody has it open. Opening it as its agent does would create files beside it.
         (true, false, _) => match still_uri(path) {
             Some(uri) => {
                 let connection = open(uri.as_ref(), read_only | OpenFlags::SQLITE_OPEN_URI);
@@ -79,13 +79,13 @@ fn open(path: &Path, flags: OpenFlags) -> Result<Connection, rusqlite::Error> {
     let connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(PATIENCE)?;
     connection.pragma_update(None, "query_only", true)?;
-    // What a database says of itself is as little trusted as its content.
+    // The schema of a database is as little trusted as its content.
     connection.pragma_update(None, "trusted_schema", false)?;
     connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
     Ok(connection)
 }
 
-/// Whether a copy would fail the same way.
+/// Whether reading a copy would fail in the same way.
 fn is_hopeless(error: &rusqlite::Error) -> bool {
     let hopeless = [ErrorCode::NotADatabase, ErrorCode::DatabaseCorrupt];
     error.sqlite_error_code().is_some_and(|code| hopeless.contains(&code))
@@ -97,7 +97,7 @@ fn is_with_log(path: &Path) -> bool {
     read.is_ok() && header.last() == Some(&WITH_LOG)
 }
 
-/// The name under which a file is read as one that does not change.
+/// The URI by which SQLite opens a file as immutable.
 fn still_uri(path: &Path) -> Option<String> {
     let full = std::path::absolute(path).ok()?;
     let mut uri = String::from("file:");
@@ -124,7 +124,7 @@ fn stamp(path: &Path) -> Stamp {
     [of(path), of(&beside(path, "-wal"))]
 }
 
-/// Copies a database and what belongs to it into a folder of our own.
+/// Copies a database and its companion files into a temporary folder.
 fn copy(path: &Path) -> io::Result<(Folder, PathBuf)> {
     let folder = Folder::new()?;
     let to = folder.0.join("copy.db");
@@ -148,13 +148,13 @@ fn copy(path: &Path) -> io::Result<(Folder, PathBuf)> {
     Err(io::Error::other("it is constantly being written"))
 }
 
-/// Copies a file, and waits for no pipe that has its name.
+/// Copies a regular file. A named pipe in its place is refused rather than waited for.
 fn copy_file(from: &Path, to: &Path) -> io::Result<()> {
     let mut from = regular::open(from)?;
     io::copy(&mut from, &mut fs::File::create(to)?).map(drop)
 }
 
-/// A folder that goes when it is not needed any more.
+/// A folder that is removed when it is dropped.
 #[derive(Debug)]
 struct Folder(PathBuf);
 

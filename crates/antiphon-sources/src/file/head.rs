@@ -1,8 +1,8 @@
-//! How a file begins: as much of it as it takes to tell what it is.
+//! The beginning of a file: as much as is needed to recognise its format.
 //!
-//! The first kilobytes are mostly enough. But a line can be longer than any fixed number of bytes
-//! (a pasted screenshot), and half a line tells little, so more is read as long as it could tell
-//! more: up to as many lines as a format looks at, or up to a bound.
+//! The first kilobytes are usually enough. But a line can be longer than any fixed number of bytes
+//! (a pasted screenshot), and half a line says little. So more is read as long as it may help: up
+//! to the number of lines that formats look at, or up to a limit.
 
 use std::borrow::Cow;
 use std::io::{self, Read};
@@ -11,37 +11,37 @@ use std::path::Path;
 use super::{ZSTD_MAGIC, lossy};
 use crate::{regular, zip};
 
-/// What is read first.
+/// How much is read first.
 const FIRST_BYTES: u64 = 64 << 10;
-/// Room for it that is made beforehand.
+/// The capacity of the buffer at first.
 const ROOM_BYTES: usize = 16 << 10;
-/// The most that is read. What is not known by then is not known.
+/// The most that is read. A format that is not recognised by then stays unknown.
 const BYTES_MAX: u64 = 8 << 20;
-/// How much longer each further look is.
+/// The factor by which each further read is longer.
 const GROWTH: u64 = 8;
-/// No format looks at more lines of a stream.
+/// No format looks at more lines of a stream than this.
 const LINES: usize = 64;
-/// As many whole lines say whose a file is.
+/// This many complete lines are enough to see which session a file belongs to.
 const FIRST_LINES: usize = 4;
 
-/// The beginning of a file, unpacked, as far as it was read.
+/// The beginning of a file, decompressed, as far as it was read.
 struct Head {
     source: Box<dyn Read>,
     bytes: Vec<u8>,
-    /// Whether nothing more can be read.
+    /// Whether there is nothing more to read.
     is_all: bool,
 }
 
-/// The beginning of a file: its first lines are whole, unless they are longer than anything that is
-/// looked at. What is not UTF-8 is replaced: only the shape matters here.
+/// The beginning of a file. Its first lines are complete, unless they exceed the limit. Invalid
+/// UTF-8 is replaced.
 pub fn head(path: &Path) -> io::Result<String> {
     let mut head = Head::open(path)?;
     while head.whole_lines() < FIRST_LINES && head.looks_like_json() && head.grow()? {}
     Ok(head.text().into_owned())
 }
 
-/// What `look` finds in the beginning of a file, of which it is shown more until it finds something
-/// or more would not help.
+/// What `look` finds in the beginning of a file. It is called with more and more of the file until
+/// it finds something or more would not help.
 pub(crate) fn look_at<T>(path: &Path, look: impl Fn(&str) -> Option<T>) -> io::Result<Option<T>> {
     let mut head = Head::open(path)?;
     loop {
@@ -54,14 +54,14 @@ pub(crate) fn look_at<T>(path: &Path, look: impl Fn(&str) -> Option<T>) -> io::R
     }
 }
 
-/// Whether a file is one JSON document, and no stream of lines.
+/// Whether a file is a single JSON document rather than a stream of lines.
 pub(crate) fn is_document(path: &Path) -> io::Result<bool> {
     let mut head = Head::open(path)?;
     while head.whole_lines() == 0 && head.looks_like_json() && head.grow()? {}
     Ok(head.looks_like_json() && !head.is_stream())
 }
 
-/// The lines of a text that decide what it is, if it is a stream.
+/// The lines that decide the format of a text, if it is a stream.
 pub(crate) fn first_lines(text: &str) -> &str {
     let end: usize = text.split_inclusive('\n').take(LINES).map(str::len).sum();
     text.get(..end.min(usize::try_from(BYTES_MAX).unwrap_or(usize::MAX))).unwrap_or(text)
@@ -70,11 +70,11 @@ pub(crate) fn first_lines(text: &str) -> &str {
 impl Head {
     fn open(path: &Path) -> io::Result<Self> {
         let mut file = regular::open(path)?;
-        // Room for most sessions: otherwise they would be read in small pieces.
+        // Enough for most sessions, so that they are read at once.
         let mut bytes = Vec::with_capacity(ROOM_BYTES);
         file.by_ref().take(FIRST_BYTES).read_to_end(&mut bytes)?;
         if bytes.starts_with(&zip::MAGIC) {
-            // Its members are found from the front, and the first says whose log it is.
+            // The members are found from the front, and the first one identifies the log.
             let text = zip::unpack(&bytes, FIRST_BYTES).text;
             return Ok(Self { source: Box::new(io::empty()), bytes: text.into(), is_all: true });
         }
@@ -89,7 +89,7 @@ impl Head {
         Ok(Self { source: Box::new(file), bytes, is_all })
     }
 
-    /// Reads more; false, if there is no more, or it is more than is looked at.
+    /// Reads more; `false` at the end of the file or at the limit.
     fn grow(&mut self) -> io::Result<bool> {
         let len = self.bytes.len() as u64;
         if self.is_all || len >= BYTES_MAX {
@@ -103,7 +103,7 @@ impl Head {
         let room = len.saturating_sub(self.bytes.len() as u64);
         match self.source.by_ref().take(room).read_to_end(&mut self.bytes) {
             Ok(read) => self.is_all = (read as u64) < room,
-            // What is packed may be damaged, or cut: what came before still begins it.
+            // Compressed data may be damaged or truncated; what came before is still the beginning.
             Err(error) if error.raw_os_error().is_none() => self.is_all = true,
             Err(error) => return Err(error),
         }
@@ -118,20 +118,21 @@ impl Head {
         memchr::memchr_iter(b'\n', &self.bytes).take(LINES).count()
     }
 
-    /// Text of other kinds says what it is with its first words.
+    /// Other kinds of text are recognised by their first words.
     fn looks_like_json(&self) -> bool {
         let begin = self.bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&self.bytes);
         matches!(begin.trim_ascii_start().first(), Some(b'{' | b'['))
     }
 
-    /// Whether its first line is an object, and ends.
+    /// Whether its first line is a complete JSON object.
     fn is_stream(&self) -> bool {
         let begin = self.bytes.trim_ascii_start();
         let first = memchr::memchr(b'\n', begin).and_then(|end| begin.get(..end));
         first.is_some_and(|first| first.len() > 1 && first.trim_ascii_end().ends_with(b"}"))
     }
 
-    /// A stream is known by its first lines. A document is spread over any number of them.
+    /// Whether more of the file could help: a stream is recognised by its first lines, but a
+    /// document may extend over any number of them.
     fn could_tell_more(&self) -> bool {
         self.looks_like_json() && (!self.is_stream() || self.whole_lines() < LINES)
     }

@@ -1,12 +1,12 @@
-//! How many records a text holds. Reading takes memory for each of them, however short it is, so a
-//! bound on the bytes alone would let a file of tiny records take ten times what is allowed.
+//! Counting the records of a text. Reading takes memory for each record, however short, so with a
+//! limit on bytes alone a file of tiny records could take ten times the memory allowed.
 
 use antiphon_model::json;
 
-/// A line that is shorter holds one record or few; a longer one is looked into.
+/// A shorter line contains one record or a few; a longer one is examined.
 const LONG_LINE_BYTES: usize = 1 << 20;
 
-/// No record of a stream is shorter, so that a short text need not be counted.
+/// No record of a stream is shorter, so a short text need not be counted.
 const RECORD_BYTES_MIN: u64 = 16;
 
 /// The records of a document: its objects, or its lines, if it is not JSON. Objects within objects
@@ -19,7 +19,8 @@ pub(super) fn of_document(text: &str) -> u64 {
     memchr::memchr_iter(b'\n', text.as_bytes()).count() as u64 + 1
 }
 
-/// How many bytes of a stream of lines hold no more than `most` records; nothing, if all do.
+/// The number of bytes of a stream of lines that contain the first `most` records; `None` if that
+/// is all of it.
 pub(super) fn end_of(text: &str, most: u64) -> Option<usize> {
     if (text.len() as u64) / RECORD_BYTES_MIN <= most {
         return None;
@@ -36,7 +37,7 @@ pub(super) fn end_of(text: &str, most: u64) -> Option<usize> {
     None
 }
 
-/// How many objects begin in a text, outside of its strings.
+/// The number of objects that begin in a text, outside of strings.
 fn objects(text: &str) -> u64 {
     let (mut count, mut rest) = (0, text);
     while let Some(at) = memchr::memchr2(b'"', b'{', rest.as_bytes()) {

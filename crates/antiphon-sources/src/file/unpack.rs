@@ -1,4 +1,4 @@
-//! Unpacking zstd, to a bound.
+//! Decompressing zstd, up to a limit.
 
 use std::io::{self, Read};
 use std::ops::ControlFlow;
@@ -10,13 +10,13 @@ use zstd::zstd_safe;
 
 use super::Stopped;
 
-/// Unpacks up to `most` bytes of what is in memory.
+/// Decompresses up to `most` bytes from memory.
 pub(super) fn unpack(
     packed: &[u8],
     most: u64,
     unpacked: &mut Vec<u8>,
 ) -> io::Result<Option<Stopped>> {
-    // At once is faster, where it is whole and fits.
+    // Decompressing all frames at once is faster, if they are complete and fit.
     if let Some(whole) = at_once(packed, most) {
         *unpacked = whole;
         return Ok(None);
@@ -24,7 +24,7 @@ pub(super) fn unpack(
     stream(packed, most, unpacked)
 }
 
-/// The same of what is read.
+/// Decompresses up to `most` bytes while reading.
 pub(super) fn stream(
     packed: impl Read,
     most: u64,
@@ -39,13 +39,13 @@ pub(super) fn stream(
     Ok(stopped)
 }
 
-/// Unpacks frames that say how long they are, some on every processor; nothing, if one does not say
-/// so, or is not whole, or all are too long together.
+/// Decompresses frames that state their length, several at a time; `None` if one does not state it,
+/// is incomplete, or all together exceed `most`.
 fn at_once(packed: &[u8], most: u64) -> Option<Vec<u8>> {
-    /// Who says more is not believed before it is seen.
+    /// A frame that claims a higher ratio than this is decompressed step by step instead.
     const RATIO_MAX: u64 = 256;
     const THREADS_MAX: usize = 4;
-    /// What is shorter is done before another thread has begun.
+    /// Shorter data is decompressed before another thread would have started.
     const WORTH_BYTES: u64 = 2 << 20;
     let mut frames = Vec::new();
     let mut rest = packed;
@@ -54,7 +54,7 @@ fn at_once(packed: &[u8], most: u64) -> Option<Vec<u8>> {
         let (frame, behind) = rest.split_at_checked(len)?;
         rest = behind;
         let len = zstd_safe::get_frame_content_size(frame).ok()??;
-        // Some frames are there to be passed over.
+        // Skippable frames have no content.
         if len > 0 {
             frames.push((frame, len));
         }
@@ -71,7 +71,7 @@ fn at_once(packed: &[u8], most: u64) -> Option<Vec<u8>> {
         room = behind;
         work.push((frame, Mutex::new(own)));
     }
-    // Whoever asks may be one of several; a few threads each are enough.
+    // The caller may be one of several threads, so a few threads each are enough.
     let threads = if total < WORTH_BYTES { 1 } else { THREADS_MAX };
     let is_damaged = AtomicBool::new(false);
     on_processors(threads, &work, |_, (frame, room)| {

@@ -41,7 +41,7 @@ fn fixtures() -> Vec<(String, Vec<PathBuf>)> {
 fn nobody(_: &Event<'_>) {}
 
 /// What matters of an entry, whatever number its stream has.
-fn told(session: &Session) -> Vec<String> {
+fn summaries(session: &Session) -> Vec<String> {
     let one = |entry: Entry<'_>| {
         let agent = entry.agent().map(|agent| session.agent_id(agent).to_owned());
         let kind = entry.kind();
@@ -51,7 +51,7 @@ fn told(session: &Session) -> Vec<String> {
     session.entries().map(one).collect()
 }
 
-/// Copies the files of a case piece by piece, and looks after each.
+/// Copies the files of a case chunk by chunk, and looks after each.
 fn grow(case: &str, files: &[PathBuf], quiet: Duration, mut look: impl FnMut(&mut Live)) -> Live {
     let folder = tempfile::tempdir().unwrap();
     let main = folder.path().join("input.jsonl");
@@ -95,7 +95,8 @@ fn grow(case: &str, files: &[PathBuf], quiet: Duration, mut look: impl FnMut(&mu
         problems.extend(live.reading().session.problems().iter().cloned());
         assert_eq!(problems.len(), opened.session.problems().len(), "{case}");
         assert_eq!(live.reading().session.usage(), opened.session.usage(), "{case}");
-        let (mut grown, mut whole) = (told(live.reading().session), told(&opened.session));
+        let (mut grown, mut whole) =
+            (summaries(live.reading().session), summaries(&opened.session));
         // Streams that came later have greater numbers; that decides between equal times alone.
         grown.sort();
         whole.sort();
@@ -108,9 +109,9 @@ fn grow(case: &str, files: &[PathBuf], quiet: Duration, mut look: impl FnMut(&mu
 fn a_session_that_has_grown_is_the_session_that_is_opened() {
     for (case, files) in fixtures() {
         grow(&case, &files, Duration::ZERO, |live| {
-            let before = told(live.reading().session);
+            let before = summaries(live.reading().session);
             let news = live.poll(&mut nobody).unwrap();
-            let after = told(live.reading().session);
+            let after = summaries(live.reading().session);
             match news {
                 News::None => assert_eq!(before, after, "{case}"),
                 News::Events(first) => {

@@ -84,7 +84,7 @@ fn without_its_list_a_zip_has_what_came_before() {
     let unpacked = unpack(&whole[..list], 1 << 20);
     assert_eq!(unpacked.text, LINES);
     assert!(unpacked.stopped.is_some());
-    // Where the sizes are not known, what is packed must tell its own end.
+    // Where the sizes are not known, the compressed data must mark its own end.
     let deflated: Vec<_> = MEMBERS.iter().copied().filter(|it| it.1 == DEFLATED).collect();
     let whole = zip(&deflated, true);
     let list = whole.windows(4).position(|bytes| bytes == CENTRAL).unwrap();

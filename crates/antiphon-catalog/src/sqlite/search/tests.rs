@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use antiphon_formats::{FORMATS, Format};
-use antiphon_sources::{list, open_telling};
+use antiphon_sources::{list, open_with_files};
 
 use super::*;
 use crate::Catalog as _;
@@ -19,7 +19,8 @@ fn fixtures(is_wanted: fn(&Format) -> bool) -> (Shelf, Sqlite) {
             let mut files = endings.map(|ending| fixture.join("input").with_extension(ending));
             let Some(file) = files.find(|file| file.is_file()) else { continue };
             let mut names = Vec::new();
-            let opened = open_telling(&file, &mut |name, _| names.push(name.to_owned())).unwrap();
+            let opened =
+                open_with_files(&file, &mut |name, _| names.push(name.to_owned())).unwrap();
             if opened.format != format.name || opened.session.is_empty() {
                 continue;
             }

@@ -34,7 +34,7 @@ fn names_are_below_the_root() {
     for is_old in [false, true] {
         let folder = tempfile::tempdir().unwrap();
         let file = storage(&folder.path().join("storage"), is_old);
-        let (format, members) = Bundle::members(&file, Beside::All).unwrap().unwrap();
+        let (format, members) = Bundle::members(&file, Siblings::All).unwrap().unwrap();
         assert_eq!((format, members.len()), ("opencode", 2 + 3 + 3));
         assert!(members.iter().all(|member| !member.name.contains("..")));
         assert!(!members[0].name.starts_with('/') && members[0].name.ends_with("/ses_main.json"));
@@ -49,7 +49,7 @@ fn what_a_file_says_is_never_a_way_out_of_the_root() {
     write(&folder.path().join("a"), "secret/x.json", r#"{"role": "user", "id": "x"}"#);
     let text = fs::read_to_string(&main).unwrap().replace("\"ses_main\"", "\"../../secret\"");
     fs::write(&main, text).unwrap();
-    let (_, members) = Bundle::members(&main, Beside::All).unwrap().unwrap();
+    let (_, members) = Bundle::members(&main, Siblings::All).unwrap().unwrap();
     let root = root.canonicalize().unwrap();
     assert!(members.iter().all(|it| it.path.canonicalize().unwrap().starts_with(&root)));
 }

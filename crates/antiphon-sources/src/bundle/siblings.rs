@@ -1,4 +1,4 @@
-//! The files that belong to a session, where it lies in a folder with others.
+//! The files that belong to a session in a folder that it shares with others.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -9,42 +9,43 @@ use std::time::SystemTime;
 use antiphon_formats::Format;
 
 use super::{Member, file_name, is_outdated, list, relative, stem, tree};
-use crate::file::{self, PACKED};
+use crate::file::{self, COMPRESSED_SUFFIX};
 use crate::name;
 
-/// Which of the files beside a main file are looked into. There may be many, most of other
+/// Which of the files beside a main file are examined. There may be many, and most belong to other
 /// sessions.
 #[derive(Debug, Clone, Copy)]
-pub enum Beside<'a> {
+pub enum Siblings<'a> {
     All,
-    /// The same, for one of many sessions in a folder.
-    Near(&'a Near),
+    /// All of them, from a listing that serves many sessions in the folder.
+    Listed(&'a FolderListing),
     ChangedSince(SystemTime),
-    /// None, because these are known to be those that belong to it.
+    /// None, because these are known to be the ones that belong to it.
     Known(&'a [PathBuf]),
     None,
 }
 
-/// What lies in a folder, read once for all the sessions in it.
+/// The entries of a folder, read once for all the sessions in it.
 #[derive(Debug)]
-pub struct Near {
-    /// When something last came or went.
+pub struct FolderListing {
+    /// When an entry was last added or removed.
     changed: Option<SystemTime>,
-    /// By their names. Where a file lies packed and unpacked, both are here.
+    /// By name. If a file exists both compressed and uncompressed, both are here.
     files: BTreeMap<String, PathBuf>,
-    /// By their names, with a `/` at the end.
+    /// By name, with a `/` at the end.
     folders: Vec<(String, PathBuf)>,
-    /// The files that say themselves whose they are, by format and session.
+    /// The files that name the session that they belong to, by format and session.
     owned: Mutex<BTreeMap<&'static str, Arc<Owned>>>,
 }
 
-/// The files that say themselves whose they are, by session.
+/// The files that name the session that they belong to, by session.
 type Owned = BTreeMap<String, Vec<PathBuf>>;
 
-impl Near {
+impl FolderListing {
     pub fn of(folder: &Path) -> Self {
         let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-        // First the time, then what is there: what comes meanwhile makes it another one.
+        // The time is read first, so that an entry that is added meanwhile makes the listing
+        // outdated.
         let changed = changed(folder);
         let (mut files, mut folders) = (BTreeMap::new(), Vec::new());
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -58,7 +59,7 @@ impl Near {
         Self { changed, files, folders, owned: Mutex::default() }
     }
 
-    /// Whether this is still what lies in the folder.
+    /// Whether the folder has not changed since it was listed.
     pub(crate) fn is_current(&self, folder: &Path) -> bool {
         self.changed == changed(folder)
     }
@@ -81,8 +82,8 @@ impl Near {
         files.map(|(_, path)| path).filter(|path| path.is_file() && !is_outdated(path))
     }
 
-    /// The same, and of those that say whose they are only its own, and those of its own. They are
-    /// asked once.
+    /// Like [`likely`](Self::likely), but of the files that name a session only those that name
+    /// this one, or a file of this one. Each file is read once.
     fn likely_own(&self, stem: &str, format: &Format) -> Vec<PathBuf> {
         if format.layout.owners.is_none() && format.layout.made_by.is_none() {
             return self.likely(stem, format).cloned().collect();
@@ -122,8 +123,8 @@ impl Near {
     }
 }
 
-/// What others may call the session whose main file has this name: as the file, or, where they say
-/// who made them, by what its name ends in.
+/// The ids by which other files may refer to the session whose main file has this name: the name
+/// itself or, if its format records who created a session, the end of the name.
 fn ids<'a>(stem: &'a str, format: &Format) -> impl Iterator<Item = &'a str> {
     let ends = stem.match_indices('-').filter_map(|(at, _)| stem.get(at + 1..));
     let has_ends = format.layout.owners.is_none();
@@ -134,8 +135,9 @@ fn changed(folder: &Path) -> Option<SystemTime> {
     fs::metadata(folder).and_then(|metadata| metadata.modified()).ok()
 }
 
-/// The files that belong to the session, by name: beside its main file, and in its own folder.
-pub(super) fn companions(main: &Path, format: &Format, which: Beside<'_>) -> Vec<Member> {
+/// The files that belong to the session according to their names: beside its main file, and in its
+/// own folder.
+pub(super) fn companions(main: &Path, format: &Format, which: Siblings<'_>) -> Vec<Member> {
     if let Some(root) = tree::root(main, format) {
         return tree::companions(main, &root, format, which);
     }
@@ -143,13 +145,13 @@ pub(super) fn companions(main: &Path, format: &Format, which: Beside<'_>) -> Vec
     let stem = stem(main);
     let listed;
     let near = match which {
-        Beside::Near(near) => near,
-        Beside::All | Beside::ChangedSince(_) | Beside::Known(_) | Beside::None => {
-            listed = Near::of(folder);
+        Siblings::Listed(near) => near,
+        Siblings::All | Siblings::ChangedSince(_) | Siblings::Known(_) | Siblings::None => {
+            listed = FolderListing::of(folder);
             &listed
         }
     };
-    let mut found = beside(near, &stem, main, format, which);
+    let mut found = siblings(near, &stem, main, format, which);
     let mut folders = Vec::new();
     // A link to a folder is listed among the files.
     if near.files.contains_key(&stem) || near.has_folder(&stem) {
@@ -165,7 +167,7 @@ pub(super) fn companions(main: &Path, format: &Format, which: Beside<'_>) -> Vec
                 continue;
             }
             let name = relative(&path, folder);
-            let name = name.strip_suffix(PACKED).map_or(name.clone(), str::to_owned);
+            let name = name.strip_suffix(COMPRESSED_SUFFIX).map_or(name.clone(), str::to_owned);
             if is_outdated(&path) {
                 continue;
             }
@@ -178,26 +180,27 @@ pub(super) fn companions(main: &Path, format: &Format, which: Beside<'_>) -> Vec
     found
 }
 
-/// The files beside the main file that belong to it, or to one that does.
-pub(super) fn beside(
-    near: &Near,
+/// The files beside the main file that belong to it, directly or through another file.
+pub(super) fn siblings(
+    near: &FolderListing,
     stem: &str,
     main: &Path,
     format: &Format,
-    which: Beside<'_>,
+    which: Siblings<'_>,
 ) -> Vec<Member> {
-    // Most files beside it are other sessions; only a likely one is looked into.
+    // Most files beside it belong to other sessions, so only likely ones are read.
     let likely: Vec<PathBuf> = match which {
-        Beside::All => near.likely(stem, format).cloned().collect(),
-        Beside::Near(_) => near.likely_own(stem, format),
-        Beside::ChangedSince(time) => {
+        Siblings::All => near.likely(stem, format).cloned().collect(),
+        Siblings::Listed(_) => near.likely_own(stem, format),
+        Siblings::ChangedSince(time) => {
             let likely = near.likely(stem, format);
             let has_changed = |path: &Path| changed(path).is_some_and(|changed| changed >= time);
             likely.filter(|path| has_changed(path)).cloned().collect()
         }
-        // Wherever they lie: a thread that was made after midnight lies in the next day's folder.
-        Beside::Known(paths) => paths.to_vec(),
-        Beside::None => Vec::new(),
+        // They may be in any folder: a thread that was created after midnight is in the next day's
+        // folder.
+        Siblings::Known(paths) => paths.to_vec(),
+        Siblings::None => Vec::new(),
     };
     let likely = likely.into_iter().filter(|path| path != main);
     let mut others: Vec<(Member, String)> = likely

@@ -1,8 +1,8 @@
-//! The text of a file piece by piece, for who looks through files of any length.
+//! The text of a file in chunks, for searching files of any length.
 //!
-//! Pieces overlap, so that what stands at the end of one is seen whole in the next; and each says
-//! which part of it is its own, so that nothing is found twice. Where lines are not very long, a
-//! piece begins and ends with a line.
+//! Chunks overlap, so that whatever is at the end of one is complete in the next; and each chunk
+//! says which part counts as its own, so that nothing is found twice. Unless lines are very long, a
+//! chunk begins and ends with a line.
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -12,46 +12,46 @@ use memchr::{memchr, memchr_iter, memrchr};
 use super::{Form, Opened, Stopped, is_binary, lossy};
 use crate::memory::Memory;
 
-const PIECE_BYTES: usize = 16 << 20;
-/// What is found must be shorter than half of this, with what it is known by.
+const CHUNK_BYTES: usize = 16 << 20;
+/// A match, with the context that it needs, must be shorter than half of this.
 const OVERLAP_BYTES: usize = 1 << 20;
 
 /// A part of a file's text.
 #[derive(Debug)]
-pub struct Piece<'a> {
+pub struct Chunk<'a> {
     pub text: &'a str,
     /// The number of its first line.
     pub line: usize,
-    /// What begins before this belongs to the piece before.
+    /// A match that begins before this belongs to the previous chunk.
     pub from: usize,
-    /// What begins here or later belongs to the piece after.
+    /// A match that begins here or later belongs to the next chunk.
     pub to: usize,
 }
 
-/// Hands on the text of a file, unpacked, in pieces; nothing of what is no text.
-pub fn each_piece(path: &Path, each: impl FnMut(&Piece<'_>)) -> io::Result<()> {
+/// Passes the text of a file, decompressed, to `each` in chunks; nothing, if it is not text.
+pub fn each_chunk(path: &Path, each: impl FnMut(&Chunk<'_>)) -> io::Result<()> {
     let memory = Memory::allowed();
     let opened = Opened::open(path)?;
     let most = memory.unpacked(opened.len);
     match opened.form {
-        Form::Plain => pieces(opened.source, (PIECE_BYTES, OVERLAP_BYTES), each),
+        Form::Plain => chunks(opened.source, (CHUNK_BYTES, OVERLAP_BYTES), each),
         Form::Zstd => {
             let unpacked = zstd::stream::read::Decoder::new(opened.source)?;
-            pieces(
+            chunks(
                 Bounded { source: unpacked, left: most, most },
-                (PIECE_BYTES, OVERLAP_BYTES),
+                (CHUNK_BYTES, OVERLAP_BYTES),
                 each,
             )
         }
         Form::Zip => {
             let text = opened.members(memory)?;
-            pieces(text.text.as_bytes(), (PIECE_BYTES, OVERLAP_BYTES), each)?;
+            chunks(text.text.as_bytes(), (CHUNK_BYTES, OVERLAP_BYTES), each)?;
             text.stopped.map_or(Ok(()), |stopped| Err(stopped.into()))
         }
     }
 }
 
-/// What is read up to a bound; more is an error.
+/// Reads up to a limit; more is an error.
 struct Bounded<R> {
     source: R,
     left: u64,
@@ -69,17 +69,17 @@ impl<R: Read> Read for Bounded<R> {
     }
 }
 
-fn pieces(
+fn chunks(
     mut source: impl Read,
     (size, overlap): (usize, usize),
-    mut each: impl FnMut(&Piece<'_>),
+    mut each: impl FnMut(&Chunk<'_>),
 ) -> io::Result<()> {
     let mut bytes: Vec<u8> = Vec::new();
     let (mut line, mut from) = (1, 0);
     loop {
         let room = size.saturating_sub(bytes.len()) as u64;
         let read = source.by_ref().take(room).read_to_end(&mut bytes);
-        // What came before an error is looked through all the same.
+        // What came before an error is still searched.
         let is_last = read.as_ref().map_or(true, |&read| (read as u64) < room);
         let (end, to, next) = match is_last {
             true => (bytes.len(), bytes.len(), bytes.len()),
@@ -89,7 +89,7 @@ fn pieces(
         if line == 1 && from == 0 && is_binary(&text) {
             return Ok(());
         }
-        each(&Piece { text: &text, line, from, to });
+        each(&Chunk { text: &text, line, from, to });
         if is_last {
             return read.map(drop);
         }
@@ -99,8 +99,8 @@ fn pieces(
     }
 }
 
-/// Where a piece ends, up to where it counts, and where the next begins: after lines, if there are
-/// some in the overlap.
+/// Where a chunk ends, up to where it counts, and where the next one begins: at line ends, if there
+/// are any in the overlap.
 fn cut(bytes: &[u8], overlap: usize) -> (usize, usize, usize) {
     let (start, middle) = (bytes.len().saturating_sub(overlap), bytes.len() - overlap / 2);
     let after = |at: usize, part: Option<usize>| part.map(|found| at + found + 1);
@@ -115,15 +115,15 @@ fn cut(bytes: &[u8], overlap: usize) -> (usize, usize, usize) {
 mod tests {
     use super::*;
 
-    /// Every place of a word, by line, as it is found piece by piece.
+    /// Every place of a word, by line, as it is found chunk by chunk.
     fn places(text: &str, word: &str) -> (Vec<usize>, usize) {
         let (mut found, mut count) = (Vec::new(), 0);
-        pieces(text.as_bytes(), (1000, 200), |piece| {
+        chunks(text.as_bytes(), (1000, 200), |chunk| {
             count += 1;
-            assert!(piece.text.len() <= 1000);
-            for (at, _) in piece.text.match_indices(word) {
-                if (piece.from..piece.to).contains(&at) {
-                    found.push(piece.line + piece.text[..at].matches('\n').count());
+            assert!(chunk.text.len() <= 1000);
+            for (at, _) in chunk.text.match_indices(word) {
+                if (chunk.from..chunk.to).contains(&at) {
+                    found.push(chunk.line + chunk.text[..at].matches('\n').count());
                 }
             }
         })
