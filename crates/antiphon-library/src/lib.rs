@@ -20,6 +20,7 @@ mod listed;
 mod machine;
 mod opened;
 mod outbox;
+mod overview;
 mod project;
 mod recording;
 mod restore;
@@ -51,6 +52,7 @@ pub use opened::{
     damages_of, export_log, find_bundle, live, native, native_files, open, open_all, open_usage,
     open_with, stamp,
 };
+pub use overview::{continue_command, session_overview};
 pub use project::{project_query, repository_around};
 pub use recording::SessionFolder;
 pub use restore::{RestoreError, Restored, restore};

@@ -3,9 +3,9 @@
 use antiphon_journal::{Clock as _, Log, SystemClock};
 use antiphon_model::{Activity, Session, Timestamp};
 
-/// An unfinished session without a new event for this long counts as quiet: ten minutes. Builds and
-/// tests that take longer are rare, and the next event makes the session active again.
-const QUIET_MS: i64 = 10 * 60 * 1000;
+/// An unfinished session without a new event for this long counts as quiet: two minutes, in which
+/// most calls return. The next event makes the session active again.
+const QUIET_MS: i64 = 2 * 60 * 1000;
 
 /// The activity of a session, judged by the time of its last event.
 pub fn since(last_event_at: Option<Timestamp>) -> Activity {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use antiphon_formats::{Duplicate, Sink};
 use antiphon_journal::{Log, LogBodies, Summary, regular};
-use antiphon_model::{Activity, Bodies, Event, Problem, Session};
+use antiphon_model::{Activity, Bodies, Event, Problem, Reading, Session};
 use thiserror::Error;
 
 use crate::bundle::Bundle;
@@ -36,6 +36,18 @@ pub struct Opened {
     pub was_interrupted: bool,
     /// A hint for the user about other sessions in the same place.
     pub note: Option<String>,
+}
+
+impl Opened {
+    /// The session's own id, or else the name of its file.
+    pub fn id(&self) -> String {
+        let own = self.session.info().session_id.as_deref();
+        own.map_or_else(|| self.name.clone(), Into::into)
+    }
+
+    pub fn reading(&self) -> Reading<'_> {
+        Reading { session: &self.session, bodies: &*self.bodies }
+    }
 }
 
 impl std::fmt::Debug for Opened {

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use antiphon_model::{BodyError, CallIx};
 use serde::Serialize;
 
-use crate::edit_log::{EditLog, PossibleChange, RecordedEdit};
-use crate::edits::{Change, FileHistory};
+use crate::Reading;
+use crate::edit_log::{EditLog, EditingCall, PossibleChange};
+use crate::edits::{Change, Edit, FileHistory, edits, relative_path};
 use crate::unified::{FileDiff, write_diff};
 
 /// What changed.
@@ -90,25 +92,7 @@ struct File {
 /// its path.
 pub fn changes(log: EditLog, file: Option<&str>) -> Changes {
     let (edits, possible) = log.in_order();
-    let mut files: Vec<File> = Vec::new();
-    let mut by_path: BTreeMap<String, usize> = BTreeMap::new();
-    for (number, recorded) in edits.iter().enumerate() {
-        let RecordedEdit { edit, call } = recorded;
-        let at = *by_path.entry(edit.path.clone()).or_insert(files.len());
-        if at == files.len() {
-            let (path, first_path) = (edit.path.clone(), edit.path.clone());
-            files.push(File { path, first_path, ..File::default() });
-        }
-        let Some(file) = files.get_mut(at) else { continue };
-        file.history.apply(number, &edit.before, &edit.change);
-        add_once(&mut file.sessions, &call.session);
-        add_once(&mut file.calls, &call.call_id);
-        if let Change::Rename(to) = &edit.change {
-            by_path.remove(&edit.path);
-            by_path.insert(to.clone(), at);
-            file.path.clone_from(to);
-        }
-    }
+    let files = edited_files(edits.iter().map(|it| (&it.edit, Some(&*it.call))));
     let is_wanted = |path: &str| {
         file.is_none_or(|wanted| {
             let wanted = wanted.trim_start_matches("./");
@@ -120,6 +104,68 @@ pub fn changes(log: EditLog, file: Option<&str>) -> Changes {
         changes.files.extend(changed(file, &mut changes.diff));
     }
     changes
+}
+
+/// What one call changed in a file, shown by itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CallEdit {
+    /// The path of the file within the project.
+    pub path: String,
+    /// What became of it.
+    pub status: FileStatus,
+    /// The number of lines that were added.
+    pub added: usize,
+    /// The number of lines that were removed.
+    pub removed: usize,
+    /// Whether the whole file is known, so that the numbers of its lines are.
+    pub base: Base,
+    /// A unified diff of what changed.
+    pub diff: String,
+}
+
+/// What one call changed, file by file; `root` is the folder of the project.
+pub(crate) fn call_edits(
+    reading: &Reading<'_>,
+    ix: CallIx,
+    root: Option<&str>,
+) -> Result<Vec<CallEdit>, BodyError> {
+    let cwd = reading.session.info().cwd.as_deref();
+    let relative = |path: &str| relative_path(path, cwd, root.or(cwd));
+    let edits: Vec<Edit> =
+        edits(reading, ix)?.into_iter().map(|edit| edit.with_paths(relative)).collect();
+    let shown =
+        edited_files(edits.iter().map(|edit| (edit, None))).into_iter().filter_map(|file| {
+            let mut diff = String::new();
+            let ChangedFile { path, status, added, removed, base, .. } = changed(file, &mut diff)?;
+            Some(CallEdit { path, status, added, removed, base, diff })
+        });
+    Ok(shown.collect())
+}
+
+/// The files that edits changed, in the order of the first change, each with all its edits.
+fn edited_files<'a>(edits: impl Iterator<Item = (&'a Edit, Option<&'a EditingCall>)>) -> Vec<File> {
+    let mut files: Vec<File> = Vec::new();
+    let mut by_path: BTreeMap<String, usize> = BTreeMap::new();
+    for (number, (edit, call)) in edits.enumerate() {
+        let at = *by_path.entry(edit.path.clone()).or_insert(files.len());
+        if at == files.len() {
+            let (path, first_path) = (edit.path.clone(), edit.path.clone());
+            files.push(File { path, first_path, ..File::default() });
+        }
+        let Some(file) = files.get_mut(at) else { continue };
+        file.history.apply(number, &edit.before, &edit.change);
+        if let Some(call) = call {
+            add_once(&mut file.sessions, &call.session);
+            add_once(&mut file.calls, &call.call_id);
+        }
+        if let Change::Rename(to) = &edit.change {
+            by_path.remove(&edit.path);
+            by_path.insert(to.clone(), at);
+            file.path.clone_from(to);
+        }
+    }
+    files
 }
 
 fn add_once(list: &mut Vec<String>, word: &str) {

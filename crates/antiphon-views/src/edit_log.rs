@@ -6,7 +6,7 @@ use antiphon_model::{Arguments, BodyError, CallIx, Timestamp};
 use serde::Serialize;
 
 use crate::Reading;
-use crate::edits::{Change, Edit, edits, relative_path};
+use crate::edits::{Edit, edits, relative_path};
 use crate::prompts::prompts;
 use crate::shell::{Script, is_shell};
 
@@ -97,11 +97,9 @@ impl EditLog {
                 order: last,
                 prompt: prompt.clone(),
             });
-            self.edits.extend(found.into_iter().map(|edit| {
-                let renamed = edit.change.renamed_to().map(|to| Change::Rename(relative(to)));
-                let change = renamed.unwrap_or(edit.change);
-                let edit = Edit { path: relative(&edit.path), change, ..edit };
-                RecordedEdit { edit, call: Rc::clone(&call) }
+            self.edits.extend(found.into_iter().map(|edit| RecordedEdit {
+                edit: edit.with_paths(relative),
+                call: Rc::clone(&call),
             }));
         }
         Ok(())

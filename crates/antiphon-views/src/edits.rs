@@ -19,6 +19,7 @@ use crate::calls::has_failed;
 pub(crate) use history::{Author, FileHistory};
 pub(crate) use lines::{Operation, line_operations, split_lines};
 pub use path::relative_path;
+pub(crate) use tool::named_paths;
 
 /// What one call did to one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,6 +30,19 @@ pub(crate) struct Edit {
     /// The content of the file before the call.
     pub(crate) before: Before,
     pub(crate) change: Change,
+}
+
+impl Edit {
+    /// The same edit with its paths as `name` gives them.
+    pub(crate) fn with_paths(self, name: impl Fn(&str) -> String) -> Self {
+        let change = match self.change {
+            Change::Rename(to) => Change::Rename(name(&to)),
+            other @ (Change::Write(_) | Change::Replace(_) | Change::Patch(_) | Change::Delete) => {
+                other
+            }
+        };
+        Self { path: name(&self.path), change, ..self }
+    }
 }
 
 /// The content of a file before it was changed.

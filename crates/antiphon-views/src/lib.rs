@@ -4,10 +4,12 @@
 //! showing it in a terminal is left to the binary. A view reads bodies through a [`Reading`] and
 //! nothing else: same log, same result, on any machine.
 
+mod answer;
 mod basis;
 mod blame;
 mod busy;
 mod call_index;
+mod call_subject;
 mod calls;
 mod category;
 mod causality;
@@ -15,12 +17,14 @@ mod changes;
 mod context;
 mod context_link;
 mod context_reference;
+mod conversation;
 mod cost;
 mod cost_figures;
 mod delivery;
 mod dialog;
 mod edit_log;
 mod edits;
+mod failures;
 mod files;
 #[cfg(test)]
 mod fixture;
@@ -40,6 +44,7 @@ mod shell;
 mod skeleton;
 mod spans;
 mod stats;
+mod sub_agents;
 mod summary;
 mod svg;
 mod timeline;
@@ -52,26 +57,30 @@ mod usd;
 mod words;
 
 // What every view is given.
+pub use answer::{LastAnswer, last_answer};
 pub use antiphon_model::{AgentNotFound, Reading, short_arguments};
 pub use basis::FactBasis;
 pub use blame::{Blame, BlameRule, BlamedLine, blame};
 pub use busy::{Busy, Idle, busy};
 pub use call_index::{CallIndex, CallNotFound};
+pub use call_subject::call_subject;
 pub use calls::{CallRow, CallStatus, Delegations, call_ended_at, calls, delegates};
 pub use category::{Category, category};
 pub use causality::{Causality, LinkRow, causality};
-pub use changes::{Base, ChangedFile, Changes, FileStatus, changes};
+pub use changes::{Base, CallEdit, ChangedFile, Changes, FileStatus, changes};
 pub use context::{Context, ContextEntry, DroppedEntry, context, context_entries};
 pub use context_link::{ContextLink, ContextRule, context_links};
 pub use context_reference::{
     ContextReference, ContextType, Relevance, UsageMode, context_references,
 };
+pub use conversation::{Conversation, Step, StepCall, StepKind};
 pub use cost::{CostNode, CostTree, LedgerRow, cost, ledger};
 pub use cost_figures::CostFigures;
 pub use delivery::{Delivery, DeliveryForm, delivery};
 pub use dialog::{DialogFilter, Utterance, dialog};
 pub use edit_log::{EditLog, PossibleChange};
 pub use edits::relative_path;
+pub use failures::{FailedCall, failures};
 pub use files::{FileChange, FileChanges, FileChangesOfAll, file_changes, file_changes_of_all};
 pub use flow::{Flow, FlowKind, FlowRow, Participant, flow};
 pub use hooks::{HookEpisode, hooks};
@@ -91,7 +100,8 @@ pub use spans::{
     Flavor, Span, SpanKind, SpanNode, SpanNote, SpanStatus, SpanUsage, span_tree, spans,
 };
 pub use stats::{DAY_MILLIS, Facts, Group, SessionRequests, Stats, StatsKey, StatsRow, sub_agent};
-pub use summary::{SessionOverview, overview};
+pub use sub_agents::{SubAgent, sub_agents};
+pub use summary::{Named, SessionOverview, overview};
 pub use svg::svg;
 pub use timeline::{TimelineFilter, TimelineKind, TimelineRow, timeline, timeline_lanes};
 pub use totals::{Sums, Totals};

@@ -6,7 +6,7 @@ use antiphon_journal::{Error, Log};
 use antiphon_library::{Environment, Found, Store, StoreError, StoredSession};
 use antiphon_model::{Agent, AgentIx, EventIx, Status};
 use antiphon_redact::Redactor;
-use antiphon_views::{AgentNotFound, Reading};
+use antiphon_views::AgentNotFound;
 
 use crate::failure::{Outcome, UserError, report_problems};
 use crate::terminal::{clip, complain};
@@ -57,16 +57,6 @@ impl Opened {
     /// The same session without its secrets.
     pub(crate) fn redacted(self, redactor: &Redactor) -> Self {
         Self { inner: self.inner.redacted(redactor), ..self }
-    }
-
-    pub(crate) fn reading(&self) -> Reading<'_> {
-        Reading { session: &self.inner.session, bodies: &*self.inner.bodies }
-    }
-
-    /// The session's own id, or else the name of its file.
-    pub(crate) fn id(&self) -> String {
-        let own = self.session.info().session_id.as_deref();
-        own.map_or_else(|| self.name.clone(), Into::into)
     }
 
     /// What to call the session: its title, or how it began.

@@ -347,6 +347,24 @@ export type EntryKind = "agent_created" | "agent_ended" | "session_started" | "s
 /** Whether a fact is in the log. */
 export type FactBasis = "recorded" | "inferred";
 
+/** A call whose result is an error. */
+export interface FailedCall {
+  /** The id of the agent that made the call. */
+  agent_id: string;
+  /** The id of the call. */
+  call_id: string;
+  /** What its result says. */
+  error: string;
+  /** The id of the message that made the call. */
+  message_id: string;
+  /** What the call was about: the command of a shell, the path of a file, or its arguments in short. */
+  text: string;
+  /** When the call was made. */
+  timestamp: string | null;
+  /** The tool that was called. */
+  tool_name: string;
+}
+
 /** What became of a file. */
 export type FileStatus = "added" | "modified" | "deleted" | "renamed";
 
@@ -460,6 +478,16 @@ export interface Idle {
   ms: number;
   /** When it ended. */
   to: string;
+}
+
+/** What the main agent said last. */
+export interface LastAnswer {
+  /** The id of the message. */
+  message_id: string;
+  /** The words. */
+  text: string;
+  /** When they were said. */
+  timestamp: string | null;
 }
 
 /** A session that an answer lacks, or has only in part. */
@@ -666,6 +694,16 @@ export interface Problem {
   severity: Severity;
 }
 
+/** What the person said to the main agents. */
+export interface Prompt {
+  /** The id of the message. */
+  message_id: string;
+  /** The words. */
+  text: string;
+  /** When they were said. */
+  timestamp: string | null;
+}
+
 /** The result of bringing the catalogue up to date. */
 export interface Refreshed {
   /** The number of sessions that could not be read. */
@@ -844,10 +882,14 @@ export interface SessionOverview {
   agents: number;
   /** What `cost_usd` is based on. */
   basis?: CostBasis;
+  /** The branch on which it worked, as recorded. */
+  branch: string | null;
   /** The time during which an agent or a call was active, in milliseconds, each moment counted once. */
   busy_ms?: number;
   /** The number of tool calls. */
   calls: number;
+  /** The command with which its agent continues it; null if none is known. */
+  continue: string | null;
   /** The cost in US dollars, by list price, or as declared by the source if there is no price; null if nothing is known. */
   cost_usd: number | null;
   /** The cost that the source itself declares, in US dollars. */
@@ -858,16 +900,24 @@ export interface SessionOverview {
   error: string | null;
   /** The number of events. */
   events: number;
+  /** The calls that failed. */
+  failures: FailedCall[];
+  /** The files that edits changed, in the order of the first change. */
+  files: ChangedFile[];
   /** The name of the format that it is stored in, as listed by `antiphon formats`. */
   format: string;
   /** The times during which none was, in order. With `busy_ms` they make up `wall_ms`. */
   idle?: Idle[];
   /** Whether the process that wrote it died before it ended. */
   interrupted: boolean;
+  /** What the main agent said last; null if it said nothing. */
+  last_answer: LastAnswer | null;
   /** The time of its last event. */
   last_event_at: string | null;
   /** The number of records of losses or repairs in the log. */
   losses: number;
+  /** The models that were used, in the order of their first use. */
+  models: string[];
   /** The number of calls without a result. */
   open_calls: number;
   /** How it ended, in the recorded word: `completed`, `failed`, `cancelled` or another. */
@@ -878,6 +928,10 @@ export interface SessionOverview {
   problems: Problem[];
   /** The program that ran it. */
   program: string | null;
+  /** The folder in which it worked. */
+  project: string | null;
+  /** What the person said. */
+  prompts: Prompt[];
   /** Why it ended so, as recorded. */
   reason: string | null;
   /** The id of the session. */
@@ -888,6 +942,8 @@ export interface SessionOverview {
   status: Status;
   /** The rule that chose the status. */
   status_rule: StatusRule;
+  /** The agents that other agents created, each with what it used itself. */
+  sub_agents: SubAgent[];
   /** What the session is called. */
   title: string | null;
   /** The agents that no other agent created, each with those that it created. */
@@ -1098,6 +1154,44 @@ export type Status = "running" | "completed" | "failed" | "timed-out" | "cancell
 
 /** Which rule chose a status. */
 export type StatusRule = "recorded-end" | "being-written" | "writer-gone" | "last-answer" | "quiet" | "unfinished";
+
+/** An agent that another agent created. */
+export interface SubAgent {
+  /** The id of the agent. */
+  agent_id: string;
+  /** What kind of agent it is, as recorded. */
+  agent_type: string | null;
+  /** What `cost_usd` is based on. */
+  basis?: CostBasis;
+  /** Input tokens that were read from a cache. */
+  cache_read: number;
+  /** Tokens written to a cache, for five minutes or one hour. */
+  cache_write: number;
+  /** The part of `cache_write` that is kept for one hour. */
+  cache_write_1h: number;
+  /** The cost in US dollars, by list price, or as declared by the source if there is no price; null if nothing is known. */
+  cost_usd: number | null;
+  /** The cost that the source itself declares, in US dollars. */
+  declared_usd?: number;
+  /** Input tokens that came from no cache. */
+  input: number;
+  /** The number of answers and calls in its transcript. */
+  messages: number;
+  /** The models that it used. */
+  models: string[];
+  /** The name of the agent; its id, if it has no name. */
+  name: string;
+  /** Output tokens, reasoning included. */
+  output: number;
+  /** The id of the agent that created it. */
+  parent_id: string | null;
+  /** Whether `cost_usd` leaves requests out, or the source gives only part of their tokens. */
+  partial?: boolean;
+  /** The part of `output` that was reasoning. */
+  reasoning: number;
+  /** The number of requests. */
+  requests: number;
+}
 
 /** The result of copying agents' sessions into the store. */
 export interface SyncReport {

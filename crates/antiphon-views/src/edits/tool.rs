@@ -72,6 +72,18 @@ pub(super) fn edits(reading: &Reading<'_>, ix: CallIx) -> Result<Vec<Edit>, Body
     Ok(change.map(|change| Edit { call: ix, path, before, change }).into_iter().collect())
 }
 
+/// The paths of the files that a call names, whether it changed them or not.
+pub(crate) fn named_paths(reading: &Reading<'_>, ix: CallIx) -> Result<Vec<String>, BodyError> {
+    let arguments = Arguments::of(reading, ix)?;
+    if kind(reading.session.tool_name(ix)) != Some(Kind::Patch) {
+        return Ok(arguments.any_text(PATH).into_iter().collect());
+    }
+    let mut paths: Vec<String> =
+        patch::edits(&arguments, ix).into_iter().map(|edit| edit.path).collect();
+    paths.dedup();
+    Ok(paths)
+}
+
 /// The texts that an edit replaces. An edit that replaces nothing by something makes a file.
 fn replace(arguments: &Arguments, before: &mut Before) -> Option<Change> {
     if let Some(diff) = arguments.text("diff") {

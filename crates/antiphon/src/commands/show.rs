@@ -1,7 +1,8 @@
 //! `antiphon show`: a session on one page.
 
+use antiphon_library::session_overview;
 use antiphon_model::{Severity, Status, StatusRule};
-use antiphon_views::{CostBasis, SessionOverview, overview};
+use antiphon_views::{CostBasis, SessionOverview};
 
 use super::view::tree::print_nodes;
 use crate::cli::SessionArgs;
@@ -13,7 +14,7 @@ use crate::terminal::{self, Page, Style, count, duration};
 pub(crate) fn run(args: &SessionArgs) -> anyhow::Result<Outcome> {
     let opened = Opened::read(&args.session)?;
     let prices = price_table::load(None)?;
-    let summary = overview(&opened.reading(), &opened.id(), opened.format, &prices);
+    let summary = session_overview(&opened, &prices)?;
     if args.json {
         terminal::json(&summary)?;
         return Ok(opened.outcome());
@@ -99,7 +100,7 @@ fn status_reason(rule: StatusRule) -> Option<&'static str> {
         StatusRule::RecordedEnd | StatusRule::LastAnswer => None,
         StatusRule::BeingWritten => Some("being written by a process"),
         StatusRule::WriterGone => Some("the process that wrote it died"),
-        StatusRule::Quiet => Some("unfinished, no activity for ten minutes"),
+        StatusRule::Quiet => Some("unfinished, no activity for two minutes"),
         StatusRule::Unfinished => Some("unfinished"),
     }
 }
