@@ -1,9 +1,9 @@
 //! Reading ahead: while the lines of one block are decoded and folded, another thread reads the
 //! next ones and checks their seals.
 //!
-//! Hashing takes about as long as decoding, and neither needs the other, so on two processors a
-//! long log is read in little more than half the time. Memory stays bounded: a few blocks are under
-//! way, and each is used again.
+//! Hashing takes about as long as decoding, and neither depends on the other, so on two processors
+//! a long log is read in little more than half the time. Memory stays bounded: only a few blocks
+//! are in flight, and each is reused.
 
 use std::io::{self, Read};
 use std::ops::Range;
@@ -12,12 +12,12 @@ use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use crate::lines::{Lines, RawLine};
 use crate::seal::{self, Sealed};
 
-/// A block is handed over when it holds this much, or one longer line.
+/// A block is passed on when it contains this much, or a single longer line.
 const BLOCK_BYTES: usize = 1 << 20;
-/// So many blocks may wait to be decoded.
+/// How many blocks may wait to be decoded.
 const WAITING: usize = 3;
 
-/// Whole lines, and what their seals say.
+/// Complete lines, and the results of checking their seals.
 #[derive(Debug, Default)]
 struct Block {
     bytes: Vec<u8>,
@@ -59,18 +59,18 @@ impl Block {
     }
 }
 
-/// A line that went through a program which ends lines its own way is still the same line.
+/// Some programs end lines with a carriage return as well; the line is still the same.
 pub(crate) fn without_carriage_return(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
-/// Gives every line to `take`, in order; where they end.
+/// Passes every line to `take`, in order, and returns where they end.
 pub(crate) fn read(
     mut lines: Lines<impl Read + Send>,
     take: &mut dyn FnMut(&RawLine<'_>),
 ) -> io::Result<u64> {
     let mut first = Block::default();
-    // A short log is read before a thread is there.
+    // A short log is read before a thread would have started.
     let has_more = fill(&mut first, &mut lines);
     if !matches!(has_more, Ok(true)) {
         first.each(take);
@@ -97,7 +97,7 @@ fn read_on<R: Read>(
 ) -> io::Result<u64> {
     loop {
         let mut block = empty.try_recv().unwrap_or_default();
-        // What came before an error is handed over all the same.
+        // What came before an error is still passed on.
         let has_more = fill(&mut block, &mut lines);
         if full.send(block).is_err() || !matches!(has_more, Ok(true)) {
             return has_more.map(|_| lines.offset());
@@ -105,7 +105,7 @@ fn read_on<R: Read>(
     }
 }
 
-/// Fills a block; whether more may come.
+/// Fills a block; returns whether more may come.
 fn fill<R: Read>(block: &mut Block, lines: &mut Lines<R>) -> io::Result<bool> {
     while block.bytes.len() < BLOCK_BYTES {
         match lines.next_line()? {
@@ -118,7 +118,7 @@ fn fill<R: Read>(block: &mut Block, lines: &mut Lines<R>) -> io::Result<bool> {
 
 fn hand_back(mut block: Block, used: &Sender<Block>) {
     block.clear();
-    // The reader may be done.
+    // The reader may have finished already.
     let _ = used.send(block);
 }
 
@@ -126,7 +126,7 @@ fn hand_back(mut block: Block, used: &Sender<Block>) {
 mod tests {
     use super::*;
 
-    /// A source that fails behind what it holds.
+    /// A source that fails after its content.
     struct Fails<'b>(&'b [u8]);
 
     impl Read for Fails<'_> {

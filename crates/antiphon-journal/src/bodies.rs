@@ -1,4 +1,4 @@
-//! Bodies of a log, read from its segments when somebody looks.
+//! The bodies of a log, read from its segments on demand.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -9,9 +9,10 @@ use antiphon_model::{Bodies, BodyError, Place};
 
 use crate::{Log, regular};
 
-/// Whoever reads in the order of the log is served from one block of what was read last.
+/// Bodies that are read in the order of the log come from one block that is kept in memory.
 const BLOCK_BYTES: u64 = 64 << 10;
-/// Whoever jumps (to the lines of one agent among others') needs little of what stands around.
+/// Reading out of order (the lines of one agent among others) needs little of what is around each
+/// place.
 const JUMP_BYTES: u64 = 4 << 10;
 
 /// Reads places in the segments of a log.

@@ -1,4 +1,5 @@
-//! The chain: each seal names the one before, so that lost, moved and repeated lines show.
+//! The chain: each seal names the hash of the line before, so lost, moved and repeated lines are
+//! noticed.
 
 use std::collections::BTreeMap;
 
@@ -15,25 +16,26 @@ pub(crate) struct Chain {
     seen: Seen,
 }
 
-/// What is known of the hash that the next line should name.
+/// What is known about the hash that the next line should name.
 #[derive(Debug, Clone, Copy)]
 enum Known {
     Exactly(Hash),
-    /// The line before was changed: either the hash in it is the true one, or the hash of it.
+    /// The line before was changed: the correct hash is either the one stored in it or the one
+    /// computed from it.
     OneOf(Hash, Hash),
     Nothing,
 }
 
-/// Where a line stands in the chain.
+/// The position of a line in the chain.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Link {
-    /// It follows.
+    /// It follows the line before.
     Next,
-    /// It follows, with something amiss.
+    /// It follows the line before, but something is wrong.
     NextBut(DamageKind),
-    /// It belongs further up, and was not read there.
+    /// It belongs before lines that were already read.
     Late(DamageKind),
-    /// It is there already.
+    /// It was read before.
     Again(DamageKind),
 }
 
@@ -45,7 +47,7 @@ impl Default for Chain {
 }
 
 impl Chain {
-    /// A chain that was followed up to a line; of the lines before it nothing is known.
+    /// A chain that continues after a line; nothing is known about the lines before it.
     pub(crate) fn after(head: Head) -> Self {
         let seen = Seen { unknown: head.n, ..Seen::default() };
         Self { n: head.n, hash: Known::Exactly(head.hash), unreadable: 0, seen }
@@ -56,7 +58,7 @@ impl Chain {
         self.n
     }
 
-    /// The hash of the last line, as far as it can be told.
+    /// The hash of the last line, as far as it is known.
     pub(crate) fn hash(&self) -> Hash {
         match self.hash {
             Known::Exactly(hash) | Known::OneOf(hash, _) => hash,
@@ -64,7 +66,7 @@ impl Chain {
         }
     }
 
-    /// A line whose seal is good.
+    /// Adds a line whose seal is valid.
     pub(crate) fn follow(&mut self, seal: &Seal) -> Link {
         let tag = seal.hash.tag();
         if seal.n <= self.n {
@@ -92,21 +94,21 @@ impl Chain {
         }
     }
 
-    /// The number of a line with a whole seal whose hash is another. The number may be what was
-    /// changed, so it is believed only where it fits.
+    /// The number of a line whose seal is complete but whose hash is wrong. The number itself may
+    /// have been changed, so it is trusted only if it fits.
     pub(crate) fn number_of_changed(&self, stored: &Seal) -> u64 {
         let next = self.n + 1;
         if (next..=next + self.unreadable).contains(&stored.n) { stored.n } else { next }
     }
 
-    /// Such a line.
+    /// Adds a line whose seal is complete but whose hash is wrong.
     pub(crate) fn follow_changed(&mut self, stored: &Seal, actual: Hash) {
         self.n = self.number_of_changed(stored);
         self.unreadable = 0;
         self.hash = Known::OneOf(stored.hash, actual);
     }
 
-    /// A line that cannot be read at all.
+    /// Adds a line that cannot be read at all.
     pub(crate) fn pass_unreadable(&mut self) {
         self.unreadable += 1;
     }
@@ -123,20 +125,20 @@ impl Chain {
     }
 }
 
-/// Which lines were read, by number, with a few bytes of the hash of each.
+/// The lines that were read, by number, with a few bytes of the hash of each.
 ///
-/// Numbers come one after the other, so they are places in a list. A number far beyond its end is
-/// damage or malice; such lines are kept apart, so that a few of them do not cost much memory.
+/// Numbers are consecutive, so they are indexes into a list. A number far beyond its end is damage
+/// or malice; such lines are kept in a map, so that a few of them do not take much memory.
 #[derive(Debug, Clone, Default)]
 struct Seen {
-    /// Of lines up to this number nothing is known.
+    /// Nothing is known about lines up to this number.
     unknown: u64,
     near: Vec<u64>,
     far: BTreeMap<u64, u64>,
     count: usize,
 }
 
-/// What stands in the list for a line that was not read. No tag is zero: it is text.
+/// The entry for a line that was not read. No tag is zero, because tags come from text.
 const UNSEEN: u64 = 0;
 
 impl Seen {

@@ -85,8 +85,8 @@ impl Checkpoint {
         self.header.checkpoint == VERSION && self.header.sum == self.sum()
     }
 
-    /// Whether the log still has the line with which the checkpoint ends, and nothing behind it but
-    /// lines of the same segment.
+    /// Whether the log still has the line at which the checkpoint ends, and after it only lines of
+    /// the same segment.
     fn fits(&self, log: &Log, disk: &dyn Disk) -> bool {
         let Header { stream, offset, last_len, .. } = self.header;
         let start = offset.checked_sub(u64::from(last_len) + 1);
@@ -107,7 +107,7 @@ impl Checkpoint {
         hasher.finalize().to_hex().to_string()
     }
 
-    /// Puts it in the place of the one before. If that fails there is none, or the one before.
+    /// Replaces the previous checkpoint. If that fails, there is none, or the previous one stays.
     pub(crate) fn write(&self, log: &Log, disk: &dyn Disk) {
         let path = log.checkpoint_path();
         let mut draft = path.clone().into_os_string();
@@ -117,7 +117,7 @@ impl Checkpoint {
         let Ok(mut bytes) = serde_json::to_vec(&self.header) else { return };
         bytes.push(b'\n');
         bytes.extend_from_slice(self.ids.as_bytes());
-        // It is not waited for: one that a power cut has spoilt does not have its sum.
+        // It is not synced: one that a power cut has damaged does not match its checksum.
         let written = disk.append(&draft, Creation::New).ok().filter(|file| {
             let file: &dyn crate::disk::LogFile = &**file;
             write_whole(file, &bytes).is_ok()
@@ -135,7 +135,7 @@ pub(crate) fn tag(id: &str) -> u64 {
     hash.as_bytes().first_chunk().copied().map_or(0, u64::from_le_bytes)
 }
 
-/// An entry of the table, as it stands there.
+/// The length of an entry in the table.
 pub(crate) const ENTRY_BYTES: usize = 24;
 
 pub(crate) fn entry(tag: u64, place: Place) -> [u8; ENTRY_BYTES] {

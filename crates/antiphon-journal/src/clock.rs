@@ -1,4 +1,4 @@
-//! What time it is: asked in this one place.
+//! The current time: read in this one place.
 
 use std::fmt::Debug;
 use std::time::{SystemTime, UNIX_EPOCH};

@@ -1,4 +1,4 @@
-//! What can be wrong with a log on disk, told apart, with its place.
+//! The kinds of damage that a log on disk can have, each with its place.
 
 use antiphon_model::{Place, Problem, ProblemKind, Severity};
 
@@ -20,33 +20,34 @@ pub struct Damage {
 pub enum DamageKind {
     /// The log stops within a line: its writer was killed, or is writing at this moment.
     TornTail,
-    /// The last line is whole but for its newline.
+    /// The last line is complete except for its newline.
     Unterminated,
-    /// A line that stops short, with others after it.
+    /// An incomplete line with others after it.
     TornLine,
-    /// Several lines on one: `whole` of them could be read.
+    /// Several lines without a newline between them; `whole` of them could be read.
     Welded { whole: usize },
     /// Zeros where text should be: the file grew, and its content never reached the disk.
     Nul,
-    /// The line is another than the one that was written.
+    /// The line is not the one that was written.
     BadHash,
     /// The line's seal is damaged.
     BadSeal,
     /// Lines are missing before this one.
     Gap { missing: u64, from: u64 },
-    /// A line that should stand further up.
+    /// A line that should be earlier in the log.
     OutOfOrder { n: u64 },
-    /// A line that stands further up already.
+    /// A line that is already earlier in the log.
     Repeated { n: u64 },
-    /// Another line with this number stands further up: both were written after the same one.
+    /// Another line with this number is earlier in the log: both were written after the same line.
     Forked { n: u64 },
-    /// Both lines are whole, but this one was written after another than the one before it.
+    /// Both lines are intact, but this one was written after a different line than the one before
+    /// it.
     BrokenChain { wanted: Hash, found: Hash },
     /// A line without a seal in a log that has them.
     Unchained,
-    /// Longer than what is read into memory.
+    /// Longer than the longest line that is read into memory.
     TooLong,
-    /// The line cannot be decoded, or is odd.
+    /// The line cannot be decoded, or is unusual.
     Undecodable(Problem),
 }
 
@@ -90,7 +91,7 @@ impl DamageKind {
         }
     }
 
-    /// Whether a line stops short: what is there of it is as it was written.
+    /// Whether a line is incomplete, but correct as far as it goes.
     pub(crate) fn is_torn(&self) -> bool {
         matches!(self, Self::TornTail | Self::TornLine)
     }
@@ -118,7 +119,7 @@ impl DamageKind {
 }
 
 impl Damage {
-    /// A sentence about it.
+    /// A message for people.
     pub fn message(&self) -> String {
         let len = self.len;
         match &self.kind {
@@ -167,7 +168,7 @@ impl Damage {
         }
     }
 
-    /// The same, as the model's readers report it.
+    /// The damage as a [`Problem`].
     pub fn problem(&self) -> Problem {
         if let DamageKind::Undecodable(problem) = &self.kind {
             return problem.clone();

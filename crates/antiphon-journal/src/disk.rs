@@ -8,12 +8,12 @@ use std::path::Path;
 
 use crate::regular;
 
-/// Whether a file is made when it is opened.
+/// Whether opening a file creates it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Creation {
-    /// It must not be there yet.
+    /// Creates it; it must not exist.
     New,
-    /// Where it is not there.
+    /// Creates it if it does not exist.
     IfMissing,
 }
 
@@ -23,11 +23,11 @@ pub trait Disk: Debug + Send + Sync {
     fn append(&self, path: &Path, creation: Creation) -> io::Result<Box<dyn LogFile>>;
     fn read(&self, path: &Path) -> io::Result<Box<dyn Read + Send>>;
 
-    /// The same from an offset on.
+    /// Opens a file for reading, from an offset on.
     fn read_from(&self, path: &Path, offset: u64) -> io::Result<Box<dyn Read + Send>>;
     /// Reads up to `len` bytes from `offset` on.
     fn read_at(&self, path: &Path, offset: u64, len: usize) -> io::Result<Vec<u8>>;
-    /// Gives a file its final name: whole, or not at all.
+    /// Gives a file its final name, atomically.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
     /// Removes a file that never got its final name.
     fn remove(&self, path: &Path) -> io::Result<()>;
@@ -37,7 +37,7 @@ pub trait Disk: Debug + Send + Sync {
 
 /// A log that is open for appending. Writing and syncing may happen on different threads.
 pub trait LogFile: Debug + Send + Sync {
-    /// One `write(2)`: it may take fewer bytes than it is given.
+    /// One `write(2)`, which may write fewer bytes than it is given.
     fn write(&self, bytes: &[u8]) -> io::Result<usize>;
     /// Makes what was written durable. After a failure it is never called again on this file.
     fn sync(&self) -> io::Result<()>;
@@ -95,7 +95,7 @@ impl LogFile for OsFile {
         (&self.0).write(bytes)
     }
 
-    // On macOS the standard library asks for F_FULLFSYNC here, which a power cut needs.
+    // On macOS the standard library uses F_FULLFSYNC here, which surviving a power cut requires.
     #[expect(clippy::disallowed_methods, reason = "this is the one place that syncs")]
     fn sync(&self) -> io::Result<()> {
         self.0.sync_data()

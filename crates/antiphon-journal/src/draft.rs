@@ -1,4 +1,4 @@
-//! An event on its way into the log: checked, in one line, without its seal.
+//! An event to be written to the log: checked, on one line, without its seal.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use thiserror::Error;
 use crate::lines::LINE_BYTES_MAX;
 use crate::state::FORMAT;
 
-/// An event that may be written. Its members keep their order and their very text.
+/// An event that may be written. Its members keep their order and their exact text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Draft {
     pub(crate) message_id: Option<String>,
@@ -53,8 +53,8 @@ impl Draft {
         Self::from_json(&text_of(bytes))
     }
 
-    /// Keeps the writer from giving the event a time of its own, where it has none: it did not
-    /// happen now.
+    /// Prevents the writer from adding the current time to an event without a time, because it did
+    /// not happen now.
     #[must_use]
     pub fn of_the_past(mut self) -> Self {
         self.has_timestamp = true;
@@ -68,8 +68,9 @@ impl Draft {
         Ok(draft)
     }
 
-    /// Takes an event as it is. Nothing is read again, for a [`Body`](antiphon_model::Body) is JSON
-    /// already; and most of what [`from_json`](Self::from_json) refuses, no event can be.
+    /// Makes a draft of an event. Nothing is parsed again, because a [`Body`](antiphon_model::Body)
+    /// is JSON already, and an event cannot have most of what [`from_json`](Self::from_json)
+    /// refuses.
     pub fn from_event(event: &Event<'_>) -> Result<Self, DraftError> {
         if let EventKind::SessionStarted(SessionStarted { format: Some(format), .. }) = event.kind
             && format > FORMAT
@@ -88,14 +89,14 @@ impl Draft {
     }
 
     fn check_len(&self) -> Result<(), DraftError> {
-        // A character of the id takes at most thrice its bytes once it is escaped.
+        // A character of the id takes at most three times its bytes when it is escaped.
         let id_len = self.message_id.as_ref().map_or(0, String::len) * 3;
         let len = self.members.len() + id_len;
         if len > LINE_BYTES_MAX - ADDED_BYTES_MAX { Err(DraftError::TooLong(len)) } else { Ok(()) }
     }
 
-    /// Reads a line of any log, also one that no writer of ours would have let in, as it is:
-    /// without a time of ours where it has none.
+    /// Reads a line of any log unchanged, even one that this writer would refuse: no time is added
+    /// if it has none.
     pub(crate) fn verbatim(bytes: &[u8]) -> Result<Self, DraftError> {
         let mut draft = Self::unchecked(&text_of(bytes), Origin::Log)?.0;
         draft.has_timestamp = true;
@@ -140,7 +141,7 @@ impl Draft {
         Ok((draft, seen))
     }
 
-    /// Takes in a member; its key as it stands in the text, and as it reads.
+    /// Adds a member, given its key as written and as decoded.
     fn add(&mut self, seen: &mut Seen, (raw, key): (&str, &str), value: &str, origin: Origin) {
         match key {
             "message_id" => {
@@ -150,7 +151,7 @@ impl Draft {
             }
             "n" | "prev" | "hash" => return,
             "event_type" => self.event_type = json::word(value).map(Into::into),
-            // Null or no string: the writer's own stands instead.
+            // Null or not a string: the writer adds its own.
             "timestamp" if origin == Origin::Sender && !value.starts_with('"') => return,
             "timestamp" | "ts" => self.has_timestamp |= value.starts_with('"'),
             "agent_id" => {
@@ -176,11 +177,11 @@ impl Draft {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Origin {
     Sender,
-    /// It was written before, with a time or without.
+    /// It was read from a log, with a time or without.
     Log,
 }
 
-/// What decides whether the seed's own Python can read the line, and whether we can.
+/// What decides whether the seed's own Python can read the line, and whether Antiphon can.
 #[derive(Debug, Default)]
 struct Seen {
     agent_id: bool,
@@ -203,7 +204,7 @@ impl Seen {
             Some("agent_created") if self.agent_id && has_agent => Ok(()),
             Some("agent_created") => Err(DraftError::Missing("agent_created", "agent_id")),
             Some("transcript_edit") => Err(DraftError::TranscriptEdit),
-            // The log would say of itself that we cannot write it.
+            // The log would claim a format that this version cannot write.
             Some("session_started") if self.format > Some(FORMAT) => {
                 Err(DraftError::NewerFormat(self.format.unwrap_or_default()))
             }

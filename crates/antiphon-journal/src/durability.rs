@@ -23,41 +23,42 @@ use std::time::{Duration, Instant};
 
 use antiphon_model::{Place, json};
 
-/// What has to be true before an event is acknowledged.
+/// What must be true before an event is acknowledged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Level {
     /// The operating system has it: it survives the death of any process.
     Os,
-    /// The same; and within a second it is on the disk. A power cut loses at most that second.
+    /// As [`Os`](Self::Os), and within a second it is on the disk. A power cut loses at most that
+    /// second.
     #[default]
     Interval,
     /// It is on the disk: it survives a power cut. Events that arrive together share a sync.
     Disk,
 }
 
-/// How long events may wait for the disk at level `interval`, and how many bytes of them.
+/// The longest time that events may wait for the disk at level `interval`.
 const INTERVAL: Duration = Duration::from_secs(1);
 const INTERVAL_BYTES: usize = 1 << 20;
-/// What may be written ahead of the disk before appending waits for it.
+/// How many bytes may be written before appending waits for the disk.
 const PENDING_BYTES_MAX: usize = 8 << 20;
 
-/// Which lines of a log are durable, and what is known of those that may not be.
+/// Which lines of a log are durable, and what is known about those that may not be.
 #[derive(Debug)]
 pub(crate) struct Durability {
     level: Level,
-    /// The `n` up to which all is durable. At level `os` nobody asks for more than writing.
+    /// All lines up to this number are durable. At level `os` only writing matters.
     durable: u64,
-    /// The very bytes of the lines behind it, kept until a sync succeeds.
+    /// The exact bytes of the lines after it, kept until a sync succeeds.
     pending: Vec<u8>,
     /// When the oldest of them was written.
     since: Option<Instant>,
-    /// The oldest of them was written since the syncing thread last looked.
+    /// Whether the first of them was written since the syncing thread last checked.
     is_news: bool,
-    /// A sync is under way, without the lock.
+    /// Whether a sync is in progress, without the lock.
     is_syncing: bool,
     /// Why the current file can no longer be trusted: a sync of it has failed.
     suspect: Option<String>,
-    /// After a failure: when to try again. A full disk needs a moment.
+    /// After a failure: when to try again. A full disk may need a moment.
     not_before: Option<Instant>,
     is_closed: bool,
     inherited: Inherited,
@@ -65,17 +66,17 @@ pub(crate) struct Durability {
     inherited_upto: (u32, u64),
 }
 
-/// Whether the lines that stood in the log before this writer are durable.
+/// Whether the lines that were in the log before this writer are durable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Inherited {
     /// Their writer may have been killed before it synced them.
     Unknown,
     Durable,
-    /// A sync of their file has failed. No later one can be believed.
+    /// A sync of their file has failed. No later sync can be trusted.
     Suspect,
 }
 
-/// A sync that is under way: what is durable if it succeeds.
+/// A sync in progress: what is durable if it succeeds.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sync {
     upto: u64,
@@ -83,7 +84,7 @@ pub(crate) struct Sync {
 }
 
 impl Durability {
-    /// That of a writer that goes on behind line `n`, in that segment at that offset.
+    /// The state of a writer that continues after line `n`, in this segment at this offset.
     pub(crate) fn after(level: Level, n: u64, inherited_upto: (u32, u64)) -> Self {
         Self {
             level,
@@ -109,7 +110,7 @@ impl Durability {
         self.level != Level::Os
     }
 
-    /// Line `n` is written.
+    /// Records that line `n` was written.
     pub(crate) fn written(&mut self, n: u64, line: &[u8]) {
         if !self.is_wanted() {
             self.durable = n;
@@ -131,7 +132,7 @@ impl Durability {
         !self.pending.is_empty()
     }
 
-    /// Whether so much is pending that the disk has to be waited for.
+    /// Whether so much is pending that appending must wait for the disk.
     pub(crate) fn is_full(&self) -> bool {
         self.pending.len() >= PENDING_BYTES_MAX
     }
@@ -148,7 +149,7 @@ impl Durability {
         })
     }
 
-    /// The pending line with that id, where its file may no longer hold what was written to it.
+    /// The pending line with this id, if its file can no longer be trusted.
     pub(crate) fn suspect_line(&self, id: &str) -> Option<&[u8]> {
         self.suspect.as_ref()?;
         self.pending().find(|(_, own)| own.as_deref() == Some(id)).map(|(line, _)| line)
@@ -158,13 +159,13 @@ impl Durability {
         self.is_syncing
     }
 
-    /// A sync begins of a file whose last line is `n`.
+    /// Begins a sync of a file whose last line is `n`.
     pub(crate) fn begin_sync(&mut self, n: u64) -> Sync {
         self.is_syncing = true;
         Sync { upto: n, len: self.pending.len() }
     }
 
-    /// A sync has ended; whether what it was begun for is durable.
+    /// Ends a sync; returns whether what it was begun for is durable.
     pub(crate) fn end_sync(&mut self, sync: Sync, result: &io::Result<()>) -> bool {
         self.is_syncing = false;
         match result {
@@ -181,7 +182,7 @@ impl Durability {
         self.not_before = None;
     }
 
-    /// The current file can no longer be trusted: something about it could not be synced.
+    /// Records that the current file can no longer be trusted, because a sync failed.
     pub(crate) fn suspect(&mut self, error: &io::Error) {
         self.suspect = Some(error.to_string());
     }
@@ -190,32 +191,33 @@ impl Durability {
         self.suspect.is_some()
     }
 
-    /// Another segment holds all pending lines and has its name. What stood in the log before this
-    /// writer is in a file that can no longer be synced.
+    /// Records that another segment contains all pending lines and has its final name. The lines
+    /// from before this writer are in a file that can no longer be synced.
     pub(crate) fn replaced(&mut self) {
         if self.inherited == Inherited::Unknown {
             self.inherited = Inherited::Suspect;
         }
     }
 
-    /// The segment that took over is durable, up to line `n`. Says why it had to take over.
+    /// Records that the segment that took over is durable, up to line `n`. Returns why it had to
+    /// take over.
     pub(crate) fn taken_over(&mut self, n: u64) -> String {
         self.settle(Sync { upto: n, len: self.pending.len() });
         self.suspect.take().unwrap_or_default()
     }
 
-    /// No segment could take over: that is tried again after a moment.
+    /// Records that no segment could take over; it is tried again after a moment.
     pub(crate) fn not_taken_over(&mut self) {
         self.not_before = Some(Instant::now() + INTERVAL);
     }
 
-    /// Whether the syncing thread has to look: it sleeps while there is nothing, and otherwise
-    /// until lines are due.
+    /// Whether there is something new for the syncing thread, which otherwise sleeps until lines
+    /// are due.
     pub(crate) fn take_news(&mut self) -> bool {
         std::mem::take(&mut self.is_news) || self.pending.len() >= INTERVAL_BYTES
     }
 
-    /// How long until pending lines are due; zero if they are, `None` if there are none.
+    /// The time until pending lines are due; zero if they are, `None` if there are none.
     pub(crate) fn due_in(&self) -> Option<Duration> {
         let since = self.since?;
         if self.is_closed {
@@ -229,7 +231,7 @@ impl Durability {
         Some(due.max(rest.unwrap_or_default()))
     }
 
-    /// Nothing more will be written. False if that was said before.
+    /// Records that nothing more will be written. Returns `false` if it was closed before.
     pub(crate) fn close(&mut self) -> bool {
         !std::mem::replace(&mut self.is_closed, true)
     }
@@ -238,8 +240,8 @@ impl Durability {
         self.is_closed
     }
 
-    /// How many segments have to be synced before the event at `place`, which an earlier writer may
-    /// have left, is durable; an error if that can no longer be known.
+    /// How many segments must be synced before the event at `place`, from an earlier writer, is
+    /// durable; an error if that can no longer be known.
     pub(crate) fn inherited_segments(&self, place: Place) -> io::Result<usize> {
         let is_own = (place.stream, place.offset) >= self.inherited_upto;
         match self.inherited {
@@ -250,12 +252,12 @@ impl Durability {
         }
     }
 
-    /// The files of earlier writers were synced.
+    /// Records that the files of earlier writers were synced.
     pub(crate) fn inherited_synced(&mut self) {
         self.inherited = Inherited::Durable;
     }
 
-    /// A file of an earlier writer could not be synced.
+    /// Records that a file of an earlier writer could not be synced.
     pub(crate) fn inherited_failed(&mut self, error: &io::Error) {
         self.inherited = Inherited::Suspect;
         self.suspect(error);

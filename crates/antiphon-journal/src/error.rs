@@ -32,7 +32,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whether the event itself cannot be taken; others can.
+    /// Whether the event itself was refused, so that other events can still be written.
     pub fn is_about_the_event(&self) -> bool {
         matches!(self, Self::Conflict { .. } | Self::Draft(_))
     }
@@ -53,7 +53,7 @@ impl Error {
         Self::Sync { path: path.to_owned(), source }
     }
 
-    /// The same failure, where an event that is written could not be made durable.
+    /// The same failure, for an event that was written but could not be made durable.
     pub(crate) fn into_sync(self) -> Self {
         if let Self::Open { path, source } | Self::Write { path, source } = self {
             return Self::Sync { path, source };
@@ -61,7 +61,7 @@ impl Error {
         self
     }
 
-    /// The same failure, where an event could not be written because of it.
+    /// The same failure, for an event that could not be written.
     pub(crate) fn into_write(self) -> Self {
         if let Self::Sync { path, source } = self {
             return Self::Write { path, source };

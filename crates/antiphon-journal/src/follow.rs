@@ -1,7 +1,7 @@
 //! Following a log as it grows.
 //!
-//! A line is shown once, when its newline is there: never missed, doubled or half shown, whether
-//! the log goes on in another segment, is cut, or is replaced.
+//! A line is shown exactly once, when it is complete: never missed, repeated or half shown, whether
+//! the log continues in another segment, is truncated, or is replaced.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -14,7 +14,7 @@ use crate::log::first_seal;
 use crate::scanner::{Scanner, Sink};
 use crate::{Damage, Error, Hash, Log, OsDisk, Seal, regular};
 
-/// Reads what is new in a log each time it is asked.
+/// Reads what is new in a log each time it is polled.
 #[derive(Debug)]
 pub struct Follower {
     path: PathBuf,
@@ -23,7 +23,7 @@ pub struct Follower {
     first_line: Option<Mark>,
     scanner: Scanner,
     segment: Segment,
-    /// Whether lines are to be known again. That costs a hash of each.
+    /// Whether lines are remembered, so that they can be recognised. That costs a hash of each.
     remembers: bool,
 }
 
@@ -37,12 +37,12 @@ struct Segment {
     /// A few bytes of the hash of each line read.
     tags: Vec<u64>,
     last_line: Option<Mark>,
-    /// The lines that were shown before the file was cut. As long as they come again, they are
-    /// not shown again.
+    /// The lines that were shown before the file was truncated. As long as they come again, they
+    /// are not shown again.
     shown: Vec<u64>,
 }
 
-/// A line by which a file is known again.
+/// A line by which a file is recognised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Mark {
     offset: u64,
@@ -50,17 +50,17 @@ struct Mark {
     hash: Hash,
 }
 
-/// What a look at the log found.
+/// The result of polling a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Followed {
-    /// How many lines were read to their end and handed on.
+    /// The number of complete lines that were passed on.
     pub lines: u64,
-    /// The file was cut or replaced since the last look.
+    /// Whether the file was truncated or replaced since the last poll.
     pub restarted: bool,
 }
 
 impl Follower {
-    /// Follows the log at `path`, from its beginning. It need not be there yet.
+    /// Follows the log at `path` from its beginning. It need not exist yet.
     pub fn new(path: &Path) -> Self {
         Self {
             path: path.to_owned(),
@@ -72,12 +72,12 @@ impl Follower {
         }
     }
 
-    /// The same for one look at what is there.
+    /// Reads what is there once, without remembering lines.
     pub fn once(path: &Path) -> Self {
         Self { remembers: false, ..Self::new(path) }
     }
 
-    /// Hands every line that is new and whole to `sink`.
+    /// Passes every new, complete line to `sink`.
     pub fn poll(&mut self, sink: &mut dyn Sink) -> Result<Followed, Error> {
         let mut followed = Followed::default();
         if self.is_other_log() {
@@ -88,7 +88,7 @@ impl Follower {
             return Ok(followed);
         };
         loop {
-            // Asked before reading: once a segment has a successor it grows no more, so what is
+            // Checked before reading: once a segment has a successor it no longer grows, so what is
             // read now is all of it.
             let next = log.segment(self.scanner.stream + 1);
             let has_successor = next.exists();
@@ -140,7 +140,7 @@ impl Follower {
         let read = |source| Error::read(&path, source);
         let mut file = match regular::open(&path) {
             Ok(file) => file,
-            // Between being removed and coming back: what was shown is still known.
+            // The file is absent while it is being replaced; what was shown is remembered.
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             Err(source) => return Err(Error::open(&path, source)),
         };
@@ -173,7 +173,7 @@ impl Follower {
                 self.first_line = Some(mark);
             }
             if self.segment.add(mark, line.offset + line.len + u64::from(line.terminated)) {
-                self.scanner.line(&line, &mut Unheard);
+                self.scanner.line(&line, &mut Ignored);
             } else {
                 self.scanner.line(&line, sink);
                 followed.lines += 1;
@@ -184,7 +184,7 @@ impl Follower {
 }
 
 impl Segment {
-    /// Takes in a line. True if it was shown before the file was cut.
+    /// Adds a line. Returns whether it was shown before the file was truncated.
     fn add(&mut self, mark: Mark, end: u64) -> bool {
         let tag = mark.hash.tag();
         let is_shown = self.shown.get(self.tags.len()) == Some(&tag);
@@ -207,10 +207,10 @@ impl Segment {
     }
 }
 
-/// For lines that have been shown: they count for the chain alone.
-struct Unheard;
+/// A sink for lines that were already shown, which matter only for the chain.
+struct Ignored;
 
-impl Sink for Unheard {
+impl Sink for Ignored {
     fn event(&mut self, _: &Event<'_>, _: &Line<'_>, _: Option<&Seal>) {}
 
     fn damage(&mut self, _: Damage) {}

@@ -1,4 +1,4 @@
-//! The ids of a log: which are taken, where their lines stand, and which is the next.
+//! The ids of a log: which are taken, where their lines are, and which is the next.
 
 use std::collections::HashMap;
 
@@ -8,10 +8,10 @@ use crate::checkpoint::{ENTRY_BYTES, entry, tag};
 use crate::disk::Disk;
 use crate::{Damage, Log};
 
-/// What we call events that bring no id of their own: `msg_001` and so on.
+/// The prefix of the ids of events that have no id of their own: `msg_001` and so on.
 const EVENT: &str = "msg_";
-/// What we call the journal's own lines. Senders count their messages as we do, and must not find
-/// a number taken by a line that they know nothing of.
+/// The prefix of the ids of the journal's own lines. Senders may number their messages as the
+/// journal does, and must not find a number taken by a line that they did not write.
 const OWN: &str = "log_";
 
 /// The ids that are taken, and the next that are free.
@@ -19,16 +19,15 @@ const OWN: &str = "log_";
 pub(crate) struct Ids {
     last: u64,
     last_own: u64,
-    /// Where the lines of ids stand that were given one after the other: by their number, from 1.
+    /// Where the lines of consecutive ids are, by their number, from 1.
     counted: Vec<Place>,
-    /// By tag of any other id. A log may hold a million; the ids stay on disk.
+    /// All other ids, by tag. A log may have a million; the ids themselves stay on disk.
     others: HashMap<u64, Place>,
     /// The ids up to a checkpoint.
     earlier: IdTable,
 }
 
-/// Where the lines of ids stand, by tag: entries in the order of their tags, as a checkpoint has
-/// them.
+/// Where the lines of ids are, sorted by tag, in the format of a checkpoint.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct IdTable(Vec<u8>);
 
@@ -78,12 +77,12 @@ impl IdTable {
 }
 
 impl Ids {
-    /// Those of a checkpoint.
+    /// The ids of a checkpoint.
     pub(crate) fn after(last: u64, last_own: u64, earlier: IdTable) -> Self {
         Self { last, last_own, earlier, ..Self::default() }
     }
 
-    /// Takes in those of the lines behind a checkpoint.
+    /// Adds the ids of the lines after a checkpoint.
     pub(crate) fn extend(&mut self, later: Self) {
         self.last = self.last.max(later.last);
         self.last_own = self.last_own.max(later.last_own);
@@ -92,7 +91,7 @@ impl Ids {
         self.others.extend(later.others);
     }
 
-    /// All of them, for a checkpoint; and the highest numbers.
+    /// All ids, for a checkpoint, and the highest numbers.
     pub(crate) fn table(&self) -> (u64, u64, IdTable) {
         let earlier = (0..self.earlier.len()).filter_map(|at| self.earlier.get(at));
         let counted = (1_u64..).zip(&self.counted);
@@ -102,7 +101,7 @@ impl Ids {
         (self.last, self.last_own, IdTable::of(entries))
     }
 
-    /// Keeps an id from being given to another event.
+    /// Prevents an id from being given to another event.
     pub(crate) fn reserve(&mut self, id: &str) {
         self.last = self.last.max(number_of(id, EVENT).unwrap_or_default());
         self.last_own = self.last_own.max(number_of(id, OWN).unwrap_or_default());
@@ -123,7 +122,7 @@ impl Ids {
         }
     }
 
-    /// Where the line with that id stands, if it can be one: the tags are equal.
+    /// Where the line with this id may be: the tags are equal.
     pub(crate) fn find(&self, id: &str) -> Option<Place> {
         let counted = position(id).and_then(|position| self.counted.get(position));
         counted.copied().or_else(|| {
@@ -132,19 +131,19 @@ impl Ids {
         })
     }
 
-    /// A new id for an event. It counts as taken even if its line is never finished.
+    /// Takes a new id for an event. It counts as taken even if its line is never completed.
     pub(crate) fn take(&mut self) -> String {
         self.last += 1;
         event_id(self.last)
     }
 
-    /// The same for a line of the journal's own.
+    /// Takes a new id for a line of the journal's own.
     pub(crate) fn take_own(&mut self) -> String {
         self.last_own += 1;
         format!("{OWN}{:03}", self.last_own)
     }
 
-    /// Keeps the id of a damaged line from being given to another event.
+    /// Prevents the id of a damaged line from being given to another event.
     pub(crate) fn burn(&mut self, log: &Log, disk: &dyn Disk, damage: &Damage) {
         let path = log.segment(damage.stream);
         let len = usize::try_from(damage.len).unwrap_or(usize::MAX).min(200);
@@ -155,8 +154,8 @@ impl Ids {
             .and_then(|rest| rest.split_once('"'))
             .map(|(id, _)| id);
         self.reserve(id.unwrap_or_default());
-        // What is there of a torn line is as it was written. Otherwise the id itself may be what
-        // is damaged, or gone; then it had the next number, if it had one of ours.
+        // A torn line is correct as far as it goes. Otherwise the id itself may be damaged or lost;
+        // then it had the next number, if it was one of the journal's.
         if id.is_none() || !damage.kind.is_torn() {
             self.last += 1;
             self.last_own += 1;
@@ -168,7 +167,7 @@ fn event_id(number: u64) -> String {
     format!("{EVENT}{number:03}")
 }
 
-/// Where an id stands among those that count, if it is written as we write it.
+/// The index of an id among the consecutive ones, if it is written as the journal writes it.
 fn position(id: &str) -> Option<usize> {
     let digits = id.strip_prefix(EVENT)?;
     let is_ours = digits.len() == 3 || (digits.len() > 3 && !digits.starts_with('0'));

@@ -12,7 +12,7 @@ const BLOCK_BYTES: usize = 256 << 10;
 /// A line as it was found, without its newline.
 #[derive(Debug)]
 pub struct RawLine<'a> {
-    /// Empty for a line that is too long; `len` still tells how long.
+    /// Empty for a line that is too long; `len` is still its length.
     pub bytes: &'a [u8],
     pub len: u64,
     pub offset: u64,
@@ -20,7 +20,7 @@ pub struct RawLine<'a> {
     pub number: u64,
     /// Whether a newline follows. Only the last line can lack it.
     pub terminated: bool,
-    /// What its seal says, if that was looked at already.
+    /// The result of checking its seal, if that was done already.
     pub(crate) sealed: Option<Sealed>,
 }
 
@@ -29,10 +29,10 @@ pub struct RawLine<'a> {
 pub struct Lines<R> {
     source: R,
     buffer: Vec<u8>,
-    /// The part of the buffer that holds bytes not yet given out.
+    /// Where the bytes begin that have not been returned yet.
     start: usize,
     end: usize,
-    /// Up to where the buffer is known to hold no newline.
+    /// The buffer is known to contain no newline up to here.
     searched: usize,
     /// The offset in the stream of `buffer[start]`.
     offset: u64,
@@ -45,7 +45,7 @@ impl<R: Read> Lines<R> {
         Self::starting_at(source, 0, 0)
     }
 
-    /// Lines of a source that begins at `offset`, behind `number` lines.
+    /// The lines of a source that begins at `offset`, after `number` lines.
     pub(crate) fn starting_at(source: R, offset: u64, number: u64) -> Self {
         let buffer = vec![0; BLOCK_BYTES];
         Self { source, buffer, start: 0, end: 0, searched: 0, offset, number, at_end: false }
@@ -73,7 +73,7 @@ impl<R: Read> Lines<R> {
         }
     }
 
-    /// The next line, if all of it has been read already: nothing is waited for.
+    /// The next line, if it is in the buffer already: nothing is read.
     pub fn line_at_hand(&mut self) -> Option<RawLine<'_>> {
         let unsearched = self.buffer.get(self.searched..self.end).unwrap_or_default();
         let found = memchr::memchr(b'\n', unsearched);
@@ -86,7 +86,7 @@ impl<R: Read> Lines<R> {
         }
     }
 
-    /// Where the lines given out so far end.
+    /// Where the lines returned so far end.
     pub(crate) fn offset(&self) -> u64 {
         self.offset
     }
@@ -104,7 +104,7 @@ impl<R: Read> Lines<R> {
     }
 
     fn fill(&mut self) -> io::Result<()> {
-        // Bytes move to the front only when there is no more room behind them.
+        // Bytes are moved to the front only when there is no more room after them.
         if self.end == self.buffer.len() {
             self.buffer.copy_within(self.start..self.end, 0);
             self.searched -= self.start;
@@ -128,7 +128,7 @@ impl<R: Read> Lines<R> {
         Ok(())
     }
 
-    /// Passes over the rest of a line that is too long to keep.
+    /// Skips the rest of a line that is too long to keep.
     fn skip_long_line(&mut self) -> io::Result<RawLine<'_>> {
         let offset = self.offset;
         let mut len = (self.end - self.start) as u64;

@@ -36,7 +36,7 @@ impl Lock {
                     let _ = sign(&mut file, holder);
                     return Ok(Self { file: Some(file), path: path.to_owned() });
                 }
-                // The holder before removed the file between our opening and locking it.
+                // The previous holder removed the file between our opening and locking it.
                 Ok(()) => {}
                 Err(TryLockError::Error(source)) => return Err(Error::open(path, source)),
                 Err(TryLockError::WouldBlock) if begun.elapsed() >= wait => {
@@ -49,19 +49,19 @@ impl Lock {
 }
 
 impl Lock {
-    /// Lets go of it and leaves the file there.
+    /// Releases the lock and leaves the file there.
     pub(crate) fn abandon(&mut self) {
         self.file.take();
     }
 }
 
-/// What the lock says of its writer: it is at work, or it died with the lock in its hands. One that
+/// What the lock says about its writer: it is active, or it died holding the lock. A writer that
 /// ends removes the file, and then nothing is known.
 pub(crate) fn activity(path: &Path) -> Activity {
     let Ok(file) = regular::open_by(path, OpenOptions::new().read(true).write(true)) else {
         return Activity::Unknown;
     };
-    // Let go at once; whoever tries in this moment tries again.
+    // Released at once; another process that tries at this moment tries again.
     match file.try_lock() {
         Ok(()) => Activity::Gone,
         Err(TryLockError::WouldBlock) => Activity::Writing,
@@ -71,9 +71,9 @@ pub(crate) fn activity(path: &Path) -> Activity {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // Removed while it is still locked: whoever waits finds out, and makes a new one. Where a
-        // locked file cannot be removed it stays, unlocked, and does no harm. If somebody else
-        // removed it, the one that is there now is not ours.
+        // Removed while it is still locked, so that a waiting process notices and creates a new
+        // one. If a locked file cannot be removed, it stays, unlocked, and does no harm. If another
+        // process has removed it, the file that is there now is not ours.
         if self.file.as_ref().is_some_and(|file| is_still_there(file, &self.path)) {
             let _ = std::fs::remove_file(&self.path);
         }

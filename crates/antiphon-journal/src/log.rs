@@ -21,20 +21,21 @@ use crate::{Hash, OsDisk, Seal, regular};
 pub struct Log {
     place: PathBuf,
     is_folder: bool,
-    /// The numbers of its segments. One that is gone leaves a gap that shows.
+    /// The numbers of its segments. A missing one leaves a visible gap.
     numbers: Vec<u32>,
 }
 
-/// The end of a chain. Whole lines missing at the end show only against a head kept elsewhere.
+/// The end of a chain. Missing lines at the end are noticed only by comparing with a head that is
+/// kept elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Head {
     pub n: u64,
     pub hash: Hash,
 }
 
-/// What reading a log found, beside its events.
+/// The result of reading a log, besides its events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Summary {
+pub struct LogSummary {
     pub head: Option<Head>,
     pub lines: u64,
     pub bytes: u64,
@@ -50,7 +51,7 @@ impl Log {
     pub fn find(path: &Path) -> Result<Self, Error> {
         let kind = std::fs::metadata(path).map_err(|source| Error::open(path, source))?;
         if !kind.is_dir() && !kind.is_file() {
-            // A pipe would be waited for, and a device may have no end.
+            // Reading a pipe would wait, and a device may never end.
             return Err(Error::open(path, regular::refused()));
         }
         let mut log = Self { place: path.to_owned(), is_folder: kind.is_dir(), numbers: vec![] };
@@ -60,7 +61,7 @@ impl Log {
                 log.numbers = names.filter_map(|name| log.segment_number(&name)).collect();
             }
             Err(source) if log.is_folder => return Err(Error::open(path, source)),
-            // A file may stand where nothing can be listed: its later segments have known names.
+            // The folder of a file may not be listable, but its later segments have known names.
             Err(_) => {
                 log.numbers = (2..).take_while(|&number| log.numbered(number).exists()).collect();
             }
@@ -75,7 +76,7 @@ impl Log {
         }
     }
 
-    /// The log that a writer makes at `path`, which may be a folder, a file, or not there.
+    /// The log that a writer creates at `path`, which may be a folder, a file, or absent.
     pub(crate) fn for_writing(path: &Path) -> Result<Self, Error> {
         match Self::find(path) {
             Ok(log) => Ok(log),
@@ -89,12 +90,13 @@ impl Log {
         }
     }
 
-    /// What the log is called: the file's or folder's own path.
+    /// The path of the file or folder.
     pub fn path(&self) -> &Path {
         &self.place
     }
 
-    /// The file's or folder's name, without its ending: a session's id when it says none itself.
+    /// The name of the file or folder without its extension: the id of a session that has none of
+    /// its own.
     pub fn name(&self) -> String {
         let stem = if self.is_folder { self.place.file_name() } else { self.place.file_stem() };
         stem.unwrap_or(self.place.as_os_str()).to_string_lossy().into_owned()
@@ -113,7 +115,7 @@ impl Log {
         folder.filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
     }
 
-    /// Whether a process writes it, or died while it did.
+    /// Whether a process is writing it, or died while writing.
     pub fn activity(&self) -> Activity {
         crate::lock::activity(&self.lock_path())
     }
@@ -137,7 +139,7 @@ impl Log {
         name.into()
     }
 
-    /// The path of the next segment. It counts from now on.
+    /// Adds the next segment, and returns its path.
     pub(crate) fn add_segment(&mut self) -> PathBuf {
         let next = self.numbers.last().map_or(1, |last| last + 1);
         self.numbers.push(next);
@@ -152,7 +154,7 @@ impl Log {
         u32::try_from(self.numbers.len()).unwrap_or(u32::MAX)
     }
 
-    /// The path of the segment with that index; the one after the last is the next to be made.
+    /// The path of the segment with this index; the one after the last is the next to be created.
     pub(crate) fn segment(&self, index: u32) -> PathBuf {
         let known = self.numbers.get(index as usize).copied();
         let beyond = || {
@@ -195,24 +197,24 @@ impl Log {
     }
 
     /// Reads all segments in order.
-    pub fn read(&self, sink: &mut dyn Sink) -> Result<Summary, Error> {
+    pub fn read(&self, sink: &mut dyn Sink) -> Result<LogSummary, Error> {
         self.read_from(&OsDisk, sink)
     }
 
-    /// Reads and folds: the session, whatever state its log is in.
-    pub fn fold(&self) -> Result<(Session, Summary), Error> {
+    /// Reads and folds the log, whatever state it is in.
+    pub fn fold(&self) -> Result<(Session, LogSummary), Error> {
         let mut fold = Fold::default();
         let summary = self.read(&mut fold)?;
         Ok((fold.session, summary))
     }
 
-    /// Reads what stands behind a checkpoint, in the last segment.
+    /// Reads the lines after a checkpoint, in the last segment.
     pub(crate) fn read_after(
         &self,
         checkpoint: &Checkpoint,
         disk: &dyn Disk,
         sink: &mut dyn Sink,
-    ) -> Result<Summary, Error> {
+    ) -> Result<LogSummary, Error> {
         let Header { stream, offset, lines, .. } = checkpoint.header;
         let head = checkpoint.head().unwrap_or(Head { n: 0, hash: Hash::GENESIS });
         let mut reading = Reading { scanner: Scanner::after(head, stream), ..Reading::default() };
@@ -223,7 +225,11 @@ impl Log {
         Ok(reading.summary())
     }
 
-    pub(crate) fn read_from(&self, disk: &dyn Disk, sink: &mut dyn Sink) -> Result<Summary, Error> {
+    pub(crate) fn read_from(
+        &self,
+        disk: &dyn Disk,
+        sink: &mut dyn Sink,
+    ) -> Result<LogSummary, Error> {
         let mut reading = Reading::default();
         for (index, path) in (0..).zip(self.segments()) {
             reading.scanner.stream = index;
@@ -238,9 +244,9 @@ impl Log {
 }
 
 /// Reads a log of one segment that is in memory.
-pub fn read_bytes(bytes: &[u8], sink: &mut dyn Sink) -> Summary {
+pub fn read_bytes(bytes: &[u8], sink: &mut dyn Sink) -> LogSummary {
     let mut reading = Reading::default();
-    // Memory can always be read.
+    // Reading from memory cannot fail.
     let _ = reading.segment(bytes, sink);
     reading.summary()
 }
@@ -274,8 +280,8 @@ impl Reading {
         Ok(())
     }
 
-    fn summary(&self) -> Summary {
-        Summary {
+    fn summary(&self) -> LogSummary {
+        LogSummary {
             head: self.scanner.head(),
             lines: self.lines,
             bytes: self.bytes,
@@ -287,7 +293,7 @@ impl Reading {
     }
 }
 
-/// The seal with which a segment begins.
+/// The seal of the first line of a segment.
 ///
 /// A segment that took over from one that could not be synced repeats the lines that may not have
 /// reached the disk. So a segment counts only up to where the next one begins.

@@ -1,7 +1,7 @@
-//! Opening a log that was written before, by us or by others, to the end or not.
+//! Opening an existing log, by whatever program it was written, complete or not.
 //!
-//! Nothing is repaired in place. What is found is counted and located in a `recovered` line, once;
-//! the writer then goes on behind it. Opening again finds nothing new.
+//! Nothing is repaired in place. Damage is counted and located in a `recovered` line, once, and the
+//! writer continues after it. Opening the log again finds nothing new.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -12,26 +12,26 @@ use antiphon_model::{Body, Event, EventKind, Line, Loss, Severity};
 use crate::checkpoint::{Checkpoint, Header};
 use crate::disk::Disk;
 use crate::ids::Ids;
-use crate::{Damage, DamageKind, Draft, DraftError, Error, Log, Seal, Sink, Summary};
+use crate::{Damage, DamageKind, Draft, DraftError, Error, Log, LogSummary, Seal, Sink};
 
-/// What a writer must know of a log before it goes on.
+/// What a writer must know about a log before it continues.
 #[derive(Debug, Default)]
 pub(crate) struct Recovery {
     pub(crate) ids: Ids,
     pub(crate) agents: BTreeSet<String>,
     pub(crate) session_id: Option<String>,
     pub(crate) format: Option<u64>,
-    /// All damage that no `recovered` line speaks of yet.
+    /// The damage that no `recovered` line mentions yet.
     pub(crate) damage: Vec<Damage>,
-    /// Places (stream and offset) that one does speak of.
+    /// Places (stream and offset) that a `recovered` line lists.
     listed: BTreeSet<(u64, u64)>,
-    /// From where to where one counts what it does not list.
+    /// Ranges in which a `recovered` line counts damage without listing it.
     counted: Vec<Range<(u64, u64)>>,
-    /// The checkpoint behind which it was read.
+    /// The checkpoint after which it was read.
     pub(crate) checkpoint: Option<Header>,
-    /// How many lines the last segment has, and how long the last of them is.
+    /// The number of lines in the last segment, and the length of the last of them.
     pub(crate) last_line: (u64, u32),
-    /// Where an event was changed after it was written, until it comes.
+    /// The place of a changed event, until the event itself comes.
     changed_at: Option<(u32, u64)>,
 }
 
@@ -40,7 +40,7 @@ pub(crate) struct Recovery {
 const LISTED_MAX: usize = 100;
 
 impl Recovery {
-    pub(crate) fn of(log: &Log, disk: &dyn Disk) -> Result<(Self, Summary), Error> {
+    pub(crate) fn of(log: &Log, disk: &dyn Disk) -> Result<(Self, LogSummary), Error> {
         if let Some(found) = Self::after_checkpoint(log, disk) {
             return Ok(found);
         }
@@ -57,9 +57,9 @@ impl Recovery {
         Ok((found, summary))
     }
 
-    /// What is behind the log's checkpoint, with what the checkpoint says of the rest; nothing, if
-    /// there is none, or if something is amiss there: then all of the log has to be seen.
-    fn after_checkpoint(log: &Log, disk: &dyn Disk) -> Option<(Self, Summary)> {
+    /// Reads what is after the checkpoint, and adds what the checkpoint says about the rest; `None`
+    /// if there is none, or if something is wrong there, so that the whole log must be read.
+    fn after_checkpoint(log: &Log, disk: &dyn Disk) -> Option<(Self, LogSummary)> {
         let checkpoint = Checkpoint::read(log, disk)?;
         let mut found = Self::default();
         let summary = log.read_after(&checkpoint, disk, &mut found).ok()?;
@@ -148,7 +148,7 @@ impl Sink for Recovery {
         if let DamageKind::BadHash | DamageKind::BadSeal = damage.kind {
             self.changed_at = Some((damage.stream, damage.offset));
         }
-        // What others wrote between our lines, or without a newline, is odd and not damaged.
+        // Lines of other programs, or a missing last newline, are unusual but not damage.
         if damage.kind.severity() == Severity::Error {
             self.damage.push(damage);
         }

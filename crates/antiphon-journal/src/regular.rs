@@ -1,9 +1,9 @@
 //! Opening regular files, and nothing else.
 //!
 //! Among an agent's files there may be a named pipe, a socket, or a link to a device. Opening a
-//! pipe waits for whoever is at its other end, and a device may never end. So a file is opened
-//! without waiting, and what was opened, not what the name said before, decides whether it is read
-//! or written.
+//! pipe waits for the process at its other end, and a device may never end. So a file is opened
+//! without waiting, and its type is checked after opening, because the path may lead elsewhere by
+//! then.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -15,18 +15,18 @@ pub fn open(path: &Path) -> io::Result<File> {
     open_with(path, false)
 }
 
-/// The same, if no link has to be followed at the end of the path.
+/// Like [`open`], but fails if the last part of the path is a link.
 fn open_no_link(path: &Path) -> io::Result<File> {
     open_with(path, true)
 }
 
-/// Opens a regular file as `options` say, or makes one where they say so. They must not cut it: a
-/// file is cut when it is known what it is.
+/// Opens a regular file with these options, which may create it. They must not truncate it: that is
+/// done once its type is known.
 pub fn open_by(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     checked(path, options, false)
 }
 
-/// Writes a regular file: a new one, or over one that is there.
+/// Writes a regular file, replacing one that exists.
 pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut options = OpenOptions::new();
     let mut file = open_by(path, options.write(true).create(true).truncate(false))?;
@@ -48,7 +48,7 @@ pub fn read_text(path: &Path) -> io::Result<String> {
     Ok(text)
 }
 
-/// Some bytes of a regular file: fewer, where it ends before.
+/// A range of bytes of a regular file; fewer, if it ends before.
 pub fn read_range(path: &Path, range: std::ops::Range<u64>) -> io::Result<Vec<u8>> {
     let mut file = open(path)?;
     file.seek(SeekFrom::Start(range.start))?;
@@ -57,8 +57,8 @@ pub fn read_range(path: &Path, range: std::ops::Range<u64>) -> io::Result<Vec<u8
     Ok(bytes)
 }
 
-/// Opens a regular file that lies in a folder. A link is followed where its target lies in that
-/// folder too; any other link is an error of the kind [`io::ErrorKind::PermissionDenied`].
+/// Opens a regular file in a folder. A link is followed if its target is in that folder too; any
+/// other link is an error of the kind [`io::ErrorKind::PermissionDenied`].
 pub fn open_within(path: &Path, folder: &Path) -> io::Result<File> {
     match resolve_within(path, folder)? {
         Some(resolved) => open_no_link(&resolved),
@@ -66,12 +66,12 @@ pub fn open_within(path: &Path, folder: &Path) -> io::Result<File> {
     }
 }
 
-/// Whether a path, its links followed, leads to somewhere in a folder.
+/// Whether a path, with its links followed, leads into a folder.
 pub fn is_within(path: &Path, folder: &Path) -> bool {
     resolve_within(path, folder).is_ok_and(|resolved| resolved.is_some())
 }
 
-/// Whether a path leads to a regular file in a folder, without any link below the folder: then
+/// Whether a path leads to a regular file in a folder without any link below the folder, so that
 /// [`open_within`] would open it. Nothing is opened.
 pub fn is_plainly_within(path: &Path, folder: &Path) -> bool {
     without_links(path, folder).is_some_and(|it| it.is_file())
@@ -87,10 +87,10 @@ pub fn leads_out(error: &io::Error) -> bool {
 #[error("a link pointing outside its folder")]
 struct LeadsOut;
 
-/// Where a path leads to, if that lies in the folder.
+/// Where a path leads to, if that is in the folder.
 fn resolve_within(path: &Path, folder: &Path) -> io::Result<Option<PathBuf>> {
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    // Most are no links, and to resolve the whole path of each takes a call for every part of it.
+    // Most are not links, and resolving a whole path takes a call for each of its parts.
     if without_links(path, folder).is_some() {
         return Ok(Some(path.to_owned()));
     }
@@ -98,8 +98,7 @@ fn resolve_within(path: &Path, folder: &Path) -> io::Result<Option<PathBuf>> {
     Ok(path.starts_with(&folder).then_some(path))
 }
 
-/// What a path leads to that lies in the folder by its name, if no part of it below the folder is a
-/// link.
+/// The metadata of a path below the folder, if no part of it below the folder is a link.
 fn without_links(path: &Path, folder: &Path) -> Option<Metadata> {
     let below = path.strip_prefix(folder).ok()?;
     let mut at = folder.to_owned();
@@ -144,7 +143,7 @@ fn checked(path: &Path, options: &mut OpenOptions, refuses_links: bool) -> io::R
     }
 }
 
-/// What is said of anything but a regular file.
+/// The error for anything but a regular file.
 pub(crate) fn refused() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, "not a regular file")
 }
@@ -198,7 +197,7 @@ mod tests {
             let refused = write(&at(name), b"words").unwrap_err();
             assert_eq!(refused.kind(), io::ErrorKind::InvalidInput, "{name}");
         }
-        // Somebody is at the other end.
+        // With both ends open, opening does not fail.
         let both = OpenOptions::new().read(true).write(true).open(at("pipe")).unwrap();
         assert_eq!(write(&at("pipe"), b"x").unwrap_err().kind(), io::ErrorKind::InvalidInput);
         drop(both);

@@ -1,8 +1,8 @@
-//! A clean copy of a damaged log.
+//! Making a clean copy of a damaged log.
 //!
-//! Every event that can be read is written again, in order, with a new seal; what could not be
-//! read is counted in the copy itself. A line that was changed after it was written keeps a mark
-//! that says so: a new seal must not make it look untouched.
+//! Every event that can be read is written again, in order, with a new seal; what could not be read
+//! is counted in the copy itself. A line that was changed after it was written is marked, because a
+//! new seal must not make it look original.
 
 use std::path::Path;
 
@@ -11,13 +11,14 @@ use antiphon_model::{Event, EventKind, Line, Loss, json};
 use crate::disk::Disk;
 use crate::{Damage, DamageKind, Draft, Error, Log, Options, OsDisk, Seal, Sink, Writer};
 
-/// What went into the copy.
+/// The result of copying a damaged log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Salvaged {
     pub events: u64,
-    /// Events that were changed after they were written; they carry `salvaged`.
+    /// The number of events that were changed after they were written; they are marked with
+    /// `salvaged`.
     pub changed: u64,
-    /// Places that could not be read, or where lines are missing.
+    /// The number of places that could not be read, or where lines are missing.
     pub lost: u64,
 }
 
@@ -72,7 +73,7 @@ struct Copy<'a> {
     log: &'a Log,
     writer: Writer,
     found: Salvaged,
-    /// What was said of an event before it comes.
+    /// The damage that was reported for an event, which comes before the event itself.
     suspect: Suspect,
     failure: Option<Error>,
 }
@@ -95,7 +96,7 @@ impl Sink for Copy<'_> {
         } else if let DamageKind::Gap { missing, .. } = damage.kind {
             self.found.lost += missing;
         } else if let DamageKind::OutOfOrder { .. } = damage.kind {
-            // It was counted where it was missed.
+            // It was counted as lost where it was missing.
             self.found.lost = self.found.lost.saturating_sub(1);
         } else if damage.kind.is_of_bytes() {
             self.found.lost += 1;
@@ -114,7 +115,7 @@ impl Copy<'_> {
                 Draft::verbatim(&read.map_err(|source| Error::read(&path, source))?)?
             }
         };
-        // A foreign `transcript_edit` counts in the member that the seal needs.
+        // A foreign `transcript_edit` has its own number in the member that the seal needs.
         if draft.event_type.as_deref() == Some("transcript_edit")
             && let (None, Some(count)) = (seal, json::member(line.text, "n"))
             && json::member(line.text, "kept_first").is_none()
@@ -131,7 +132,7 @@ impl Copy<'_> {
     }
 
     fn copy(&mut self, mut draft: Draft) -> Result<(), Error> {
-        // Two events with one id stay two.
+        // Two events with the same id stay separate.
         let id = draft.message_id.clone();
         for again in 2.. {
             match self.writer.append(&draft) {

@@ -1,7 +1,7 @@
 //! From lines to events and damage: every line is decoded, kept as unknown, or accounted for.
 //!
-//! Reading, following, verifying and opening for append all pass through here, so that they can
-//! never disagree on what a log says.
+//! Reading, following, verifying and opening for append all use this scanner, so they cannot
+//! disagree about what a log contains.
 
 use std::borrow::Cow;
 
@@ -15,7 +15,7 @@ use crate::seal::{self, Sealed};
 use crate::weld;
 use crate::{Head, Seal};
 
-/// Takes what is found in a log, in order.
+/// Receives what is found in a log, in order.
 pub trait Sink {
     fn event(&mut self, event: &Event<'_>, line: &Line<'_>, seal: Option<&Seal>);
     fn damage(&mut self, damage: Damage);
@@ -26,19 +26,19 @@ pub trait Sink {
 pub(crate) struct Scanner {
     chain: Chain,
     pub(crate) stream: u32,
-    /// Another segment follows: a line that lacks its newline is not the end of the log.
+    /// Whether another segment follows: then a line without a newline is not the end of the log.
     pub(crate) has_successor: bool,
-    /// The line with which the next segment begins: it has all lines from there on once more.
+    /// The first line of the next segment, which repeats all lines from there on.
     pub(crate) superseded_from: Option<Seal>,
-    /// Lines up to this number may stand here again: they were shown from the segment before,
-    /// which was not known then to be superseded.
+    /// Lines up to this number may be repeated here: they were shown from the previous segment,
+    /// before it was known to be superseded.
     pub(crate) shown_upto: u64,
     pub(crate) sealed: u64,
     pub(crate) unsealed: u64,
 }
 
 impl Scanner {
-    /// One that goes on behind a line of a segment.
+    /// A scanner that continues after a line of a segment.
     pub(crate) fn after(head: Head, stream: u32) -> Self {
         Self { chain: Chain::after(head), stream, ..Self::default() }
     }
@@ -48,55 +48,55 @@ impl Scanner {
     }
 
     pub(crate) fn line(&mut self, raw: &RawLine<'_>, sink: &mut dyn Sink) {
-        let mut piece = Piece::whole(raw, self.stream);
-        piece.terminated |= self.has_successor;
+        let mut part = LinePart::whole(raw, self.stream);
+        part.terminated |= self.has_successor;
         if raw.bytes.is_empty() && raw.len > 0 {
             self.chain.pass_unreadable();
-            sink.damage(piece.damage(DamageKind::TooLong));
+            sink.damage(part.damage(DamageKind::TooLong));
             return;
         }
         if raw.number == 1 {
-            piece.skip_byte_order_mark();
+            part.skip_byte_order_mark();
         }
-        piece.skip_carriage_return();
-        if piece.bytes.iter().all(u8::is_ascii_whitespace) {
+        part.skip_carriage_return();
+        if part.bytes.iter().all(u8::is_ascii_whitespace) {
             return;
         }
-        let emitted = match raw.sealed.unwrap_or_else(|| seal::check(piece.bytes)) {
+        let emitted = match raw.sealed.unwrap_or_else(|| seal::check(part.bytes)) {
             Sealed::Good(seal) => {
-                self.good(&piece, &seal, sink);
+                self.good(&part, &seal, sink);
                 true
             }
             Sealed::Mismatch { stored, actual } => {
                 let n = self.chain.number_of_changed(&stored);
-                self.damaged(&piece, DamageKind::BadHash, n, sink, |chain| {
+                self.damaged(&part, DamageKind::BadHash, n, sink, |chain| {
                     chain.follow_changed(&stored, actual);
                 })
             }
             Sealed::Broken => {
                 let n = self.chain.n() + 1;
-                self.damaged(&piece, DamageKind::BadSeal, n, sink, Chain::pass_unreadable)
+                self.damaged(&part, DamageKind::BadSeal, n, sink, Chain::pass_unreadable)
             }
-            Sealed::Absent => self.emit(&piece, None, sink, |scanner, sink| {
+            Sealed::Absent => self.emit(&part, None, sink, |scanner, sink| {
                 scanner.unsealed += 1;
                 if scanner.chain.n() > 0 {
-                    sink.damage(piece.damage(DamageKind::Unchained));
+                    sink.damage(part.damage(DamageKind::Unchained));
                 }
             }),
         };
         if !emitted {
-            self.unreadable(&piece, sink);
+            self.unreadable(&part, sink);
         }
     }
 
-    /// Whether the next segment has the line `n` once more.
+    /// Whether the next segment repeats line `n`.
     fn is_superseded(&self, n: u64) -> bool {
         self.superseded_from.is_some_and(|from| n >= from.n)
     }
 
-    fn good(&mut self, piece: &Piece<'_>, seal: &Seal, sink: &mut dyn Sink) {
+    fn good(&mut self, part: &LinePart<'_>, seal: &Seal, sink: &mut dyn Sink) {
         if self.superseded_from.is_some_and(|from| from.n == seal.n && from.hash != seal.hash) {
-            // The next segment is no continuation of this one, so it takes nothing over from it.
+            // The next segment does not continue this one, so it repeats nothing of it.
             self.superseded_from = None;
         }
         if self.is_superseded(seal.n) {
@@ -104,84 +104,86 @@ impl Scanner {
         }
         match self.chain.follow(seal) {
             Link::Next => {}
-            Link::NextBut(kind) | Link::Late(kind) => sink.damage(piece.damage(kind)),
+            Link::NextBut(kind) | Link::Late(kind) => sink.damage(part.damage(kind)),
             Link::Again(_) if seal.n <= self.shown_upto => return,
             Link::Again(kind) => {
                 self.sealed += 1;
-                sink.damage(piece.damage(kind));
+                sink.damage(part.damage(kind));
                 return;
             }
         }
         self.sealed += 1;
-        if !piece.terminated {
-            sink.damage(piece.damage(DamageKind::Unterminated));
+        if !part.terminated {
+            sink.damage(part.damage(DamageKind::Unterminated));
         }
-        if !self.emit(piece, Some(seal), sink, |_, _| {}) {
-            // Its writer wrote it so: whole, and not an event.
-            sink.damage(piece.damage(piece.undecodable()));
+        if !self.emit(part, Some(seal), sink, |_, _| {}) {
+            // It was written like this: intact, but not an event.
+            sink.damage(part.damage(part.undecodable()));
         }
     }
 
-    /// A line with a seal that does not hold, probably the `n`th. False if it is not even an event.
+    /// Handles a line whose seal does not match, probably line `n`. Returns `false` if it is not
+    /// even an event.
     fn damaged(
         &mut self,
-        piece: &Piece<'_>,
+        part: &LinePart<'_>,
         kind: DamageKind,
         n: u64,
         sink: &mut dyn Sink,
         follow: impl FnOnce(&mut Chain),
     ) -> bool {
-        if self.is_superseded(n) && piece.is_event() {
-            // The next segment has it as it was written.
-            sink.damage(piece.damage(kind));
+        if self.is_superseded(n) && part.is_event() {
+            // The next segment repeats it as it was written.
+            sink.damage(part.damage(kind));
             return true;
         }
-        self.emit(piece, None, sink, |scanner, sink| {
+        self.emit(part, None, sink, |scanner, sink| {
             follow(&mut scanner.chain);
-            sink.damage(piece.damage(kind));
+            sink.damage(part.damage(kind));
         })
     }
 
-    /// Decodes a piece and hands it on, after `before`. False, and nothing done, if it cannot be.
+    /// Decodes a part and passes it on, after `before`. Returns `false`, without doing anything, if
+    /// it cannot be decoded.
     fn emit(
         &mut self,
-        piece: &Piece<'_>,
+        part: &LinePart<'_>,
         seal: Option<&Seal>,
         sink: &mut dyn Sink,
         before: impl FnOnce(&mut Self, &mut dyn Sink),
     ) -> bool {
-        let text = piece.text();
-        let line = piece.line(&text, seal);
+        let text = part.text();
+        let line = part.line(&text, seal);
         let Ok(event) = decode(&line) else {
             return false;
         };
         before(self, sink);
         if let Cow::Owned(_) = text {
-            sink.damage(Damage::not_utf8(piece.stream, piece.number, piece.offset, piece.len()));
+            sink.damage(Damage::not_utf8(part.stream, part.number, part.offset, part.len()));
         }
         sink.event(&event, &line, seal);
         true
     }
 
-    /// A line that is no event as it stands: perhaps several have grown together.
-    fn unreadable(&mut self, piece: &Piece<'_>, sink: &mut dyn Sink) {
+    /// Handles a line that is not an event: it may be several lines without a newline between them.
+    fn unreadable(&mut self, line: &LinePart<'_>, sink: &mut dyn Sink) {
         let parts = match self.chain.n() {
-            0 => weld::split(piece.bytes, &|part| piece.part(part).is_event()),
-            _ => weld::split_sealed(piece.bytes),
+            0 => weld::split(line.bytes, &|range| line.part(range).is_event()),
+            _ => weld::split_sealed(line.bytes),
         };
         let whole = parts.iter().filter(|part| part.whole).count();
         if whole == 0 {
             self.chain.pass_unreadable();
-            sink.damage(piece.damage(piece.undecodable()));
+            sink.damage(line.damage(line.undecodable()));
             return;
         }
-        sink.damage(piece.damage(DamageKind::Welded { whole }));
+        sink.damage(line.damage(DamageKind::Welded { whole }));
         for part in parts {
-            let part_piece = piece.part(part.range.clone());
-            match (part.whole, seal::check(part_piece.bytes)) {
-                (true, Sealed::Good(seal)) => self.good(&part_piece, &seal, sink),
+            let content = line.part(part.range.clone());
+            match (part.whole, seal::check(content.bytes)) {
+                (true, Sealed::Good(seal)) => self.good(&content, &seal, sink),
                 (true, _) => {
-                    self.emit(&part_piece, None, sink, |scanner, _| scanner.unsealed += 1);
+                    self.emit(&content, None, sink, |scanner, _| scanner.unsealed += 1);
                 }
                 (false, _) => self.chain.pass_unreadable(),
             }
@@ -189,20 +191,20 @@ impl Scanner {
     }
 }
 
-/// A line, or a part of one where several have grown together.
+/// A line, or a part of a line that consists of several lines without a newline between them.
 #[derive(Debug, Clone, Copy)]
-struct Piece<'a> {
+struct LinePart<'a> {
     bytes: &'a [u8],
-    /// The length as found, also of a line too long to be kept.
+    /// The length, also of a line that is too long to be kept.
     full_len: u64,
     offset: u64,
     number: u64,
     stream: u32,
-    /// Whether it is known to end here: a newline follows, or another segment.
+    /// Whether it certainly ends here: a newline or another segment follows.
     terminated: bool,
 }
 
-impl<'a> Piece<'a> {
+impl<'a> LinePart<'a> {
     fn whole(raw: &RawLine<'a>, stream: u32) -> Self {
         Self {
             bytes: raw.bytes,
@@ -239,8 +241,8 @@ impl<'a> Piece<'a> {
         self.full_len
     }
 
-    /// The text. A byte that is not UTF-8 is read as `?`: one for one, so that every place in the
-    /// line stays true and the bytes themselves can be had from there.
+    /// The text. Each byte that is not valid UTF-8 becomes `?`, so that offsets in the line stay
+    /// correct and the original bytes can be read from the file.
     fn text(&self) -> Cow<'a, str> {
         if let Ok(text) = str::from_utf8(self.bytes) {
             return Cow::Borrowed(text);
@@ -264,7 +266,7 @@ impl<'a> Piece<'a> {
         decode(&self.line(&self.text(), None)).is_ok()
     }
 
-    /// What is wrong with a piece that cannot be decoded.
+    /// The damage of a part that cannot be decoded.
     fn undecodable(&self) -> DamageKind {
         if self.bytes.last() == Some(&0) {
             return DamageKind::Nul;
@@ -286,12 +288,13 @@ impl<'a> Piece<'a> {
     }
 }
 
-/// Whether JSON was cut: it stops where more must follow. What was spoilt fails before that.
+/// Whether JSON text was truncated: it ends where more must follow. Damaged text fails before its
+/// end.
 fn stops_short(text: &str) -> bool {
     let stops = |text: &str| {
         let parsed = serde_json::from_str::<serde::de::IgnoredAny>(text);
         parsed.is_err_and(|error| error.is_eof())
     };
-    // A number may have been cut behind its sign, point or exponent.
+    // A number may have been truncated after its sign, point or exponent.
     stops(text) || text.ends_with(['-', '+', '.', 'e', 'E']) && stops(&format!("{text}0"))
 }

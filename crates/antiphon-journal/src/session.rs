@@ -1,6 +1,6 @@
-//! Recording a session from a program: a few obvious calls.
+//! Recording a session from a program.
 //!
-//! `examples/jack_and_jill.rs` shows a whole discussion.
+//! `examples/jack_and_jill.rs` shows a complete discussion.
 
 use std::path::Path;
 
@@ -18,7 +18,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// Begins a session in a new log; an error if there is one at `path` already.
+    /// Creates a session in a new log; an error if there already is one at `path`.
     pub fn create(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
         if path.exists() {
@@ -27,7 +27,7 @@ impl Session {
         Self::open(path)
     }
 
-    /// Goes on with the session at `path`, whatever state its writer left it in, or begins it.
+    /// Continues the session at `path`, whatever state its writer left it in, or creates it.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
         Self::open_with(path, Options::default())
     }
@@ -36,7 +36,7 @@ impl Session {
         Ok(Self { writer: Writer::open(path.as_ref(), options)? })
     }
 
-    /// Records what the session is about. To be said first, if at all.
+    /// Records what the session is about. If it is called at all, it must be called first.
     pub fn session_started(&self, title: &str) -> Result<MessageId, Error> {
         let title = Some(title.into());
         self.append(SessionStarted { title, ..SessionStarted::default() })
@@ -87,7 +87,7 @@ impl Session {
         self.message(result)
     }
 
-    /// Records that an utterance arrived at another agent, in the words in which it did.
+    /// Records that an utterance was delivered to another agent, with the text that arrived.
     pub fn deliver(
         &self,
         utterance: &MessageId,
@@ -131,7 +131,7 @@ impl Session {
 pub struct NewAgent<'a> {
     pub name: Option<&'a str>,
     pub language_model: Option<&'a str>,
-    /// The call that makes it. Where it is left out, readers infer it.
+    /// The call that creates it. If it is missing, readers infer it.
     pub made_by: Option<&'a CallId>,
 }
 
@@ -177,17 +177,17 @@ impl<'a> Message<'a> {
         Self::new(agent, Role::System, content)
     }
 
-    /// Something that the agent is told.
+    /// A message to the agent.
     pub fn user(agent: &'a AgentId, content: &'a str) -> Self {
         Self::new(agent, Role::User, content)
     }
 
-    /// Something that the agent is told from outside the system.
+    /// A message to the agent from outside the system.
     pub fn external(agent: &'a AgentId, content: &'a str) -> Self {
         Self { source: Some("external"), ..Self::user(agent, content) }
     }
 
-    /// Something that the agent says.
+    /// A message from the agent.
     pub fn assistant(agent: &'a AgentId, content: &'a str) -> Self {
         Self::new(agent, Role::Assistant, content)
     }

@@ -1,4 +1,4 @@
-//! What a writer knows, and how a line gets from there to the file.
+//! The state of a writer, and how it writes a line to the file.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -13,12 +13,12 @@ use crate::ids::Ids;
 use crate::recovery::Recovery;
 use crate::seal;
 use crate::sync::write_whole;
-use crate::{Draft, Error, Hash, Head, Log, Options, Summary};
+use crate::{Draft, Error, Hash, Head, Log, LogSummary, Options};
 
 /// The version of the log that this writer writes.
 pub(crate) const FORMAT: u64 = 1;
 
-/// What a writer knows; guarded by [`Shared`](crate::sync::Shared).
+/// The state of a writer; guarded by [`Shared`](crate::sync::Shared).
 #[derive(Debug)]
 pub(crate) struct State {
     pub(crate) log: Log,
@@ -28,7 +28,7 @@ pub(crate) struct State {
     pub(crate) segment_bytes: u64,
     pub(crate) n: u64,
     pub(crate) hash: Hash,
-    /// The file ends within a line; the next one begins with a newline.
+    /// Whether the file ends within a line, so that a newline must be written first.
     pub(crate) tail_is_torn: bool,
     /// A `recovered` line that is still to be written.
     recovered: Option<Draft>,
@@ -38,28 +38,28 @@ pub(crate) struct State {
     pub(crate) ids: Ids,
     pub(crate) agents: BTreeSet<String>,
     pub(crate) session_id: Option<String>,
-    /// The line under construction; its room is used again.
+    /// The line under construction; its buffer is reused.
     line: String,
     pub(crate) durability: Durability,
     pub(crate) disk: Arc<dyn Disk>,
-    /// What a checkpoint would say of the end of the log; nothing, where none may be written.
+    /// What a checkpoint would record about the end of the log; `None` if none may be written.
     end: Option<End>,
     format: Option<u64>,
     options: Options,
 }
 
-/// The end of a log in which nothing was found amiss.
+/// The end of a log without damage.
 #[derive(Debug, Clone, Copy)]
 struct End {
-    /// How many lines the segment has, and how long the last of them is.
+    /// The number of lines in the segment, and the length of the last of them.
     lines: u64,
     last_len: u32,
-    /// How long the segment was at its last checkpoint.
+    /// The length of the segment at its last checkpoint.
     checkpointed: u64,
 }
 
 impl End {
-    fn of(found: &Recovery, summary: &Summary, options: &Options) -> Option<Self> {
+    fn of(found: &Recovery, summary: &LogSummary, options: &Options) -> Option<Self> {
         let is_clean = found.damage.is_empty() && summary.terminated && summary.unsealed == 0;
         let (lines, last_len) = match (&found.checkpoint, found.last_line) {
             (Some(header), (0, _)) => (header.lines, header.last_len),
@@ -71,11 +71,11 @@ impl End {
 }
 
 impl State {
-    /// The state of a writer that goes on where `log` ends, and says there what it found.
+    /// The state of a writer that continues after the end of `log` and records there what it found.
     pub(crate) fn after(
         log: Log,
         found: Recovery,
-        summary: &Summary,
+        summary: &LogSummary,
         options: Options,
     ) -> Result<Self, Error> {
         let recovered = found.draft(&log)?;
@@ -131,14 +131,15 @@ impl State {
     /// Writes an event, and before it what the log needs to begin or to go on.
     fn try_write(&mut self, draft: &Draft) -> Result<String, Error> {
         if let Some(id) = &draft.message_id {
-            // Lines of the journal's own may come before it, and must not take its id even where
-            // a sender calls its events as we call those.
+            // Lines of the journal's own may come before it. They must not take its id, even if the
+            // sender uses the journal's prefix.
             self.ids.reserve(id);
         }
         if self.n == 0 && draft.event_type.as_deref() == Some("session_started") {
             let id = draft.message_id.clone().unwrap_or_else(|| self.ids.take());
             self.write_started(&id, draft)?;
-            // The event is in the log; what cannot follow it now follows before the next.
+            // The event is in the log; whatever cannot be written after it now is written before
+            // the next one.
             let _ = self.begin().and_then(|()| self.write_gap());
             return Ok(id);
         }
@@ -154,7 +155,7 @@ impl State {
         Ok(id)
     }
 
-    /// The first line: whatever its author says, completed by what it must say.
+    /// Writes the first line: what its author sent, completed with what it must contain.
     fn write_started(&mut self, id: &str, draft: &Draft) -> Result<(), Error> {
         let mut members = draft.members.clone();
         let whole = format!("{{{members}}}");
@@ -162,7 +163,7 @@ impl State {
         let session_id = match named.and_then(json::word) {
             Some(id) => id.into_owned(),
             None => {
-                // Lines without seals may stand before, and have named the session.
+                // Earlier lines without seals may have named the session.
                 let named = self.session_id.clone().or_else(|| self.options.session_id.clone());
                 let id = named.unwrap_or_else(|| self.new_session_id());
                 members.push_str(",\"session_id\":");
@@ -182,7 +183,7 @@ impl State {
         Ok(())
     }
 
-    /// What stands before all else: the first line, and what was found damaged on opening.
+    /// Writes what comes before everything else: the first line, and the damage found on opening.
     fn begin(&mut self) -> Result<(), Error> {
         if self.n == 0 {
             let id = self.ids.take_own();
@@ -197,7 +198,7 @@ impl State {
         Ok(())
     }
 
-    /// Says what was lost, if anything was since this was last said.
+    /// Records what was lost since this was last recorded.
     pub(crate) fn write_gap(&mut self) -> Result<(), Error> {
         if self.lost > 0 {
             self.begin()?;
@@ -209,7 +210,7 @@ impl State {
         Ok(())
     }
 
-    /// After a new segment took over: says so in the log. A failure here loses nothing.
+    /// Records in the log that a new segment took over. A failure here loses nothing.
     pub(crate) fn note_takeover(&mut self, rewritten: usize, failure: &str) {
         self.end = None;
         let reason = format!("the previous segment could not be synced: {failure}");
@@ -222,7 +223,7 @@ impl State {
         let _ = Draft::from_event(&recovered).map(|recovered| self.write_own(&recovered));
     }
 
-    /// A line of the journal's own.
+    /// Writes a line of the journal's own.
     fn write_own(&mut self, draft: &Draft) -> Result<(), Error> {
         let id = self.ids.take_own();
         self.write_line(&id, &draft.members, draft.has_timestamp)
@@ -230,7 +231,7 @@ impl State {
 
     /// Builds, seals and writes one line.
     fn write_line(&mut self, id: &str, members: &str, has_timestamp: bool) -> Result<(), Error> {
-        // Asked for before the line is sealed: a new segment may begin with lines of its own.
+        // Opened before the line is sealed, because a new segment may begin with lines of its own.
         let file = self.writable()?;
         let mut line = std::mem::take(&mut self.line);
         line.clear();
@@ -265,7 +266,7 @@ impl State {
             self.ids.add(id, Place { offset, len, stream });
             self.durability.written(seal.n, line.as_bytes());
             if let Some(echo) = &self.options.echo {
-                // Whoever listened may have gone; the log is written all the same.
+                // The receiver may be gone; the log is written anyway.
                 let _ = echo.send(line.to_owned());
             }
         }
@@ -273,7 +274,7 @@ impl State {
         written
     }
 
-    /// Hands bytes to the file: one write, unless the file takes fewer.
+    /// Writes bytes to the file: in one write, unless it writes only a part.
     fn put(&mut self, file: &dyn LogFile, bytes: &[u8]) -> Result<(), Error> {
         let (done, failure) = match write_whole(file, bytes) {
             Ok(()) => (bytes.len(), None),
@@ -284,10 +285,10 @@ impl State {
             self.tail_is_torn = last != b'\n';
         }
         match failure {
-            // A line that lacks only its newline is whole to every reader, and must count as
-            // written. The next one brings the newline.
+            // A line that lacks only its newline is complete to every reader, and must count as
+            // written. The next line begins with the newline.
             Some(source) if done + 1 < bytes.len() => {
-                // Half a line stands there now.
+                // The file ends within a line now.
                 self.end = None;
                 Err(Error::write(&self.path, source))
             }
@@ -295,10 +296,10 @@ impl State {
         }
     }
 
-    /// The last segment, opened or made; a new one where the last is full.
+    /// The last segment, opened or created; a new one if the last is full.
     fn writable(&mut self) -> Result<Arc<dyn LogFile>, Error> {
-        // While a sync is under way its file stays the last: what the sync says must be heard
-        // before anything follows.
+        // While a sync is in progress its file stays the last one: its result must be known before
+        // anything follows.
         let mut is_full =
             self.segment_bytes >= self.options.segment_bytes_max && !self.durability.is_syncing();
         if is_full && self.file.is_some() && self.durability.is_wanted() {
@@ -313,7 +314,7 @@ impl State {
         let path = if fresh { log.add_segment() } else { self.path.clone() };
         let file: Arc<dyn LogFile> = match (self.disk.append(&path, creation), &self.file) {
             (Ok(file), _) => file.into(),
-            // A segment may grow past its size rather than lose an event.
+            // A segment may exceed its size rather than lose an event.
             (Err(_), Some(full)) => return Ok(Arc::clone(full)),
             (Err(source), None) => return Err(Error::open(&path, source)),
         };
@@ -325,7 +326,8 @@ impl State {
         }
         self.path = path;
         self.file = Some(Arc::clone(&file));
-        // An older file's name may not be durable either: its writer may have been killed.
+        // The name of an older file may not be durable either, because its writer may have been
+        // killed.
         if self.durability.is_wanted()
             && let Err(error) = self.disk.sync_folder(self.log.folder())
         {
@@ -334,9 +336,10 @@ impl State {
         Ok(file)
     }
 
-    /// Whether the line at `place` is this very event; an error if it is another with its id.
+    /// Whether the line at `place` is this same event; an error if it is another one with the same
+    /// id.
     pub(crate) fn is_same(&self, draft: &Draft, id: &str, place: Place) -> Result<bool, Error> {
-        // A file that could not be synced may no longer hold what was written to it.
+        // A file that could not be synced may no longer contain what was written to it.
         let bytes = match self.durability.suspect_line(id) {
             Some(line) => line.to_vec(),
             None => {
@@ -357,7 +360,7 @@ impl State {
         }
     }
 
-    /// Leaves a checkpoint, if the log has grown enough since the last one.
+    /// Writes a checkpoint if the log has grown enough since the last one.
     pub(crate) fn write_checkpoint(&self) {
         let Some(End { lines, last_len, checkpointed }) = self.end else { return };
         let grown = self.segment_bytes.saturating_sub(checkpointed);

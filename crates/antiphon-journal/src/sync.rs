@@ -1,6 +1,6 @@
-//! Syncing and waiting: group commit, the thread behind level `interval`, and the end.
+//! Syncing and waiting: group commit, the thread for level `interval`, and closing.
 //!
-//! What is durable, and what a failed sync means, is known by [`Durability`](crate::durability).
+//! [`Durability`](crate::durability) knows what is durable and what a failed sync means.
 
 use std::io;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -23,13 +23,14 @@ impl Shared {
         Self { state: Mutex::new(state), changed: Condvar::new() }
     }
 
-    /// The state. A thread that panicked left it whole: every change to it is a single step.
+    /// The state. A thread that panicked left it consistent, because every change to it is a single
+    /// step.
     pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The state, once no more than what may be written ahead of the disk is. If the disk gives no
-    /// room, the event that was to be written is lost.
+    /// The state, once there is room for more unsynced bytes. If the disk makes no room, the event
+    /// that was to be written is lost.
     pub(crate) fn lock_with_room(&self) -> Result<MutexGuard<'_, State>, Error> {
         let mut state = self.lock();
         while state.durability.is_full() {
@@ -75,8 +76,8 @@ impl Shared {
         Ok(())
     }
 
-    /// Makes all that is written durable. Called with the lock, which is let go while the disk
-    /// works: events that arrive meanwhile share the next sync.
+    /// Makes everything written so far durable. The lock is released while the disk works, so
+    /// events that arrive meanwhile share the next sync.
     fn sync<'s>(
         &'s self,
         mut state: MutexGuard<'s, State>,
@@ -109,7 +110,7 @@ impl Shared {
         (state, result)
     }
 
-    /// The thread behind level `interval`: syncs what is due until the writer is closed.
+    /// The thread for level `interval`: syncs what is due until the writer is closed.
     pub(crate) fn run(&self) {
         let mut state = self.lock();
         loop {
@@ -117,7 +118,7 @@ impl Shared {
                 None if state.durability.is_closed() => return,
                 None => state = self.wait(state),
                 Some(Duration::ZERO) => {
-                    // Once the writer is closed, `close` itself tells how this ended.
+                    // Once the writer is closed, `close` itself returns the result.
                     if state.durability.is_closed() {
                         return;
                     }
@@ -128,22 +129,22 @@ impl Shared {
         }
     }
 
-    /// Says what was lost, syncs what is left, and lets the thread end. Once.
+    /// Records what was lost, syncs what is left, and lets the thread end. Does so once.
     pub(crate) fn close(&self) -> Result<(), Error> {
         let mut state = self.lock();
         if !state.durability.close() {
             return Ok(());
         }
         self.changed.notify_all();
-        let told = state.write_gap();
+        let gap_written = state.write_gap();
         if !state.durability.is_wanted() {
             state.write_checkpoint();
-            return told;
+            return gap_written;
         }
-        // Twice: a segment that takes over begins with a line of its own.
+        // Twice, because a segment that takes over begins with a line of its own.
         let (state, first) = self.sync(state);
         let second = first.and_then(|()| self.sync(state).1);
-        let closed = told.and(second.map_err(Error::into_sync));
+        let closed = gap_written.and(second.map_err(Error::into_sync));
         if closed.is_ok() {
             self.lock().write_checkpoint();
         }
@@ -151,7 +152,7 @@ impl Shared {
     }
 }
 
-/// Writes all of `bytes`, usually in one call. On failure tells how many bytes went out.
+/// Writes all of `bytes`, usually in one call. On failure returns how many bytes were written.
 pub(crate) fn write_whole(file: &dyn LogFile, bytes: &[u8]) -> Result<(), (io::Error, usize)> {
     let mut done = 0;
     while let Some(rest) = bytes.get(done..).filter(|rest| !rest.is_empty()) {

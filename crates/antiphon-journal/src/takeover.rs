@@ -1,7 +1,7 @@
-//! What happens when a sync fails: a new segment takes over.
+//! Handling a failed sync: a new segment takes over.
 //!
-//! It begins with the lines that may be lost, written once more with the same seals, and gets its
-//! name only when it is whole and durable. The segment before is closed from then on.
+//! It begins with the lines that may be lost, written again with the same seals, and gets its name
+//! only when it is complete and durable. The previous segment is closed from then on.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,8 +14,8 @@ use crate::state::State;
 use crate::sync::write_whole;
 
 impl State {
-    /// Makes a full segment durable: what is behind must be safe before anything follows. False if
-    /// that cannot be; then another takes over from it, at once or when it can.
+    /// Makes a full segment durable before anything follows it. Returns `false` if that fails; then
+    /// another segment takes over from it, at once or later.
     pub(crate) fn finish_segment(&mut self) -> bool {
         let Some(full) = self.file.as_ref().filter(|_| !self.durability.is_suspect()) else {
             return false;
@@ -28,7 +28,7 @@ impl State {
         is_durable
     }
 
-    /// Before an event that an earlier writer left is acknowledged again: makes it durable too.
+    /// Makes an event from an earlier writer durable before it is acknowledged again.
     pub(crate) fn settle_inherited(&mut self, place: Place) -> Result<(), Error> {
         let folder = self.log.folder().to_owned();
         let segments = self.durability.inherited_segments(place);
@@ -49,12 +49,12 @@ impl State {
         Ok(())
     }
 
-    /// Makes a new segment with all lines that may be lost, and goes on there.
+    /// Creates a new segment with all lines that may be lost, and continues there.
     pub(crate) fn take_over(&mut self) -> Result<(), Error> {
         let mut log = self.log.clone();
         let next = log.add_segment();
         let file = self.write_replacement(&next)?;
-        // It has its name, so readers look for the rest there: the segment before is closed.
+        // It has its final name, so readers continue there: the previous segment is closed.
         self.log = log;
         self.file = Some(file);
         self.path = next;
@@ -71,12 +71,12 @@ impl State {
         Ok(())
     }
 
-    /// Writes the lines that may be lost to a file, whole and durable, before it gets its name.
+    /// Writes the lines that may be lost to a file, and syncs it, before it gets its name.
     fn write_replacement(&self, next: &Path) -> Result<Arc<dyn LogFile>, Error> {
         let mut draft = next.as_os_str().to_owned();
         draft.push(".new");
         let draft = PathBuf::from(draft);
-        // What an earlier attempt left is of no use to anybody; we hold the lock.
+        // The file of an earlier attempt is useless; we hold the lock.
         let _ = self.disk.remove(&draft);
         let file = self
             .disk
@@ -98,7 +98,7 @@ impl State {
         file.sync().map_err(|source| Error::sync(path, source))
     }
 
-    /// Notes where the rewritten lines stand now, and counts them.
+    /// Records where the rewritten lines are now, and counts them.
     fn find_rewritten(&mut self) -> usize {
         let (mut count, mut offset) = (0, 0);
         let stream = self.log.count().saturating_sub(1);

@@ -1,34 +1,34 @@
-//! Checking a log: every line, the chain, and the head that somebody wrote down.
+//! Checking a log: every line, the chain, and a head that was noted elsewhere.
 
 use antiphon_model::{Event, EventKind, Line, Severity};
 
-use crate::{Damage, DamageKind, Error, Head, Log, Seal, Sink, Summary};
+use crate::{Damage, DamageKind, Error, Head, Log, LogSummary, Seal, Sink};
 
-/// What a check found.
+/// The result of a check.
 #[derive(Debug)]
 pub struct Report {
     pub findings: Vec<Damage>,
-    pub summary: Summary,
+    pub summary: LogSummary,
     /// Whether the session was ended. A log without an end is open, not damaged.
     pub ended: bool,
-    /// How the log stands to the head that was given.
-    pub against: Option<Against>,
+    /// How the log compares with the head that was given.
+    pub against: Option<HeadComparison>,
 }
 
-/// The log beside a head that was kept elsewhere.
+/// A log compared with a head that was kept elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Against {
-    /// The log has that line, and `newer` after it.
+pub enum HeadComparison {
+    /// The log contains that line, and `newer` lines after it.
     Matches { newer: u64 },
-    /// The log ends before: `missing` lines were cut off.
+    /// The log ends before it: `missing` lines were cut off.
     Cut { missing: u64 },
-    /// The log has another line there.
+    /// The log has a different line there.
     Differs,
 }
 
 impl Report {
     pub fn is_valid(&self) -> bool {
-        let matches = matches!(self.against, None | Some(Against::Matches { .. }));
+        let matches = matches!(self.against, None | Some(HeadComparison::Matches { .. }));
         matches && self.findings.iter().all(|found| found.kind.severity() < Severity::Error)
     }
 }
@@ -39,11 +39,11 @@ pub fn verify(log: &Log, head: Option<Head>) -> Result<Report, Error> {
     let summary = log.read(&mut check)?;
     let against = head.map(|head| match (check.at_head, summary.head) {
         (Some(seal), Some(last)) if seal.hash == head.hash => {
-            Against::Matches { newer: last.n - head.n }
+            HeadComparison::Matches { newer: last.n - head.n }
         }
-        (Some(_), _) => Against::Differs,
+        (Some(_), _) => HeadComparison::Differs,
         (None, last) => {
-            Against::Cut { missing: head.n.saturating_sub(last.map_or(0, |last| last.n)) }
+            HeadComparison::Cut { missing: head.n.saturating_sub(last.map_or(0, |last| last.n)) }
         }
     });
     Ok(Report { findings: check.findings, summary, ended: check.ended, against })
@@ -58,7 +58,7 @@ struct Check {
 
 impl Sink for Check {
     fn event(&mut self, event: &Event<'_>, _: &Line<'_>, seal: Option<&Seal>) {
-        // As the fold has it: a note, or what was recovered, does not undo the end.
+        // As in the fold: a note or a recovery after the end does not undo it.
         let is_end = matches!(event.kind, EventKind::SessionEnded(_));
         let opens = matches!(event.kind, EventKind::SessionStarted(_)) || event.kind.goes_on();
         self.ended = is_end || (self.ended && !opens);

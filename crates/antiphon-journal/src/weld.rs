@@ -1,13 +1,14 @@
-//! Lines that have grown together: a writer was killed within one, and the next began on it.
+//! Lines without a newline between them: a writer was killed within a line, and the next one began
+//! on it.
 //!
-//! A sealed line is found again by its hash, whatever stands before it. A line without a seal is
-//! looked for only in logs that have none, by its first key, and must decode.
+//! A sealed line is found by its hash, whatever comes before it. A line without a seal is searched
+//! for only in logs without seals, by its first key, and must be decodable.
 
 use std::ops::Range;
 
 use crate::seal::{self, Sealed};
 
-/// A part of a bad line.
+/// A part of such a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Part {
     pub(crate) range: Range<usize>,

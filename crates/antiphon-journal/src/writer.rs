@@ -1,4 +1,4 @@
-//! Appending: the one way into a log.
+//! Appending events: the only way to write a log.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -22,15 +22,15 @@ pub struct Options {
     pub level: Level,
     /// How long to wait for another writer of the same session.
     pub wait: Duration,
-    /// Who is writing, for whoever finds the log locked.
+    /// The name of the writing program, shown to others that find the log locked.
     pub program: String,
-    /// What to call a session whose first line does not say so; else it gets a name by the clock.
+    /// The id of a session whose first line has none; without it, an id is made from the time.
     pub session_id: Option<String>,
-    /// A segment that has grown to this many bytes is followed by another.
+    /// A segment that has reached this many bytes is followed by another.
     pub segment_bytes_max: u64,
     /// Whether a checkpoint is left beside a long log, so that it opens at once the next time.
     pub keeps_checkpoint: bool,
-    /// Who is sent every line that is written, as it stands in the log.
+    /// Receives every line that is written, as it is in the log.
     pub echo: Option<Sender<String>>,
     pub clock: Arc<dyn Clock>,
     pub disk: Arc<dyn Disk>,
@@ -56,7 +56,7 @@ impl Default for Options {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ack {
     pub message_id: MessageId,
-    /// The event was in the log before: nothing was written.
+    /// Whether the event was in the log before, so that nothing was written.
     pub repeated: bool,
 }
 
@@ -65,7 +65,7 @@ pub struct Ack {
 pub struct Writer {
     shared: Arc<Shared>,
     syncer: Option<JoinHandle<()>>,
-    /// Let go last, when everything is written.
+    /// Released last, when everything is written.
     lock: Lock,
 }
 
@@ -187,14 +187,14 @@ impl Writer {
         }
     }
 
-    /// Makes everything durable that the level promises, and tells if that fails. Dropping a
-    /// writer does the same and cannot tell.
+    /// Makes everything durable that the level promises, and returns an error if that fails.
+    /// Dropping a writer does the same, but cannot report a failure.
     pub fn close(mut self) -> Result<(), Error> {
         self.finish()
     }
 
-    /// Makes everything durable, and leaves the lock file behind, as a killed writer does:
-    /// whoever reads the log sees that it was interrupted and not ended.
+    /// Makes everything durable, and leaves the lock file behind as a killed writer does, so that
+    /// readers see that the log was interrupted.
     pub fn abandon(mut self) -> Result<(), Error> {
         let finished = self.finish();
         self.lock.abandon();
@@ -204,7 +204,7 @@ impl Writer {
     fn finish(&mut self) -> Result<(), Error> {
         let result = self.shared.close();
         if let Some(syncer) = self.syncer.take() {
-            // A syncer that panicked has synced nothing more than what `close` reports.
+            // A syncing thread that panicked has synced nothing beyond what `close` reports.
             let _ = syncer.join();
         }
         result

@@ -1,9 +1,9 @@
-//! Annotations of sessions whose files are another program's.
+//! Annotations of sessions whose files belong to another program.
 //!
-//! Nothing is ever added to an agent's own files, nor to their copies. What somebody says about
-//! such a session stands in a log of ours beside the copies, `annotations.jsonl`: it belongs to
-//! every generation of them, and goes with them. Opening a copy folds it in, and so does opening
-//! the agent's own file that it is a copy of.
+//! Nothing is ever added to an agent's own files, nor to their copies. Annotations of such a
+//! session are in an Antiphon log beside the copies, `annotations.jsonl`, which belongs to all
+//! generations and is deleted with them. Opening a copy folds it in, and so does opening the
+//! original file.
 
 use std::path::{Path, PathBuf};
 
@@ -14,24 +14,24 @@ use antiphon_sources::{Error, Opened, list};
 use crate::Store;
 use crate::archive::{self, Copies};
 
-/// The name of their log in the folder of a session.
+/// The name of the log in the folder of a session.
 pub(crate) const FILE: &str = "annotations.jsonl";
 
-/// Where the annotations of a session are, or would be, of which a copy is kept: by any file of the
-/// copy. Nothing, for a file that is no copy.
+/// Where the annotations of a stored session are, or would be, given any file of its copy; `None`
+/// for a file that is not a copy.
 pub fn annotations_of(copy: &Path) -> Option<PathBuf> {
     Copies::of_copy(copy).map(|copies| copies.folder().join(FILE))
 }
 
-/// The same, where something is to be written: a session that is kept with others gets a folder.
+/// Like [`annotations_of`], for writing: a session that shares a pack gets a folder of its own.
 pub fn annotations_to_write(copy: &Path) -> Result<Option<PathBuf>, Error> {
     let Some(copies) = Copies::of_copy(copy) else { return Ok(None) };
     Store::give_folder(copies.folder())?;
     Ok(Some(copies.folder().join(FILE)))
 }
 
-/// The same for a file that may be a copy, or an agent's own of which `store` keeps one. Nothing,
-/// where there are none.
+/// The annotations of a copy, or of an agent's own file that `store` has a copy of; `None` if there
+/// are none.
 fn find(path: &Path, agent: &str, store: Option<&Store>) -> Option<PathBuf> {
     match annotations_of(path) {
         Some(of_copy) => Some(of_copy).filter(|it| it.is_file()),
@@ -39,8 +39,8 @@ fn find(path: &Path, agent: &str, store: Option<&Store>) -> Option<PathBuf> {
     }
 }
 
-/// The annotations of the session whose main file an agent has at `source`. Few sessions have any:
-/// only those are asked what they are copies of.
+/// The annotations of the session whose main file the agent has at `source`. Few sessions have any,
+/// so only those are compared with it.
 fn of_source(source: &Path, copies: &Path) -> Option<PathBuf> {
     #[derive(serde::Deserialize)]
     struct State {
@@ -60,13 +60,13 @@ fn of_source(source: &Path, copies: &Path) -> Option<PathBuf> {
     logs.filter(|log| log.is_file()).find(is_of)
 }
 
-/// Adds the annotations of a session to what was read of it, if there are any.
+/// Adds the annotations of a session to the opened session, if there are any.
 pub(crate) fn fold_in(opened: &mut Opened, path: &Path, store: Option<&Store>) {
     let Some(path) = find(path, opened.format, store) else { return };
     let Ok(log) = Log::find(&path) else { return };
     let first = u32::try_from(opened.files.len()).unwrap_or(u32::MAX);
     let mut notes = Notes { session: &mut opened.session, first };
-    // What cannot be read any more is no reason not to show the session.
+    // Annotations that cannot be read are no reason not to show the session.
     let _ = log.read(&mut notes);
     opened.files.extend(log.segments());
     let nothing: Box<dyn Bodies> = Box::new(Nothing);
@@ -96,10 +96,10 @@ impl Sink for Texts {
     fn damage(&mut self, _: Damage) {}
 }
 
-/// Takes annotations into a session, and nothing else that may stand in their log.
+/// Adds the annotations in a log to a session, and ignores everything else in the log.
 struct Notes<'s> {
     session: &'s mut Session,
-    /// The number of the log's first segment among the session's streams.
+    /// The stream number of the log's first segment in the session.
     first: u32,
 }
 
@@ -129,7 +129,7 @@ impl Sink for Notes<'_> {
     }
 }
 
-/// The bodies of a session's files, and of the annotations behind them.
+/// The bodies of a session's files, followed by those of its annotations.
 struct WithNotes {
     files: Box<dyn Bodies>,
     notes: LogBodies,
@@ -149,7 +149,7 @@ impl Bodies for WithNotes {
     }
 }
 
-/// Bodies of nothing, for the moment in which they are exchanged.
+/// Empty bodies, used while the real ones are replaced.
 struct Nothing;
 
 impl Bodies for Nothing {

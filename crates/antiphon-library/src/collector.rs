@@ -123,8 +123,8 @@ impl SpanCollector {
         }
     }
 
-    /// Starts a span, and returns its id. A task has one coordinator: to start it again returns the
-    /// one that there is.
+    /// Starts a span, and returns its id. A task has one coordinator: starting it again returns the
+    /// existing one.
     pub fn start_span(&self, start: &StartSpan<'_>) -> Result<String, CollectorError> {
         let level = match (start.kind, start.parent_span_id) {
             (SpanKind::Coordinator, Some(parent)) => self.level_of(parent)?.map(|it| it + 1),
@@ -134,7 +134,7 @@ impl SpanCollector {
         self.task(&mut tasks, start.task_id)?.start(start, level)
     }
 
-    /// Completes a span. The first end counts: false if it had one already.
+    /// Completes a span. The first end counts; returns `false` if it had ended already.
     pub fn complete_span(
         &self,
         task_id: &str,
@@ -148,7 +148,7 @@ impl SpanCollector {
         self.task(&mut tasks, task_id)?.complete(span_id, end)
     }
 
-    /// Adds a span that is over already.
+    /// Adds a span that has already ended.
     pub fn add_span(
         &self,
         start: &StartSpan<'_>,
@@ -168,7 +168,7 @@ impl SpanCollector {
         self.read(&path, |reading, id| spans(reading, id, &self.prices))
     }
 
-    /// The same, each within its parent.
+    /// The spans of a task as a tree.
     pub fn get_tree(&self, task_id: &str) -> Result<Vec<SpanNode>, CollectorError> {
         Ok(span_tree(&self.get_flat(task_id)?))
     }
@@ -179,7 +179,7 @@ impl SpanCollector {
         Ok(found.map(|found| found.spans).unwrap_or_default())
     }
 
-    /// What every log tells of runs.
+    /// What every log says about runs.
     fn parts(&self) -> Result<Vec<RunPart>, CollectorError> {
         let mut logs = list(&self.folder);
         logs.retain(|path| path.extension().is_some_and(|ending| ending == "jsonl"));
@@ -189,7 +189,7 @@ impl SpanCollector {
             match self.read(&path, |reading, id| RunPart::read(reading, id, &self.prices)) {
                 Ok(part) => parts.push(part),
                 Err(error) if is_own(&path) => return Err(error),
-                // Somebody else's file, which is no log.
+                // A file of another program, which is not a log.
                 Err(_) => {}
             }
         }
@@ -207,7 +207,7 @@ impl SpanCollector {
         Ok(look(&reading, id)?)
     }
 
-    /// How deep a span lies in its run, whichever task it belongs to: its id tells.
+    /// The depth of a span in its run, whichever task it belongs to; its id names the task.
     fn level_of(&self, span_id: &str) -> Result<Option<usize>, CollectorError> {
         let path = match span_id.strip_prefix("session:") {
             Some(task_id) => self.path(task_id),
@@ -228,7 +228,7 @@ impl SpanCollector {
         self.folder.join(format!("{}.jsonl", key(task_id)))
     }
 
-    /// A task that is written, opened again if an earlier collector wrote it.
+    /// The task, opened again if an earlier collector wrote it.
     fn task<'t>(
         &self,
         tasks: &'t mut BTreeMap<String, Task>,
@@ -244,7 +244,7 @@ impl SpanCollector {
     }
 }
 
-/// Whether a collector gave a file its name: that of a task's log, or of a run's.
+/// Whether this is the name of a task's log or a run's log.
 fn is_own(path: &Path) -> bool {
     let name = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
     is_key(name.strip_prefix("run-").unwrap_or(name))
@@ -254,14 +254,14 @@ fn is_key(word: &str) -> bool {
     word.len() == 16 && word.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// A word for an id that may be a file's name.
+/// A key for an id that can be a file name.
 fn key(id: &str) -> String {
     let hash = Hash::of(id.as_bytes());
     hash.as_str().get(..16).unwrap_or_default().to_owned()
 }
 
 fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Whoever panicked has recorded what it recorded; the map is whole.
+    // A thread that panicked has recorded what it recorded, and the map is consistent.
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -1,8 +1,8 @@
-//! Sessions of which something is known to be damaged.
+//! Sessions that are known to be damaged.
 //!
-//! Whoever reads or checks a session and finds it damaged leaves a mark in `damaged/<key>`, so that
-//! every later answer can say so, whether it reads the session or not. `sync` looks at a marked
-//! session again, and takes the mark away when all of it is what it should be.
+//! When a session is found to be damaged, a mark is written to `damaged/<key>`, so that every later
+//! answer can say so, whether it reads the session or not. `sync` checks a marked session again,
+//! and removes the mark when the session is correct.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -22,7 +22,7 @@ use crate::store::make_folders;
 
 pub(crate) const DAMAGED: &str = "damaged";
 
-/// A session that an answer lacks, or has only in part.
+/// A session that is missing from an answer, wholly or in part.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LeftOut {
@@ -51,7 +51,8 @@ impl Store {
         self.root().join(DAMAGED).join(key.as_str()).exists()
     }
 
-    /// Marks a session as damaged. If that cannot be written, it is told this once.
+    /// Marks a session as damaged. If the mark cannot be written, the damage is reported only this
+    /// once.
     pub(crate) fn mark_damaged(&self, key: &Key, left_out: &LeftOut) {
         let marks = self.root().join(DAMAGED);
         let text = format!("{}\n{}\n", left_out.session.replace('\n', " "), left_out.what);
@@ -66,7 +67,7 @@ impl Store {
         let _ = fs::remove_file(self.root().join(DAMAGED).join(key.as_str()));
     }
 
-    /// Writes records again that are damaged, of an agent's sessions whose copies are whole.
+    /// Rewrites the damaged records of an agent's sessions whose copies are intact.
     pub(crate) fn restore_records(&self, agent: Option<&str>) {
         let marked = self.damaged();
         if marked.is_empty() {
@@ -81,7 +82,7 @@ impl Store {
         }
     }
 
-    /// Writes packs again that are damaged.
+    /// Rewrites damaged packs.
     pub(crate) fn repair_packs(&self) -> io::Result<()> {
         let marks = list(&self.root().join(DAMAGED));
         let marks: Vec<PathBuf> =
@@ -99,8 +100,8 @@ impl Store {
         let _ = make_folders(&marks).and_then(|()| replace(&mark, what.as_bytes()));
     }
 
-    /// Checks every byte of every session that is kept against its hash, and marks what is damaged.
-    /// `each` is told after each session how many are done, of how many.
+    /// Checks every byte of every stored session against its hash, and marks what is damaged. After
+    /// each session `each` is called with the number of sessions done and the total.
     pub fn check(&self, each: &dyn Fn(usize, usize)) -> Vec<Damage> {
         let places = self.places();
         let names = self.known_rows();
@@ -136,13 +137,13 @@ impl Store {
     }
 }
 
-/// The problem that says that what is kept of a session is not what was written, if there is one.
+/// The problem that says that the stored session is not what was written, if there is one.
 pub(crate) fn damage_of(session: &Session, origin: Origin) -> Option<&Problem> {
     let mut problems = session.problems().iter();
     match origin {
         Origin::Archived => problems.find(|it| archive::is_damage(it.code)),
-        // We wrote it, so that whatever is wrong has become so. A line that was never finished is
-        // what a crash leaves.
+        // Antiphon wrote the log, so any error in it is damage. An unfinished line is what a crash
+        // leaves.
         Origin::Recorded => {
             let torn = DamageKind::TornTail.code();
             problems.find(|it| it.severity == Severity::Error && it.code != torn)
@@ -150,7 +151,7 @@ pub(crate) fn damage_of(session: &Session, origin: Origin) -> Option<&Problem> {
     }
 }
 
-/// What is damaged in a log.
+/// The damage in a log.
 fn log_damages(path: &Path) -> Vec<Damage> {
     let damage = |what: String| Damage { path: path.to_owned(), what };
     let log = match Log::find(path) {
@@ -161,7 +162,7 @@ fn log_damages(path: &Path) -> Vec<Damage> {
     match verify(&log, None) {
         Err(error) => vec![damage(error.to_string())],
         Ok(report) => {
-            // A line that was never finished is what a crash leaves, and no damage to what was.
+            // An unfinished line is what a crash leaves, and not damage.
             let errors = report.findings.iter().filter(|it| {
                 it.kind.severity() == Severity::Error && it.kind != DamageKind::TornTail
             });
@@ -175,13 +176,13 @@ fn log_damages(path: &Path) -> Vec<Damage> {
     }
 }
 
-/// An error, and what led to it.
+/// An error with its causes.
 pub fn with_causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {
         let own = error.to_string();
-        // Some errors tell their cause themselves.
+        // The message of some errors includes their cause.
         if !text.ends_with(&own) {
             text.push_str(": ");
             text.push_str(&own);

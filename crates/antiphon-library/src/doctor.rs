@@ -1,4 +1,4 @@
-//! What is where, what agents will delete, and what is wrong.
+//! Checking session locations, upcoming deletions and damage.
 
 use std::path::Path;
 
@@ -15,27 +15,27 @@ use crate::{Environment, SourceReport, Store, Trouble, source_reports};
 pub struct DoctorReport {
     /// The folder of the store.
     pub store: String,
-    /// The number of sessions that are kept.
+    /// The number of stored sessions.
     pub kept: usize,
     /// The folders in which agents keep their sessions.
     pub sources: Vec<SourceReport>,
-    /// What is wrong with a file or a kept session.
+    /// Problems with files or stored sessions.
     pub problems: Vec<Trouble>,
     /// Whether stored bytes are not what was written.
     #[serde(skip)]
     pub is_damaged: bool,
 }
 
-/// How much of the store is looked at.
+/// How much of the store is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Examination {
-    /// What is known already.
+    /// Only what is already known.
     Known,
-    /// Every stored byte, against its hash.
+    /// Every stored byte is checked against its hash.
     EveryByte,
 }
 
-/// Looks at the store, and at what agents have left on this machine.
+/// Checks the store and the agents' folders on this machine.
 pub fn doctor(
     environment: &Environment,
     store: &Store,

@@ -1,4 +1,4 @@
-//! The edits of kept sessions.
+//! The edits of stored sessions.
 
 use std::path::Path;
 
@@ -33,7 +33,7 @@ impl Store {
         let List { sessions, left_out, .. } =
             self.list(query, None, SessionSort::Started, usize::MAX, progress)?;
         let mut edited = EditedSessions { left_out, ..EditedSessions::default() };
-        // The first session first.
+        // In order of time, oldest first.
         for listed in sessions.iter().rev() {
             let root = root_of(listed.session.project.as_deref());
             add(&mut edited, &listed.session, root.as_deref());

@@ -1,16 +1,16 @@
-//! What can be read and written.
+//! The formats that can be read and written.
 
 use antiphon_formats::FORMATS;
 use antiphon_sources::LOG_FORMAT;
 use serde::Serialize;
 
-/// A format, and what can be done with it.
+/// A format, and which operations it supports.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FormatSupport {
     /// The name of the format.
     pub name: &'static str,
-    /// What it is.
+    /// A description of it.
     pub what: &'static str,
     /// Whether its sessions can be read.
     pub reads: bool,
@@ -24,7 +24,7 @@ pub struct FormatSupport {
     pub versions: &'static str,
 }
 
-/// Formats whose writers stand elsewhere: session documents and transcripts.
+/// Formats whose writers are in other crates: session documents and transcripts.
 const WRITTEN_ELSEWHERE: &[&str] = &["std-session", "transcript"];
 
 /// The log, and every format in the registry.
@@ -43,7 +43,7 @@ pub fn formats() -> Vec<FormatSupport> {
         what: format.what,
         reads: true,
         writes: format.write.is_some() || WRITTEN_ELSEWHERE.contains(&format.name),
-        // A stream grows at its end; a document is written anew.
+        // A stream grows at its end; a document is rewritten.
         follows: format.lines.is_none(),
         keeps: format.layout.kept.is_some(),
         versions: format.versions,

@@ -1,4 +1,4 @@
-//! From what is kept of a session to what the catalogue is to hold of it.
+//! From a stored session to its record in the catalogue.
 
 use std::io;
 
@@ -12,12 +12,12 @@ use crate::damaged::damage_of;
 use crate::opened::open_with_files;
 use crate::stored::Place;
 
-/// Reads a session whole. One in which nothing was said yet has a record without events, so that it
-/// is not read again before it changes. Says what is damaged, if anything is.
+/// Reads a session completely. One without events gets a record too, so that it is not read again
+/// before it changes. Also returns what is damaged, if anything is.
 pub(crate) fn record(place: &Place) -> Result<(Record, Option<String>), Error> {
     let mut index = Index::default();
     let opened = open_with_files(&place.main_file(), &mut |name, bytes| index.add(name, bytes))?;
-    // What is of no known format is read as a log. A copy never is one.
+    // A file of no known format is read as a log, but a copy is never a log.
     if place.origin == Origin::Archived && opened.format == LOG_FORMAT {
         let what = format!("not a valid {} session", place.agent.as_deref().unwrap_or_default());
         let source = io::Error::new(io::ErrorKind::InvalidData, what);
@@ -32,7 +32,8 @@ pub(crate) fn record(place: &Place) -> Result<(Record, Option<String>), Error> {
     Ok((assemble(place, name, &opened, index), damage))
 }
 
-/// The same of a copy whose files are at hand; nothing, for a format of which that is not enough.
+/// Like [`record`], for a copy whose files are in memory; `None` for a format that needs more than
+/// that.
 pub(crate) fn record_of(
     place: &Place,
     name: &str,
@@ -52,8 +53,8 @@ fn assemble(place: &Place, name: &str, opened: &Opened, index: Index) -> Record 
     record
 }
 
-/// The main file of the session, and those of others that are among its own. Only a format that
-/// says who made a session keeps such files beside their maker's.
+/// The main file of the session, and the main files of other sessions among its files. Only formats
+/// that record who created a session have those.
 fn main_files<'n>(
     names: impl Iterator<Item = &'n str>,
     opened: &Opened,
@@ -64,7 +65,7 @@ fn main_files<'n>(
     };
     let main_file = |(stream, name): (u32, &str)| {
         let name = name.strip_suffix(COMPRESSED_SUFFIX).unwrap_or(name);
-        // They stand in one column, one on each line.
+        // They are stored in one column, one per line.
         let session = (kept.session)(name).filter(|name| !name.contains('\n'))?.to_owned();
         Some(MainFile { session, len: opened.bodies.stream(stream)?.len() as u64 })
     };

@@ -1,4 +1,4 @@
-//! What agents have left on this machine, found without writing anything.
+//! Agents' sessions on this machine, found without writing anything.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ pub struct SourceReport {
     pub path: PathBuf,
     /// The number of sessions in it.
     pub sessions: usize,
-    /// The number of files among them that are not sessions, as far as somebody has looked.
+    /// The number of files among them that are not sessions, as far as is known.
     pub other_files: usize,
     /// After how many days without a change the agent deletes a session; null if it never does.
     pub deletes_after_days: Option<u32>,
@@ -40,12 +40,12 @@ pub struct SourceReport {
     pub first_goes_at: Option<Timestamp>,
 }
 
-/// Paths are shown also where they are not UTF-8.
+/// Paths are shown even if they are not valid UTF-8.
 fn shown<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(&path.display())
 }
 
-/// A session, by its file alone.
+/// A session, as far as its file alone shows.
 #[derive(Debug)]
 pub struct Recent {
     pub agent: &'static str,
@@ -54,7 +54,7 @@ pub struct Recent {
     pub title: Option<String>,
 }
 
-/// What is where, and what will be deleted soon.
+/// The agents' folders, and what will be deleted soon.
 pub fn source_reports(environment: &Environment, now: Timestamp) -> Vec<SourceReport> {
     source_folders(environment).iter().map(|folder| report(folder, now)).collect()
 }
@@ -83,7 +83,7 @@ fn report(folder: &SourceFolder, now: Timestamp) -> SourceReport {
     }
 }
 
-/// The sessions that changed last: of every agent, and those that were recorded.
+/// The sessions that changed last, of every agent and recorded ones.
 pub fn recent(environment: &Environment, limit: usize) -> Vec<Recent> {
     let folders = source_folders(environment);
     let files = folders.iter().flat_map(|folder| {
@@ -113,17 +113,17 @@ pub fn recent(environment: &Environment, limit: usize) -> Vec<Recent> {
     all
 }
 
-/// Something that is not as it should be.
+/// A problem with a file or a stored session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Trouble {
-    /// A file, or the id of a kept session.
+    /// A file, or the id of a stored session.
     pub at: String,
     /// What is wrong.
     pub what: String,
 }
 
-/// What is wrong with what agents have left, and with what is kept.
+/// The problems with agents' files and with stored sessions.
 pub(crate) fn troubles(environment: &Environment, store: &Store) -> Vec<Trouble> {
     let mut troubles = Vec::new();
     let mut add = |at: String, what: String| troubles.push(Trouble { at, what });

@@ -1,7 +1,7 @@
-//! Records of sessions on their way to the one thread that writes them.
+//! Passing records of sessions to the thread that writes them.
 //!
-//! Small ones go together: to wake somebody for each takes longer than to write it down. What waits
-//! is bounded by its events, and a session more.
+//! Small ones are sent in batches, because waking the other thread for each takes longer than
+//! writing it. The number of waiting events is bounded, apart from a single long session.
 
 use std::mem;
 use std::ops::ControlFlow;
@@ -12,39 +12,39 @@ use antiphon_catalog::Change;
 
 use crate::catalogue::Read;
 
-/// So many parcels may wait to be written.
+/// How many batches may wait to be written.
 const WAITING: usize = 4;
-/// So many events go together; a session without events counts as one.
-const PARCEL_EVENTS: usize = 2000;
+/// How many events make a batch; a session without events counts as one.
+const BATCH_EVENTS: usize = 2000;
 
-/// Where records are left.
+/// Collects records into batches and sends them.
 #[derive(Debug)]
 pub(crate) struct Outbox {
     sender: SyncSender<Vec<Read>>,
-    parcel: Mutex<(usize, Vec<Read>)>,
+    batch: Mutex<(usize, Vec<Read>)>,
 }
 
 impl Outbox {
-    /// One, and where what is left in it arrives.
+    /// An outbox, and the receiver of its batches.
     pub(crate) fn new() -> (Self, Receiver<Vec<Read>>) {
         let (sender, receiver) = sync_channel(WAITING);
-        (Self { sender, parcel: Mutex::default() }, receiver)
+        (Self { sender, batch: Mutex::default() }, receiver)
     }
 
-    /// Leaves a record; breaks off where nobody takes them any more.
+    /// Adds a record; breaks if the receiver is gone.
     pub(crate) fn put(&self, read: Read) -> ControlFlow<()> {
         let events = match &read {
             Ok(Change::Replace(record)) => record.events.len().max(1),
             Ok(Change::Remove(_)) | Err(_) => 1,
         };
-        let mut parcel = self.parcel.lock().unwrap_or_else(PoisonError::into_inner);
-        parcel.0 += events;
-        parcel.1.push(read);
-        if parcel.0 < PARCEL_EVENTS {
+        let mut batch = self.batch.lock().unwrap_or_else(PoisonError::into_inner);
+        batch.0 += events;
+        batch.1.push(read);
+        if batch.0 < BATCH_EVENTS {
             return ControlFlow::Continue(());
         }
-        let (_, full) = mem::take(&mut *parcel);
-        drop(parcel);
+        let (_, full) = mem::take(&mut *batch);
+        drop(batch);
         match self.sender.send(full) {
             Ok(()) => ControlFlow::Continue(()),
             Err(_) => ControlFlow::Break(()),
@@ -54,9 +54,9 @@ impl Outbox {
 
 impl Drop for Outbox {
     fn drop(&mut self) {
-        let parcel = self.parcel.get_mut().unwrap_or_else(PoisonError::into_inner);
-        // Nobody takes it who has failed to write the ones before.
-        let _ = self.sender.send(mem::take(&mut parcel.1));
+        let batch = self.batch.get_mut().unwrap_or_else(PoisonError::into_inner);
+        // The receiver is gone if writing has failed.
+        let _ = self.sender.send(mem::take(&mut batch.1));
     }
 }
 
@@ -68,8 +68,8 @@ mod tests {
 
     #[test]
     fn everything_arrives_in_few_parcels_and_the_last_when_nothing_more_comes() {
-        let count = 3 * PARCEL_EVENTS + 7;
-        let (outbox, parcels) = Outbox::new();
+        let count = 3 * BATCH_EVENTS + 7;
+        let (outbox, batches) = Outbox::new();
         let arrived = std::thread::scope(|scope| {
             scope.spawn(move || {
                 for nth in 0..count {
@@ -77,12 +77,12 @@ mod tests {
                     assert!(put.is_continue());
                 }
             });
-            parcels.iter().map(|parcel| parcel.len()).collect::<Vec<_>>()
+            batches.iter().map(|batch| batch.len()).collect::<Vec<_>>()
         });
-        assert_eq!(arrived, [PARCEL_EVENTS, PARCEL_EVENTS, PARCEL_EVENTS, 7]);
-        let (outbox, parcels) = Outbox::new();
-        drop(parcels);
-        let mut puts = (0..=PARCEL_EVENTS).map(|_| outbox.put(Ok(Change::Remove(Key::unique()))));
+        assert_eq!(arrived, [BATCH_EVENTS, BATCH_EVENTS, BATCH_EVENTS, 7]);
+        let (outbox, batches) = Outbox::new();
+        drop(batches);
+        let mut puts = (0..=BATCH_EVENTS).map(|_| outbox.put(Ok(Change::Remove(Key::unique()))));
         assert!(puts.any(|put| put.is_break()), "nobody is there");
     }
 }

@@ -1,4 +1,4 @@
-//! Room for a session that is about to be recorded.
+//! Creating the folder of a session to be recorded.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use antiphon_catalog::Key;
 
 use crate::store::{Store, StoreError, make_folders, private_folder};
 
-/// The folder of a session that is about to be recorded: made, and empty.
+/// The new, empty folder of a session to be recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionFolder {
     pub key: Key,
@@ -16,16 +16,16 @@ pub struct SessionFolder {
 }
 
 impl Store {
-    /// Makes the folder of a session that is about to be recorded. `native` is the agent and the
-    /// id that it gave the session, where that is known. The folder is always a new one: a session
-    /// that goes on later is recorded into another.
+    /// Creates the folder of a session to be recorded. `native` is the agent and the id that it
+    /// gave the session, if known. The folder is always new: a session that continues later is
+    /// recorded into another one.
     pub fn new_session(&self, native: Option<(&str, &str)>) -> Result<SessionFolder, StoreError> {
         let sessions = self.root().join("sessions");
         let failed = |path: &Path| {
             let path = path.to_owned();
             move |source| StoreError::Write { path, source }
         };
-        // What is still to be forgotten must not be taken for what is recorded now.
+        // An unfinished deletion must not apply to what is recorded now.
         let _ = self.finish_forgetting();
         make_folders(&sessions).map_err(failed(&sessions))?;
         let mut time = 0;

@@ -10,12 +10,12 @@ use thiserror::Error;
 use crate::archive::{Copies, replace};
 use crate::{Environment, find_bundle, native_files};
 
-/// What came of it.
+/// The result of restoring a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Restored {
     /// The main file was written here.
     Written(PathBuf),
-    /// It is there already, as long or longer, and was left as it is.
+    /// It exists, is at least as long, and was left as it is.
     There(PathBuf),
 }
 
@@ -33,12 +33,12 @@ pub enum RestoreError {
     Read(#[from] SourceError),
 }
 
-/// Puts the files of the session at `path` back where its agent keeps them. What is there and at
-/// least as long is left as it is.
+/// Puts the files of the session at `path` back where its agent keeps them. Files that exist and
+/// are at least as long are left as they are.
 pub fn restore(path: &Path, environment: &Environment) -> Result<Restored, RestoreError> {
     let bundle = find_bundle(path)?.ok_or(RestoreError::NoNativeFile)?;
     let main = bundle.files().next().unwrap_or(path).to_owned();
-    // An agent's own file is where it is.
+    // An agent's own file is already in place.
     let Some(copies) = Copies::of_copy(&main) else { return Ok(Restored::There(main)) };
     let source = copies.source().ok_or(RestoreError::NoNativeFile)?;
     let format = antiphon_formats::find(bundle.format());
@@ -50,7 +50,7 @@ pub fn restore(path: &Path, environment: &Environment) -> Result<Restored, Resto
     }
     let files = native_files(&bundle)?;
     let name = files.first().map(|(name, _)| name.clone()).unwrap_or_default();
-    // Names start from the session's root, which may lie above the main file's folder.
+    // Names are relative to the session's root, which may be above the main file's folder.
     let above = name.components().count();
     let root = source.ancestors().nth(above).unwrap_or(Path::new("")).to_owned();
     let mut main = None;
@@ -64,7 +64,7 @@ pub fn restore(path: &Path, environment: &Environment) -> Result<Restored, Resto
     main.ok_or(RestoreError::NoNativeFile)
 }
 
-/// Whether a path leads nowhere but down.
+/// Whether a path has only ordinary components, so that it cannot lead upwards.
 fn is_plain(path: &Path) -> bool {
     path.components().all(|part| !matches!(part, Component::ParentDir | Component::CurDir))
 }

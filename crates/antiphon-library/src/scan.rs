@@ -1,4 +1,4 @@
-//! Where secrets are.
+//! Searching files for secrets.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ pub struct ScanReport {
     pub failed: Vec<(PathBuf, io::Error)>,
 }
 
-/// A secret, without what it is.
+/// A secret that was found, without its text.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FoundSecret {
@@ -42,7 +42,7 @@ fn by_rule<S: Serializer>(counts: &Counts, serializer: S) -> Result<S::Ok, S::Er
     counts.by_rule().serialize(serializer)
 }
 
-/// Looks for secrets in files of any kind.
+/// Searches files of any kind for secrets.
 pub fn scan(files: &[PathBuf], redactor: &Redactor) -> ScanReport {
     let mut report = ScanReport { files: files.len(), ..ScanReport::default() };
     for path in files {
@@ -73,7 +73,7 @@ impl ScanReport {
     }
 }
 
-/// The first characters: enough to know which it is, and too few to use. Of a short one fewer.
+/// The first characters: enough to recognise it, too few to use it. Fewer for a short one.
 fn excerpt(secret: &str) -> String {
     const SHOWN: usize = 4;
     let shown = SHOWN.min(secret.chars().count() / 4);

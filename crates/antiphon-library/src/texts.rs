@@ -1,4 +1,4 @@
-//! The texts of what is kept, for the catalogue; and what is found damaged while they are read.
+//! The texts of stored sessions, for the catalogue, and the damage found while reading them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -16,7 +16,7 @@ use crate::{Store, StoredSession};
 pub(crate) struct KeptTexts<'a> {
     store: &'a Store,
     all: &'a [StoredSession],
-    /// By their keys, once somebody asks for one.
+    /// By key, built on first use.
     sessions: OnceLock<HashMap<&'a Key, &'a StoredSession>>,
     /// The sessions that turned out to be damaged.
     damaged: Mutex<BTreeMap<Key, LeftOut>>,
@@ -33,10 +33,10 @@ impl<'a> KeptTexts<'a> {
         self.sessions.get_or_init(by_key).get(key).copied()
     }
 
-    /// Checks those copies of some sessions that have no checksum of their own.
+    /// Checks the uncompressed copies of some sessions, which have no checksums of their own.
     pub(crate) fn check(&self, ids: &BTreeSet<&str>) {
-        let told = self.all.iter().filter(|it| ids.contains(&*it.session_id));
-        for session in told.filter(|it| it.origin == Origin::Archived) {
+        let stored = self.all.iter().filter(|it| ids.contains(&*it.session_id));
+        for session in stored.filter(|it| it.origin == Origin::Archived) {
             if let Some(damage) = damages(&session.folder, Depth::Unpacked).first() {
                 self.note(session, format!("`{}`: {}", damage.path.display(), damage.what));
             }
@@ -54,10 +54,10 @@ impl<'a> KeptTexts<'a> {
         }
     }
 
-    /// Notes that a session could not be read as it was written.
+    /// Records that a session could not be read as it was written.
     fn note(&self, session: &StoredSession, what: String) {
         let left_out = LeftOut { session: session.session_id.clone(), what };
-        // Another process may just have moved what was read. Only what is so still is marked.
+        // Another process may have moved it while it was read, so only lasting damage is marked.
         let is_lasting = match session.origin {
             Origin::Archived => !damages(&session.folder, Depth::All).is_empty(),
             Origin::Recorded => true,

@@ -1,12 +1,12 @@
-//! Whether a session is what was written.
+//! Checking whether a session is what was written.
 //!
-//! A log of ours has hashes that answer this. Another program's session has none: there only what
-//! can be read is checked.
+//! An Antiphon log has hashes for that. Another program's session has none, so only its readability
+//! is checked.
 
 use std::path::Path;
 
 use antiphon_formats::{Duplicate, Sink};
-use antiphon_journal::{Against, Damage, Head, Log, Report, verify};
+use antiphon_journal::{Damage, Head, HeadComparison, Log, Report, verify};
 use antiphon_model::{Event, Problem, Session, Severity};
 use antiphon_sources::{Bundle, Error, LOG_FORMAT};
 use serde::Serialize;
@@ -60,8 +60,8 @@ pub struct VerifyFinding {
     pub message: String,
 }
 
-/// Checks every line of the session at `path`, which was named `named`; a log also against a head
-/// that somebody stored elsewhere.
+/// Checks every line of the session at `path`, which the user named `named`; a log also against a
+/// head that was stored elsewhere.
 pub fn verify_session(
     named: &Path,
     path: &Path,
@@ -136,20 +136,20 @@ fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }
 
-fn in_words(against: Against) -> String {
+fn in_words(against: HeadComparison) -> String {
     match against {
-        Against::Matches { newer: 0 } => "the head matches".to_owned(),
-        Against::Matches { newer } => {
+        HeadComparison::Matches { newer: 0 } => "the head matches".to_owned(),
+        HeadComparison::Matches { newer } => {
             format!("the head matches; {newer} lines have been added since")
         }
-        Against::Cut { missing } => {
+        HeadComparison::Cut { missing } => {
             format!("truncated: the last {missing} lines up to the head are missing")
         }
-        Against::Differs => "the head does not match: the log was rewritten".to_owned(),
+        HeadComparison::Differs => "the head does not match: the log was rewritten".to_owned(),
     }
 }
 
-/// Reads a session for its problems.
+/// Collects the problems of a session.
 #[derive(Default)]
 struct Check {
     session: Session,

@@ -7,7 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use antiphon_formats::{Duplicate, Sink};
-use antiphon_journal::{Log, LogBodies, Summary, regular};
+use antiphon_journal::{Log, LogBodies, LogSummary, regular};
 use antiphon_model::{Activity, Bodies, Event, Problem, Reading, Session};
 use thiserror::Error;
 
@@ -31,7 +31,7 @@ pub struct Opened {
     /// Records that repeat others.
     pub duplicates: Vec<Duplicate>,
     /// The state at the end of the log, if it is one.
-    pub summary: Option<Summary>,
+    pub summary: Option<LogSummary>,
     /// Whether the process that wrote it died before it ended.
     pub was_interrupted: bool,
     /// A hint for the user about other sessions in the same place.

@@ -286,9 +286,9 @@ export type DeliveryForm = "verbatim" | "prefixed" | "included" | "changed" | "u
 
 /** The state of the store and of the folders in which agents keep their sessions. */
 export interface DoctorReport {
-  /** The number of sessions that are kept. */
+  /** The number of stored sessions. */
   kept: number;
-  /** What is wrong with a file or a kept session. */
+  /** Problems with files or stored sessions. */
   problems: Trouble[];
   /** The folders in which agents keep their sessions. */
   sources: SourceReport[];
@@ -400,7 +400,7 @@ export interface FlowRow {
   to: string;
 }
 
-/** A format, and what can be done with it. */
+/** A format, and which operations it supports. */
 export interface FormatSupport {
   /** Whether `tail` can follow a session while it grows. */
   follows: boolean;
@@ -412,13 +412,13 @@ export interface FormatSupport {
   reads: boolean;
   /** The versions that were seen. */
   versions: string;
-  /** What it is. */
+  /** A description of it. */
   what: string;
   /** Whether `export` writes it. */
   writes: boolean;
 }
 
-/** A secret, without what it is. */
+/** A secret that was found, without its text. */
 export interface FoundSecret {
   /** Its first four characters, or fewer for a short secret, and `…`. */
   excerpt: string;
@@ -490,7 +490,7 @@ export interface LastAnswer {
   timestamp: string | null;
 }
 
-/** A session that an answer lacks, or has only in part. */
+/** A session that is missing from an answer, wholly or in part. */
 export interface LeftOut {
   /** The id of the session, or else its key in the store. */
   session: string;
@@ -969,7 +969,7 @@ export interface SourceReport {
   deletes_after_days: number | null;
   /** When the first of the others will be deleted. */
   first_goes_at: string | null;
-  /** The number of files among them that are not sessions, as far as somebody has looked. */
+  /** The number of files among them that are not sessions, as far as is known. */
   other_files: number;
   /** How many of those are past that limit already, and may be deleted at any time. */
   overdue: number;
@@ -1318,9 +1318,9 @@ export interface TreeNode {
   status?: string;
 }
 
-/** Something that is not as it should be. */
+/** A problem with a file or a stored session. */
 export interface Trouble {
-  /** A file, or the id of a kept session. */
+  /** A file, or the id of a stored session. */
   at: string;
   /** What is wrong. */
   what: string;

@@ -42,17 +42,17 @@ fn checkpoint(scratch: &Scratch) -> PathBuf {
 fn answers(scratch: &Scratch) -> Vec<String> {
     let text = "x".repeat(4000);
     let writer = Writer::open(&scratch.path, options()).unwrap();
-    let told = |draft: &Draft| match writer.append(draft) {
+    let acknowledged = |draft: &Draft| match writer.append(draft) {
         Ok(ack) => format!("{} {}", ack.message_id.as_str(), ack.repeated),
         Err(Error::Conflict { id }) => format!("conflict {id}"),
         Err(error) => panic!("{error}"),
     };
     let answers = vec![
-        told(&event("own-0", &text)),
-        told(&event("own-699", &text)),
-        told(&event("own-350", "other words")),
-        told(&event("msg_001", "other words")),
-        told(&unnamed("new")),
+        acknowledged(&event("own-0", &text)),
+        acknowledged(&event("own-699", &text)),
+        acknowledged(&event("own-350", "other words")),
+        acknowledged(&event("msg_001", "other words")),
+        acknowledged(&unnamed("new")),
         writer.session_id().unwrap_or_default(),
     ];
     writer.close().unwrap();

@@ -160,7 +160,7 @@ fn every_deleted_range_is_one_gap_with_its_count() {
 
 #[test]
 fn a_cut_at_the_end_shows_against_a_head_kept_elsewhere() {
-    use antiphon_journal::Against;
+    use antiphon_journal::HeadComparison;
     let whole = story::log_bytes();
     let lines = story::lines(&whole);
     let head = Found::in_bytes(&whole).summary.unwrap().head;
@@ -170,12 +170,15 @@ fn a_cut_at_the_end_shows_against_a_head_kept_elsewhere() {
         let report = verify(&Log::find(&scratch.path).unwrap(), head).unwrap();
         (report.against, report.is_valid())
     };
-    assert_eq!(against(&whole, head), (Some(Against::Matches { newer: 0 }), true));
-    assert_eq!(against(&whole, half), (Some(Against::Matches { newer: 7 }), true));
-    assert_eq!(against(&lines[..9].concat(), head), (Some(Against::Cut { missing: 3 }), false));
-    assert_eq!(against(b"", head), (Some(Against::Cut { missing: 12 }), false));
+    assert_eq!(against(&whole, head), (Some(HeadComparison::Matches { newer: 0 }), true));
+    assert_eq!(against(&whole, half), (Some(HeadComparison::Matches { newer: 7 }), true));
+    assert_eq!(
+        against(&lines[..9].concat(), head),
+        (Some(HeadComparison::Cut { missing: 3 }), false)
+    );
+    assert_eq!(against(b"", head), (Some(HeadComparison::Cut { missing: 12 }), false));
     let other = head.map(|head| antiphon_journal::Head { n: 5, ..head });
-    assert_eq!(against(&whole, other), (Some(Against::Differs), false));
+    assert_eq!(against(&whole, other), (Some(HeadComparison::Differs), false));
 }
 
 #[test]

@@ -54,7 +54,7 @@ pub(crate) fn send_all(folder: &Path, level: Level, disk: &FaultyDisk) -> Sent {
         let Ok(writer) = Writer::open(folder, options()) else {
             continue;
         };
-        let told = sent.to_be_counted;
+        let counted_before = sent.to_be_counted;
         for (at, id) in ids.chars().enumerate() {
             sent.send(&writer, &id.to_string(), at * 120 + round * 50);
         }
@@ -66,7 +66,7 @@ pub(crate) fn send_all(folder: &Path, level: Level, disk: &FaultyDisk) -> Sent {
             }
         }
         if writer.close().is_err() {
-            sent.to_be_counted = told;
+            sent.to_be_counted = counted_before;
             sent.is_warned = true;
         }
     }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use antiphon_journal::{
-    Clock, Damage, Draft, Level, Log, Options, Seal, Sink, Summary, Writer, read_bytes,
+    Clock, Damage, Draft, Level, Log, LogSummary, Options, Seal, Sink, Writer, read_bytes,
 };
 use antiphon_model::{Event, Line, Severity, Timestamp};
 
@@ -98,7 +98,7 @@ pub(crate) struct Read {
 pub(crate) struct Found {
     pub(crate) events: Vec<Read>,
     pub(crate) damage: Vec<Damage>,
-    pub(crate) summary: Option<Summary>,
+    pub(crate) summary: Option<LogSummary>,
 }
 
 impl Sink for Found {

@@ -1,4 +1,4 @@
-//! Whether the copies of a session are what was written.
+//! Checking whether the copies of a session are what was written.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -14,29 +14,29 @@ use super::state::{FileCopy, Found, STATE_FILE};
 use super::sums::Sums;
 use super::{pack, seekable};
 
-/// A file of the store that is not what was written.
+/// A file in the store that is not what was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Damage {
     pub path: PathBuf,
     pub what: String,
 }
 
-/// How much of a session is looked at.
+/// How much of a session is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Depth {
-    /// What nothing else checks: copies that are not packed.
+    /// Only what nothing else checks: uncompressed copies.
     Unpacked,
     /// Every byte.
     All,
 }
 
-/// What is damaged in a session's folder.
+/// The damaged files in a session's folder.
 pub(crate) fn damages(folder: &Path, depth: Depth) -> Vec<Damage> {
     let found = damages_now(&Copies::at(folder), depth);
     if found.is_empty() {
         return found;
     }
-    // Another process may just be writing: it is looked at again while none can.
+    // Another process may be writing at the moment, so it is checked again under a lock.
     let lock = File::open(folder).and_then(|folder| folder.lock_shared().map(|()| folder));
     let found = damages_now(&Copies::at(folder), depth);
     drop(lock);
@@ -75,7 +75,7 @@ fn damages_now(copies: &Copies, depth: Depth) -> Vec<Damage> {
             let what = "its main file was never copied completely".to_owned();
             damages.push(Damage { path: folder.to_owned(), what });
         }
-        // Of older copies nothing is known but what the packed ones say themselves.
+        // Nothing is recorded about older copies, except the checksums in compressed ones.
         for number in generations(bytes) {
             let unknown = bytes.list(&generation_name(number)).into_iter();
             let unknown = unknown.filter(|name| !state.files.contains_key(name));
@@ -90,8 +90,8 @@ fn damages_now(copies: &Copies, depth: Depth) -> Vec<Damage> {
     damages
 }
 
-/// Writes a session's record again that is damaged or missing, if that is all that is wrong: its
-/// agent may not have the session any more, and then nobody else does it. Whether it is right now.
+/// Rewrites a damaged or missing record of a session, if nothing else is wrong. Its agent may have
+/// deleted the session, so no later copy would do it. Returns whether the record is correct now.
 pub(crate) fn restore_record(folder: &Path) -> io::Result<bool> {
     let _lock = File::open(folder).and_then(|folder| folder.lock().map(|()| folder))?;
     let copies = Copies::at(folder);
@@ -105,7 +105,7 @@ pub(crate) fn restore_record(folder: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
-/// The form of a copy that is there, and what is wrong with it, if anything is.
+/// The name of a copy in the form that exists, and what is wrong with it, if anything is.
 pub(super) fn damage(bytes: &dyn Bytes, name: &str, copy: &FileCopy) -> Option<(String, String)> {
     let packed = pack::packed_name(name);
     let is_packed = bytes.len(name).is_none();
@@ -117,7 +117,7 @@ pub(super) fn damage(bytes: &dyn Bytes, name: &str, copy: &FileCopy) -> Option<(
     };
     let found = match is_packed && !copy.is_raw {
         true => Sums::of_zstd(file),
-        // What came behind it before it could be written down is for the next copy to compare.
+        // Bytes after what was recorded are for the next copy to compare.
         false => Sums::of_all(file.take(copy.sums.len)),
     };
     let found = match found {
@@ -137,14 +137,14 @@ pub(super) fn damage(bytes: &dyn Bytes, name: &str, copy: &FileCopy) -> Option<(
     }
 }
 
-/// What stands behind what was hashed: a copy was cut short there. The next one compares it with
-/// its source; until then nobody knows whether it is right.
+/// Reports bytes after what was hashed: a copy was interrupted there. The next one compares them
+/// with the source; until then they are unverified.
 fn unhashed(bytes: &dyn Bytes, name: &str, copy: &FileCopy) -> Option<String> {
     let more = bytes.len(name)?.checked_sub(copy.sums.len).filter(|more| *more > 0)?;
     Some(format!("has {more} bytes at its end that were never recorded; run `antiphon sync`"))
 }
 
-/// What is wrong with the table of a packed file.
+/// What is wrong with the seek table of a compressed file.
 fn table_damage(bytes: &dyn Bytes, name: &str, is_ours: bool) -> Option<String> {
     let right = bytes::read(bytes, name).and_then(|packed| seekable::right_table(&packed));
     match right {
@@ -155,7 +155,7 @@ fn table_damage(bytes: &dyn Bytes, name: &str, is_ours: bool) -> Option<String> 
     }
 }
 
-/// What a reader is told of a session whose main file is at a path; nothing, where that is no copy.
+/// The problems to report for the session whose main file is at a path; none, if it is not a copy.
 pub(crate) fn problems_of(main: &Path) -> Vec<Problem> {
     let Some(copies) = Copies::of_copy(main) else { return Vec::new() };
     let problem = |damage: Damage| Problem {

@@ -1,4 +1,4 @@
-//! Copying one file that may be growing: lines, or a document.
+//! Copying a file that may be growing: lines, or a document.
 
 mod document;
 mod lines;
@@ -15,52 +15,52 @@ use super::bytes::{self, Bytes, Settled};
 use super::state::FileCopy;
 use super::sums::Sums;
 
-/// What came of copying a file.
+/// The result of copying a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Step {
-    /// The copy was made now, or is as it was, and these are its bytes.
+    /// The copy was created now, or is unchanged; these are its bytes.
     New(Vec<u8>),
     Done,
-    /// What is there now is half a document; the copy is as it was before.
+    /// The source is an incomplete document at the moment; the copy is unchanged.
     Half,
     OutOfTime,
-    /// The copy is no beginning of the source any more.
+    /// The source no longer begins with the copy.
     Rewritten,
 }
 
-/// What becomes of a copy.
+/// The form in which a copy is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
-    /// More is added to it soon.
+    /// Uncompressed, because more will be added soon.
     Growing,
-    /// It is compressed.
+    /// Compressed.
     Compressed,
-    /// It is compressed with those of other sessions.
+    /// Compressed together with those of other sessions.
     Together,
 }
 
-/// A copy that is to be brought up to date.
+/// A copy to bring up to date.
 pub(super) struct Job<'a> {
     pub(super) member: &'a Member,
-    /// Where the copy lies, and what it is called there.
+    /// Where the copy is stored, and its name there.
     pub(super) bytes: &'a dyn Bytes,
     pub(super) name: &'a str,
-    /// The folder that the file must lie in.
+    /// The folder that the file must be in.
     pub(super) within: &'a Path,
     pub(super) deadline: Option<Instant>,
     pub(super) form: Form,
-    /// Whether the copy may be damaged, so that all of it is compared.
+    /// Whether the copy may be damaged, so that all of it must be compared.
     pub(super) is_doubted: bool,
-    /// What it was when it was last written.
+    /// What was recorded when it was last written.
     pub(super) known: Option<FileCopy>,
-    /// Whether it was damaged, and was written again.
+    /// Whether it was damaged and has been rewritten.
     pub(super) is_mended: bool,
     /// The source, if it was opened and not read yet.
     pub(super) opened: Option<File>,
 }
 
 impl Job<'_> {
-    /// Brings the copy up to date; `known` is then what it is now.
+    /// Brings the copy up to date; afterwards `known` describes it.
     pub(super) fn run(&mut self) -> io::Result<Step> {
         let member = self.member;
         if let Some(text) = &member.document {
@@ -68,7 +68,7 @@ impl Job<'_> {
         }
         match member.path.extension().and_then(|ending| ending.to_str()) {
             Some("jsonl") => self.lines(),
-            // What the agent has packed itself is kept as it is.
+            // A file that the agent itself has compressed is kept as it is.
             Some("zst") => self.whole(),
             _ => {
                 let Some(source) = self.open()? else { return Ok(Step::Done) };
@@ -82,7 +82,7 @@ impl Job<'_> {
         }
     }
 
-    /// The source. One that has gone away is no error.
+    /// Opens the source. It is not an error if it no longer exists.
     pub(super) fn open(&mut self) -> io::Result<Option<File>> {
         if let Some(opened) = self.opened.take() {
             return Ok(Some(opened));
@@ -94,7 +94,7 @@ impl Job<'_> {
         }
     }
 
-    /// Whether there is something to copy, or nothing at all.
+    /// Checks that the source can be opened, or does not exist.
     pub(super) fn can_be_read(&mut self) -> io::Result<()> {
         if self.member.document.is_some() {
             return Ok(());
@@ -118,12 +118,12 @@ impl Job<'_> {
         self.known.as_ref().map(|known| &known.sums)
     }
 
-    /// Whether the copy is there unpacked.
+    /// Whether an uncompressed copy exists.
     fn is_there(&self) -> bool {
         self.bytes.len(self.name).is_some()
     }
 
-    /// What the copy holds, in whatever form.
+    /// The content of the copy, decompressed if necessary.
     fn unpacked(&self, name: &str) -> io::Result<Vec<u8>> {
         let len = self.bytes.len(name).unwrap_or_default();
         read_bytes_of(Box::new(self.bytes.open(name)?), len)
@@ -134,7 +134,7 @@ impl Job<'_> {
     }
 }
 
-/// Whether it is what was read that is wrong, and not the reading.
+/// Whether the error means damaged content rather than a failed read.
 fn is_damage(error: &io::Error) -> bool {
     error.raw_os_error().is_none()
 }

@@ -1,4 +1,4 @@
-//! Copying a session's files, by the one process that has its lock.
+//! Copying a session's files, under the lock of the session.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
@@ -18,12 +18,12 @@ use super::small::is_small;
 use super::state::{Found, Name, STATE_FILE, State};
 use super::{Copied, Done, Known, Source, cannot_write, lock, pack};
 
-/// What else an agent leaves is packed already, or no text.
+/// Only these are compressed; other files are compressed already, or not text.
 pub(super) const COMPRESSED_ENDINGS: [&str; 3] = ["jsonl", "json", "md"];
 
-/// How exact the times of files are, with room to spare.
+/// The precision of file times, with a margin.
 const SLACK: Duration = Duration::from_secs(2);
-/// How a session is copied.
+/// The options for copying a session.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct How<'a> {
     pub(super) known: Known<'a>,
@@ -41,7 +41,8 @@ pub(super) struct Copying<'a> {
 }
 
 impl Copying<'_> {
-    /// One round over all files; false if the time was not enough. Says what they were like before.
+    /// Copies all files once; returns `false` if there was not enough time. Records what they were
+    /// like before.
     pub(super) fn copy(&self, done: &mut Done) -> Result<bool, Error> {
         let found = State::find(self.bytes, self.folder);
         let is_whole = matches!(found, Found::Whole(_));
@@ -62,7 +63,7 @@ impl Copying<'_> {
         }
         let members = self.members(looked_at)?.filter(|(format, _)| *format == self.source.agent);
         let Some((format, mut members)) = members else {
-            // One that is not there, or empty, is one to come.
+            // A main file that is missing or empty may still come.
             if self.source.file.metadata().is_ok_and(|it| it.len() > 0) {
                 done.copied = Copied::Unread;
             }
@@ -86,11 +87,11 @@ impl Copying<'_> {
             state.looked_beside = false;
             step = self.copy_into(number, &members, &mut state, done, &mut is_mended);
         }
-        // What was rewritten while it was copied is for the next time.
+        // A file that was rewritten meanwhile is copied again next time.
         let is_done = matches!(step, Ok(Step::Done));
         state.looked_beside |= self.how.deadline.is_none() && is_done;
-        // Whose files these are is written down even if not all of them could be copied. What was
-        // damaged may have been read so: the file's time says that it is to be read again.
+        // The record is written even if not all files could be copied. A damaged copy may have been
+        // indexed, so a rewritten copy gets a new time and is read again.
         let is_as_written = is_whole && !is_mended && known.as_ref() == Some(&state);
         if !is_as_written && !generations(self.bytes).is_empty() {
             self.remember(&state)?;
@@ -98,14 +99,15 @@ impl Copying<'_> {
         Ok(step? != Step::OutOfTime && (state.looked_beside || self.how.deadline.is_none()))
     }
 
-    /// The folder that all files must lie in: where sessions share folders, the one above those.
+    /// The folder that all files must be in; if sessions share folders, the one above those.
     fn within(&self) -> PathBuf {
         let format = antiphon_formats::find(self.source.agent);
         let root = format.and_then(|format| tree::root(&self.source.file, format));
         root.unwrap_or_else(|| self.source.within.clone())
     }
 
-    /// Whether the main file is none that is read: a link that leads elsewhere, a pipe.
+    /// Whether the main file cannot be read because of what it is: a link that leads elsewhere, or
+    /// a pipe.
     fn is_irregular(&self, done: &mut Done) -> bool {
         if matches!(self.how.known, Known::Database(_)) {
             return false;
@@ -146,7 +148,8 @@ impl Copying<'_> {
         Ok((!members.is_empty()).then_some((database.agent(), members)))
     }
 
-    /// Packs every file of every generation, but of the newest only if it is not open.
+    /// Compresses every file of every generation; in the newest one only if it is not still
+    /// growing.
     pub(super) fn pack(&self, is_open: bool) -> Result<(), Error> {
         let mut numbers = generations(self.bytes);
         let newest = numbers.iter().max().copied();
@@ -155,7 +158,7 @@ impl Copying<'_> {
             return Ok(());
         }
         let state = State::find(self.bytes, self.folder).state().unwrap_or_default();
-        // It is compressed with others next.
+        // It will be compressed together with others.
         if is_small(&state) {
             return Ok(());
         }
@@ -163,7 +166,7 @@ impl Copying<'_> {
         for name in numbers.iter().flat_map(|number| self.bytes.list(&generation_name(*number))) {
             let is_packable = |ending: &OsStr| COMPRESSED_ENDINGS.iter().any(|it| ending == *it);
             if bytes::is_half_written(&name) {
-                // By a process that was killed: whoever writes here has the lock.
+                // Left by a process that was killed; whoever writes here has the lock.
                 let _ = self.bytes.remove(&name);
             } else if Path::new(&name).extension().is_some_and(is_packable) {
                 let packed = pack::pack(self.bytes, &name, known.get(&name).map(|it| &it.sums));
@@ -173,8 +176,8 @@ impl Copying<'_> {
         Ok(())
     }
 
-    /// Looking into all files takes its time. Where there is little, only those that changed since
-    /// they were all looked into.
+    /// Examining all files takes time. If there is little, only files that changed since the last
+    /// complete examination are read.
     fn beside(&self, looked_at: Option<SystemTime>) -> Siblings<'_> {
         match (self.how.known, self.how.deadline, looked_at) {
             (Known::Children(paths), _, _) => Siblings::Known(paths),
@@ -212,7 +215,7 @@ impl Copying<'_> {
                 is_mended: false,
                 opened: None,
             };
-            // One that cannot be read is no reason to lose the others.
+            // A file that cannot be read is no reason to lose the others.
             match job.can_be_read() {
                 Ok(()) => {}
                 Err(error) if is_irregular(&error) => {
@@ -242,7 +245,7 @@ impl Copying<'_> {
                     }
                 }
                 Step::Done => all = None,
-                // The rest is still to come.
+                // The rest of the document is still to come.
                 Step::Half => {
                     all = None;
                     done.is_open = true;
@@ -257,7 +260,7 @@ impl Copying<'_> {
         Ok(Step::Done)
     }
 
-    /// Writes down whose files these are.
+    /// Writes the record of the session.
     fn remember(&self, state: &State) -> Result<(), Error> {
         let written = state
             .to_text()
@@ -265,7 +268,7 @@ impl Copying<'_> {
         written.map_err(|error| cannot_write(&self.folder.join(STATE_FILE), error))
     }
 
-    /// How long a copy is on the disk, in whatever form.
+    /// The stored length of a copy, in whichever form.
     fn stored_len(&self, name: &str) -> u64 {
         let len = self.bytes.len(name).or_else(|| self.bytes.len(&pack::packed_name(name)));
         len.unwrap_or_default()
@@ -275,12 +278,12 @@ impl Copying<'_> {
         lock::now(self.folder).map_err(|error| cannot_write(self.folder, error))
     }
 
-    /// The lock; nothing, if another process has it and was asked to look again.
+    /// Takes the lock; `None` if another process has it and was asked to copy again.
     pub(super) fn lock_or_want(&self) -> Result<Option<File>, Error> {
         if let Some(lock) = self.lock()? {
             return Ok(Some(lock));
         }
-        // First asked, then looked once more: either that one sees what was asked, or the lock is
+        // The request is made before trying again: either the other process sees it, or the lock is
         // free.
         self.want()?;
         self.lock()
@@ -302,7 +305,7 @@ impl Copying<'_> {
     }
 }
 
-/// What files are like, and the folders that they lead to.
+/// The sizes and times of files, and of the folders that they refer to.
 fn sizes(members: &[Member], agent: &str) -> Sizes {
     let files = members.iter().filter(|member| member.document.is_none());
     let files = files.map(|member| member.path.clone());
@@ -311,7 +314,7 @@ fn sizes(members: &[Member], agent: &str) -> Sizes {
     files.chain(folders).map(|path| (size(&path), path)).map(|(size, path)| (path, size)).collect()
 }
 
-/// Whether a file was not opened for what it is, and would not be another time.
+/// Whether a file cannot be opened because of what it is, so that trying again is useless.
 fn is_irregular(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::InvalidInput) || regular::leads_out(error)
 }

@@ -1,13 +1,13 @@
-//! Generations of copies: numbers with which names begin.
+//! Generations of copies: the numbers with which names begin.
 
 use antiphon_sources::COMPRESSED_SUFFIX;
 
 use super::bytes::Bytes;
 
-/// How many digits the number of a generation has.
+/// The number of digits of a generation.
 const DIGITS: usize = 6;
 
-/// A source that its agent has packed has that in its name.
+/// The name of a copy without the suffix of a compressed source.
 pub(super) fn plain_name(name: &str) -> &str {
     name.strip_suffix(COMPRESSED_SUFFIX).unwrap_or(name)
 }
@@ -16,7 +16,7 @@ pub(super) fn generation_name(number: u32) -> String {
     format!("{number:0DIGITS$}")
 }
 
-/// The generations that something is kept of, in order.
+/// The generations that have files, in order.
 pub(super) fn generations(bytes: &dyn Bytes) -> Vec<u32> {
     let number = |name: &String| {
         let (first, _) = name.split_once('/')?;

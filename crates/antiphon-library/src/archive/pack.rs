@@ -1,8 +1,8 @@
-//! Copies that are packed: a zstd frame for each block ([`antiphon_catalog::blocks`]), so that a
-//! part can be read without the rest.
+//! Compressed copies: a zstd frame for each block ([`antiphon_catalog::blocks`]), so that a part
+//! can be read without the rest.
 //!
-//! Behind the last frame stands their table ([`seekable`]). A file that goes on growing is unpacked
-//! first; where both forms are there, the plain one counts.
+//! The frames are followed by a seek table ([`seekable`]). A file that continues to grow is
+//! decompressed first; if both forms exist, the uncompressed one counts.
 
 use std::io::{self, Read, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -14,31 +14,31 @@ use super::bytes::{self, Bytes, Settled, Stored};
 use super::seekable::{self, Frames};
 use super::sums::{Summing, Sums};
 
-/// What a smaller file would save is not worth the work.
+/// Compressing a smaller file would save too little.
 const WORTH_BYTES: u64 = 4 << 10;
-/// How a zip begins.
+/// The first bytes of a zip file.
 const ZIP_MAGIC: [u8; 4] = *b"PK\x03\x04";
 
-/// The name of a file's packed form.
+/// The path of the compressed form of a file.
 pub(crate) fn packed(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(COMPRESSED_SUFFIX);
     name.into()
 }
 
-/// The same of a name.
+/// The name of the compressed form of a file.
 pub(super) fn packed_name(name: &str) -> String {
     format!("{name}{COMPRESSED_SUFFIX}")
 }
 
-/// Packs a file, if it is worth it. It is there in one form or the other at any moment. One that is
-/// not what was written stays as it is: packing it would hide that.
+/// Compresses a file, if that is worth it. At every moment it exists in one form or the other. A
+/// damaged file is left as it is, because compressing it would hide the damage.
 pub(super) fn pack(bytes: &dyn Bytes, name: &str, known: Option<&Sums>) -> io::Result<()> {
     let plain = bytes.open(name)?;
     if bytes.len(name).unwrap_or_default() < WORTH_BYTES {
         return Ok(());
     }
-    // The plain form is removed next: what stands for it must be on the disk.
+    // The uncompressed form is removed next, so the compressed one must be on the disk.
     write_packed(bytes, name, Settled::First, |frames| {
         let mut summing = Summing::default();
         each_block(plain, |block| {
@@ -53,11 +53,11 @@ pub(super) fn pack(bytes: &dyn Bytes, name: &str, known: Option<&Sums>) -> io::R
     bytes.remove(name)
 }
 
-/// What is said of a copy that is not what was written.
+/// The message for a damaged copy.
 const DAMAGED: &str = "the copy is damaged";
 
-/// Packs what is in memory, as the file of that name; false, if it is not worth it. Whoever asked
-/// sees to it that it comes onto the disk.
+/// Compresses bytes in memory as the file of this name; returns `false` if that is not worth it.
+/// The caller makes sure that it reaches the disk.
 pub(super) fn pack_new(bytes: &dyn Bytes, name: &str, all: &[u8]) -> io::Result<bool> {
     if (all.len() as u64) < WORTH_BYTES {
         return Ok(false);
@@ -81,13 +81,13 @@ fn write_packed(
     out.put(settled)
 }
 
-/// Whether the table of a file that was packed here says where its frames are, for a file of which
-/// only the packed form is there.
+/// Whether the seek table is correct, for a file that exists only in compressed form.
 pub(super) fn has_right_table(bytes: &dyn Bytes, name: &str) -> io::Result<bool> {
     Ok(seekable::right_table(&bytes::read(bytes, &packed_name(name))?)? == Some(true))
 }
 
-/// The blocks with these numbers; all, where their places are not known. Others are left out.
+/// The blocks with these numbers; all blocks, if their places are not known. Numbers that do not
+/// exist are ignored.
 pub(crate) fn blocks(bytes: &dyn Bytes, name: &str, numbers: &[u32]) -> io::Result<Vec<Block>> {
     let (mut file, is_packed) = match bytes.open(name) {
         Ok(file) => (file, false),
@@ -114,7 +114,7 @@ pub(crate) fn blocks(bytes: &dyn Bytes, name: &str, numbers: &[u32]) -> io::Resu
     let (mut offset, mut blocks) = (0, Vec::new());
     for (at, frame) in frames.iter().enumerate() {
         if is_wanted(at) {
-            // No block is longer than a line may be.
+            // No block is longer than the longest line.
             let bytes = seekable::read(&mut *file, frame, LINE_BYTES_MAX as u64)?;
             blocks.push(Block { offset, bytes });
         }
@@ -123,12 +123,12 @@ pub(crate) fn blocks(bytes: &dyn Bytes, name: &str, numbers: &[u32]) -> io::Resu
     Ok(blocks)
 }
 
-/// Whether a file is there only packed.
+/// Whether a file exists only in compressed form.
 pub(super) fn is_packed(bytes: &dyn Bytes, name: &str) -> bool {
     bytes.len(name).is_none() && bytes.len(&packed_name(name)).is_some()
 }
 
-/// Unpacks a file that is there only packed, so that it can grow.
+/// Decompresses a file that exists only in compressed form, so that it can grow.
 pub(super) fn unpack(bytes: &dyn Bytes, name: &str) -> io::Result<()> {
     if !is_packed(bytes, name) {
         return Ok(());
@@ -141,12 +141,12 @@ pub(super) fn unpack(bytes: &dyn Bytes, name: &str) -> io::Result<()> {
     bytes.remove(&from)
 }
 
-/// Whether bytes are packed, in whatever way.
+/// Whether bytes are compressed, in any format.
 pub(super) fn is_compressed(bytes: &[u8]) -> bool {
     bytes.starts_with(&seekable::ZSTD_MAGIC) || bytes.starts_with(&ZIP_MAGIC)
 }
 
-/// The last block of a packed file; all, if it was not packed here.
+/// The last block of a compressed file; all of it, if it has no seek table of ours.
 pub(crate) fn end(mut file: impl Stored) -> io::Result<Vec<u8>> {
     let last = seekable::frames(&mut file)?.and_then(|frames| Some(frames.last()?.start));
     file.seek(SeekFrom::Start(last.unwrap_or_default()))?;

@@ -32,21 +32,23 @@ use entry::{key_number, key_of};
 use pack::{Listed, Pack};
 pub(crate) use session::Packed;
 
-/// The name of their folder in the store.
+/// The name of the folder of packs in the store.
 pub(crate) const PACKS: &str = "packs";
 
-/// A folder that has changed so lately may change again without another time.
+/// A folder that changed within this time may change again without getting another modification
+/// time.
 const SETTLED_MILLIS: u128 = 100;
 
-/// All packs of a store, as they were when somebody last looked.
+/// All packs of a store, as they were when they were last listed.
 #[derive(Debug)]
 pub(crate) struct Packs {
     folder: PathBuf,
     bytes: Folder,
     packs: Vec<Arc<Pack>>,
-    /// By their keys: the pack, and the session's place in its list.
+    /// By key: the index of the pack, and of the session in its list.
     sessions: Arc<Vec<(u128, usize, usize)>>,
-    /// When the folder last changed; nothing, if it may have changed since without another time.
+    /// When the folder last changed; `None` if it may have changed since without another
+    /// modification time.
     changed: Option<u128>,
 }
 
@@ -59,12 +61,12 @@ pub(crate) struct PackedPlace<'a> {
     pub(crate) hash: u64,
 }
 
-/// What was last seen, by store. A process asks for many sessions of one store.
+/// The last listing, by store. A process asks for many sessions of one store.
 static SEEN: Mutex<Vec<Arc<Packs>>> = Mutex::new(Vec::new());
 const SEEN_MAX: usize = 4;
 
 impl Packs {
-    /// The packs of the store with that root.
+    /// The packs of the store at this root.
     pub(crate) fn of(root: &Path) -> Arc<Self> {
         let folder = root.join(PACKS);
         let seen = |folder: &Path| {
@@ -86,9 +88,10 @@ impl Packs {
         packs
     }
 
-    /// Looks at every pack that is not known yet.
+    /// Opens every pack that is not known yet.
     fn load(folder: PathBuf, known: Option<&Self>) -> Self {
-        // First the time, then what is there: what comes meanwhile makes it another one.
+        // The time is read first, so that a pack that is added meanwhile makes the listing
+        // outdated.
         let changed = size(&folder).1;
         let now = u128::try_from(SystemClock.now().as_millis()).unwrap_or_default();
         let is_settled = changed / 1_000_000 + SETTLED_MILLIS < now;
@@ -96,7 +99,7 @@ impl Packs {
         let mut names: Vec<String> = bytes.list("");
         names.retain(|name| pack::number_of(name).is_some());
         names.sort_by_key(|name| pack::number_of(name));
-        // What is known is known, though the time of the folder does not say so yet.
+        // The listing is still correct, although the time of the folder cannot prove it yet.
         let is_same = |it: &&Self| it.packs.iter().map(|pack| &pack.name).eq(&names);
         if let Some(Self { packs, sessions, .. }) = known.filter(is_same) {
             let (packs, sessions) = (packs.clone(), Arc::clone(sessions));
@@ -108,7 +111,7 @@ impl Packs {
                 Some(pack) => Some(Arc::clone(pack)),
                 None => match Pack::open(&bytes, &name) {
                     Ok(pack) => Some(Arc::new(pack)),
-                    // One that is gone again has been put into another.
+                    // A pack that no longer exists was merged into another one.
                     Err(error) if error.kind() == io::ErrorKind::NotFound => None,
                     Err(error) => Some(Arc::new(Pack::unreadable(&name, &error))),
                 },
@@ -120,7 +123,7 @@ impl Packs {
             let places = pack.sessions.iter().enumerate();
             sessions.extend(places.map(|(at, listed)| (listed.key, number, at)));
         }
-        // Of a session that is in several the last counts.
+        // If a session is in several packs, the last one counts.
         sessions.sort_unstable_by(|a, b| (a.0, b.1, b.2).cmp(&(b.0, a.1, a.2)));
         sessions.dedup_by_key(|(key, _, _)| *key);
         let (sessions, changed) = (Arc::new(sessions), is_settled.then_some(changed));
@@ -145,20 +148,20 @@ impl Packs {
         Some(Packed::new(self.folder.clone(), Arc::clone(pack), listed.clone()))
     }
 
-    /// What is listed of a session.
+    /// The list entry of a session.
     pub(crate) fn listed(&self, key: &Key) -> Option<PackedPlace<'_>> {
         let (pack, listed) = self.place(key)?;
         let Listed { agent, time, hash, .. } = *listed;
         Some(PackedPlace { key: key.clone(), agent: pack.agents.get(agent)?, time, hash })
     }
 
-    /// What the sources of a session were like when it was packed.
+    /// The stamp of a session's sources when it was packed.
     pub(crate) fn stamp(&self, key: &Key) -> Option<Vec<u8>> {
         let (pack, listed) = self.place(key)?;
         pack.note(&self.bytes, listed, |note| note.stamp.clone()).ok()?
     }
 
-    /// A hash that is another one when a session has come, gone or changed.
+    /// A hash that changes when a session is added, removed or changed.
     pub(crate) fn state(&self) -> blake3::Hash {
         let mut all = Vec::new();
         for (key, pack, at) in self.sessions.iter() {
@@ -180,7 +183,7 @@ impl Packs {
         })
     }
 
-    /// What is wrong with packs as a whole: their names, and what it is.
+    /// Damage of packs as a whole: their paths, and what is wrong.
     pub(crate) fn damages(&self, is_deep: bool) -> Vec<(PathBuf, String)> {
         let damage = |pack: &Arc<Pack>| {
             let what = match is_deep {

@@ -1,11 +1,11 @@
-//! Zstandard's seekable format: frames, each of which can be decompressed alone, and behind them a
-//! table of their lengths in a frame that decoders skip.
+//! Zstandard's seekable format: frames that can be decompressed independently, followed by a table
+//! of their lengths in a skippable frame.
 //!
-//! The table is as `contrib/seekable_format` of zstd describes it, without its optional checksums:
-//! every frame of ours has one of its own. Before the table stands a mark in another frame that
-//! decoders skip: these frames are the blocks that the catalogue knows by their numbers, which the
-//! frames of other programs are not. Files of older versions have a table of their own form; they
-//! are read, and never written any more.
+//! The table follows `contrib/seekable_format` of zstd, without the optional checksums, because
+//! every frame has its own. Before the table there is a mark in another skippable frame. It says
+//! that these frames are the blocks that the catalogue knows by number, which the frames of other
+//! programs are not. Files of older versions have a different table; they are read, but no longer
+//! written.
 
 use std::io::{self, Read, SeekFrom, Write};
 
@@ -13,35 +13,36 @@ use zstd::zstd_safe::{self, CParameter};
 
 use super::bytes::Stored;
 
-/// Higher levels save little on transcripts, and compressing is the largest part of a first `sync`.
+/// Higher levels save little on transcripts, and compression takes most of the time of a first
+/// `sync`.
 const LEVEL: i32 = 1;
-/// A whole block: the level's own would be half of one.
+/// A whole block; the default of this level would be half a block.
 const WINDOW_LOG: u32 = 20;
-/// As many places are remembered as a block has words: the level's own are an eighth of that, and
-/// most of what comes again would not be found.
+/// About as many entries as a block has words; the default of this level is an eighth of that, and
+/// would miss most repetitions.
 const HASH_LOG: u32 = 17;
 pub(super) const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
-/// How a frame begins that decoders skip; its length follows.
+/// The first bytes of a skippable frame; its length follows.
 const SKIPPED: [u8; 4] = [0x50, 0x2a, 0x4d, 0x18];
-/// How the frame of a seek table begins.
+/// The first bytes of the frame of a seek table.
 const TABLE: [u8; 4] = [0x5e, 0x2a, 0x4d, 0x18];
-/// How a seek table ends.
+/// The last bytes of a seek table.
 const TABLE_END: [u8; 4] = [0xb1, 0xea, 0x92, 0x8f];
-/// The frames are blocks of ours.
+/// Marks the frames as blocks.
 const MARK: [u8; 4] = *b"aphn";
 /// The number of frames, a byte of flags, and the end.
 const FOOTER_BYTES: u64 = 9;
 const ENTRY_BYTES: u64 = 8;
 const SKIPPED_HEADER_BYTES: u64 = 8;
-/// How an older table ends: the number of frames, and the mark.
+/// The end of an older table: the number of frames, and the mark.
 const OLD_FOOTER_BYTES: u64 = 8;
-/// How much of a frame tells how long it is when it is decompressed.
+/// The part of a frame that contains its decompressed length.
 const FRAME_HEADER_BYTES: u64 = 18;
 
-/// What is said of compressed bytes that are not what was written.
+/// The message for damaged compressed data.
 const DAMAGED: &str = "the copy is damaged";
 
-/// A frame, by where it stands and how long it is when it is decompressed.
+/// A frame: its position and its decompressed length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Frame {
     pub(super) start: u64,
@@ -61,7 +62,7 @@ impl<'a> Frames<'a> {
         let mut compressor = zstd::bulk::Compressor::new(LEVEL)?;
         compressor.set_parameter(CParameter::WindowLog(WINDOW_LOG))?;
         compressor.set_parameter(CParameter::HashLog(HASH_LOG))?;
-        // What was spoilt on the disk is an error, and not another text.
+        // Damage on the disk becomes an error rather than a different text.
         compressor.set_parameter(CParameter::ChecksumFlag(true))?;
         Ok(Self { compressor, out, frames: Vec::new() })
     }
@@ -79,7 +80,7 @@ impl<'a> Frames<'a> {
     }
 }
 
-/// All that stands behind the frames.
+/// Everything after the frames.
 fn table(frames: &[Frame]) -> io::Result<Vec<u8>> {
     let number =
         |number: u64| u32::try_from(number).map(u32::to_le_bytes).map_err(io::Error::other);
@@ -96,7 +97,7 @@ fn table(frames: &[Frame]) -> io::Result<Vec<u8>> {
     Ok([&mark[..], &TABLE, &number(table.len() as u64)?, &table].concat())
 }
 
-/// The same as older versions wrote it.
+/// The table as older versions wrote it.
 fn old_table(frames: &[Frame]) -> io::Result<Vec<u8>> {
     let mut table: Vec<u8> = frames.iter().flat_map(|frame| frame.start.to_le_bytes()).collect();
     table.extend(u32::try_from(frames.len()).map_err(io::Error::other)?.to_le_bytes());
@@ -105,7 +106,7 @@ fn old_table(frames: &[Frame]) -> io::Result<Vec<u8>> {
     Ok([&SKIPPED, &len.to_le_bytes()[..], &table].concat())
 }
 
-/// The frames that a file of ours has by its table; nothing, if it has no table of ours.
+/// The frames of a file according to its table; `None` if it has no table of ours.
 pub(super) fn frames(file: &mut dyn Stored) -> io::Result<Option<Vec<Frame>>> {
     let end = file.seek(SeekFrom::End(0))?;
     match by_table(file, end)? {
@@ -133,7 +134,7 @@ fn by_table(file: &mut dyn Stored, end: u64) -> io::Result<Option<Vec<Frame>>> {
         frames.push(Frame { start, len, content: u64::from(u32::from_le_bytes(*content)) });
         start += len;
     }
-    // What stands there must be what these frames have behind them: then it is a table of ours.
+    // The bytes must be exactly the table of these frames.
     let is_ours = start == begin && table(&frames)?.starts_with(&read);
     Ok(is_ours.then_some(frames))
 }
@@ -164,21 +165,20 @@ fn bytes_at(mut file: &mut dyn Stored, start: u64, len: u64) -> io::Result<Vec<u
     Ok(bytes)
 }
 
-/// A frame says how long it is when it is decompressed.
+/// The decompressed length that a frame states.
 fn content(frame: &[u8]) -> u64 {
     zstd_safe::get_frame_content_size(frame).ok().flatten().unwrap_or_default()
 }
 
-/// What a frame holds, if that is not more than `most` bytes.
+/// The content of a frame, if it is not longer than `most` bytes.
 pub(super) fn read(file: &mut dyn Stored, frame: &Frame, most: u64) -> io::Result<Vec<u8>> {
     let bytes = bytes_at(file, frame.start, frame.len)?;
-    // Memory is taken for what the frame says, and the table may be damaged.
+    // Memory is allocated for the length that the frame states, because the table may be damaged.
     let len = content(&bytes).min(most);
     zstd::bulk::decompress(&bytes, usize::try_from(len).unwrap_or_default())
 }
 
-/// Whether what stands behind the frames of a file says where they are; nothing, if nothing stands
-/// there.
+/// Whether the table after the frames is correct; `None` if there is none.
 pub(super) fn right_table(bytes: &[u8]) -> io::Result<Option<bool>> {
     let (mut frames, mut rest) = (Vec::new(), bytes);
     while rest.starts_with(&ZSTD_MAGIC) {

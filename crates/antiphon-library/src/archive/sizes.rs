@@ -1,4 +1,4 @@
-//! How files are known to be as they were: by their sizes and times.
+//! Recognising unchanged files by their sizes and times.
 
 use std::collections::BTreeMap;
 use std::fs::Metadata;
@@ -7,15 +7,15 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use antiphon_journal::{Clock as _, SystemClock};
 
-/// A session that has grown stays unpacked until nothing has come for so long: to unpack and pack
-/// it with every line would cost its length each time.
+/// A session that has grown stays uncompressed until nothing was added for this long: recompressing
+/// it for every line would cost its whole length each time.
 const QUIET: Duration = Duration::from_secs(600);
 
-/// Size and time of files.
+/// The sizes and modification times of files.
 pub(crate) type Sizes = BTreeMap<PathBuf, (u64, u128)>;
 
-/// How long something is, and when it changed; of a folder the latter says whether files came or
-/// went. What is not there is nothing and has never been.
+/// The size and modification time of a path; the latter changes for a folder when files are added
+/// or removed. Zero for a path that does not exist.
 pub(crate) fn size(path: &Path) -> (u64, u128) {
     path.metadata().map_or((0, 0), |metadata| size_of(&metadata))
 }
@@ -25,12 +25,12 @@ pub(crate) fn size_of(metadata: &Metadata) -> (u64, u128) {
     (metadata.len(), time.unwrap_or_default().as_nanos())
 }
 
-/// Whether one of these files has changed so lately that it may go on.
+/// Whether one of these files changed so recently that it may change again.
 pub(crate) fn is_fresh(files: &Sizes) -> bool {
     files.values().any(|(_, nanos)| has_changed_lately(*nanos))
 }
 
-/// Whether what was changed then may go on. The time is that of a file.
+/// Whether something with this modification time may change again.
 pub(crate) fn has_changed_lately(nanos: u128) -> bool {
     let now = u128::try_from(SystemClock.now().as_millis()).unwrap_or_default();
     let age = now.checked_sub(nanos / 1_000_000);

@@ -1,4 +1,4 @@
-//! Sessions that are small enough to lie with others: into a pack, and out of it.
+//! Sessions that are small enough to share a pack: moving them into a pack and out of it.
 
 use std::fs;
 use std::io;
@@ -18,19 +18,19 @@ use super::{Copied, Done, Known, Source, cannot_write, lock, pack};
 use crate::Store;
 use crate::store::make_folders;
 
-/// A session whose files have more bytes has a folder of its own.
+/// A session with more bytes has a folder of its own.
 pub(crate) const SMALL_BYTES_MAX: u64 = 128 << 10;
 
 impl Store {
-    /// Copies a session of which nothing is kept, and which is small. Nothing, if it turns out that
-    /// it cannot be packed with others.
+    /// Copies a small session that is not stored yet; `None` if it turns out that it cannot be
+    /// packed.
     pub(crate) fn archive_small(&self, source: &Source, known: Known<'_>) -> Option<(Done, Entry)> {
         let key = Key::of(source.agent, &source.session_id);
         let folder = self.archive_folder(source.agent, &key);
         let (memory, mut done) = (Memory::default(), Done::default());
         let how = How { known, deadline: None, form: Form::Together, is_doubted: false };
         let copying = Copying { folder: &folder, bytes: &memory, source, how };
-        // Whatever is not as it should be is told when it is copied into a folder.
+        // Anything unusual is reported when the session is copied into a folder.
         if !copying.copy(&mut done).ok()? || done.copied != Copied::All || !done.skipped.is_empty()
         {
             return None;
@@ -48,8 +48,7 @@ impl Store {
     }
 }
 
-/// A session that is kept in a folder, if it can be packed with others. What its sources were like
-/// is still to be added.
+/// The session in a folder, if it can be packed. Its stamp must still be added.
 pub(crate) fn entry_of(folder: &Path) -> Option<Entry> {
     let bytes = Folder::new(folder);
     let key = Key::of_folder(folder)?;
@@ -65,7 +64,7 @@ pub(crate) fn entry_of(folder: &Path) -> Option<Entry> {
             continue;
         }
         let plain = stored.strip_suffix(COMPRESSED_SUFFIX).unwrap_or(&stored);
-        // Anything else is there for a reason.
+        // Anything else is there for a reason, so the folder stays.
         state.files.get(plain).filter(|copy| !copy.is_raw && !copy.is_packed_by_agent())?;
         let mut all = bytes::read(&bytes, &stored).ok()?;
         if plain != stored {
@@ -79,7 +78,7 @@ pub(crate) fn entry_of(folder: &Path) -> Option<Entry> {
     entry(key, agent, record, files).filter(Entry::is_whole)
 }
 
-/// Whether what a record tells of is small.
+/// Whether the session of a record is small.
 pub(super) fn is_small(state: &State) -> bool {
     let mut lens = state.files.values().map(|copy| copy.sums.len);
     lens.try_fold(0, u64::checked_add).is_some_and(|len| len <= SMALL_BYTES_MAX)
@@ -90,10 +89,10 @@ fn entry(key: Key, agent: &str, record: Vec<u8>, files: Vec<(String, Vec<u8>)>) 
         let ending = Path::new(name).extension().and_then(|ending| ending.to_str());
         ending.is_some_and(|ending| COMPRESSED_ENDINGS.contains(&ending))
     };
-    // What an agent has compressed itself is kept as it is.
+    // A file that an agent has compressed is kept as it is.
     let is_plain = |bytes: &[u8]| !pack::is_compressed(bytes);
     let time = u64::try_from(SystemClock.now().as_millis()).unwrap_or_default();
-    // The sessions that another one holds are found by their files.
+    // Sessions that are part of another one are found by their files.
     let format = antiphon_formats::find(agent);
     let holds_others =
         files.len() > 1 && format.is_none_or(|format| format.layout.made_by.is_some());
@@ -104,15 +103,15 @@ fn entry(key: Key, agent: &str, record: Vec<u8>, files: Vec<(String, Vec<u8>)>) 
     (is_fit && entry.len() as u64 <= SMALL_BYTES_MAX).then_some(entry)
 }
 
-/// Makes the folder of a session. Whoever packs sessions looks whether they have one, so nobody may
-/// just be doing that; but a hook does not wait for it.
+/// Creates the folder of a session. Packing checks whether a session has a folder, so the packs are
+/// locked meanwhile; a hook does not wait for that lock.
 pub(super) fn make_session_folder(root: &Path, folder: &Path) -> io::Result<()> {
     let _lock = lock::shared_now(&root.join(PACKS));
     make_folders(folder)
 }
 
-/// Takes a session out of the pack that it is in, into its folder, which is locked. Until all of it
-/// is there, the pack counts.
+/// Moves a session from its pack into its folder, which is locked. Until that is complete, the pack
+/// counts.
 pub(super) fn take_out(folder: &Path) -> Result<(), Error> {
     let copies = Copies::at(folder);
     let unpacking = folder.join(UNPACKING_FILE);
@@ -120,7 +119,7 @@ pub(super) fn take_out(folder: &Path) -> Result<(), Error> {
     if let Some(packed) = copies.packed() {
         let own = Folder::new(folder);
         bytes::write(&own, UNPACKING_FILE, Settled::Later, b"").map_err(failed)?;
-        // Of somebody who was killed.
+        // Left by a process that was killed.
         for name in own.list("").into_iter().filter(|name| name.contains('/')) {
             own.remove(&name).map_err(failed)?;
         }

@@ -1,7 +1,8 @@
-//! `session.json`: whose files a folder holds, where they came from, and what they hold.
+//! `session.json`, the record of a session: whose files a folder contains, where they came from,
+//! and their hashes.
 //!
-//! It ends in a checksum over itself. One that is damaged or gone is made up from what is there:
-//! the session does not vanish with it, and the next `sync` writes it again.
+//! It ends with a checksum over itself. A damaged or missing record is reconstructed from the
+//! copies, so the session does not vanish, and the next `sync` writes it again.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -17,9 +18,9 @@ use super::pack;
 use super::sizes::{has_changed_lately, size};
 use super::sums::Sums;
 
-/// Whose files a folder holds.
+/// The name of the record.
 pub(crate) const STATE_FILE: &str = "session.json";
-/// Says what the sources were like when they were last copied.
+/// The name of the file with the stamp: what the sources were like when they were last copied.
 pub(crate) const STAMP_FILE: &str = "stamp";
 
 const CHECKSUM_BEFORE: &str = ",\"checksum\":\"";
@@ -31,14 +32,14 @@ pub(super) struct State {
     pub(super) session_id: String,
     #[serde(with = "antiphon_sources::name::path")]
     pub(super) source: PathBuf,
-    /// The main file's name within a generation; nothing, where it is the source's.
+    /// The name of the main file within a generation; `None` if it is the name of the source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) main: Option<String>,
     /// How much was copied into the newest generation.
     pub(super) bytes: u64,
-    /// Whether every file beside the main one was looked into, for this generation.
+    /// Whether every file beside the main file was examined for this generation.
     pub(super) looked_beside: bool,
-    /// Every copy, by its name in the session's folder. Older versions did not write them down.
+    /// Every copy, by its name in the session's folder. Older versions did not record them.
     #[serde(default)]
     pub(super) files: BTreeMap<String, FileCopy>,
 }
@@ -48,23 +49,23 @@ pub(super) struct State {
 pub(super) struct FileCopy {
     #[serde(flatten)]
     pub(super) sums: Sums,
-    /// Whether they are of a packed file's own bytes, because it could not be unpacked.
+    /// Whether the hashes are of compressed bytes, because the file could not be decompressed.
     #[serde(default, skip_serializing_if = "is_false")]
     pub(super) is_raw: bool,
-    /// The name that the file had, where the copy has another.
+    /// The original name of the file, if the copy has another.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) was: Option<Name>,
 }
 
 impl FileCopy {
-    /// Whether the agent had packed the file, so that its bytes are kept as they were.
+    /// Whether the agent had compressed the file, so that its bytes are kept as they were.
     pub(super) fn is_packed_by_agent(&self) -> bool {
         let ending = self.was.as_ref().and_then(|was| was.0.extension());
         ending.is_some_and(|ending| ending == "zst")
     }
 }
 
-/// A file's own name.
+/// The original name of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(super) struct Name(#[serde(with = "antiphon_sources::name::path")] pub(super) PathBuf);
@@ -74,11 +75,11 @@ fn is_false(value: &bool) -> bool {
     !*value
 }
 
-/// What stands in a session's folder.
+/// The record in a session's folder.
 #[derive(Debug)]
 pub(super) enum Found {
     Whole(State),
-    /// What is left to tell; the file is damaged, or gone though there are copies.
+    /// Reconstructed, because the record is damaged, or missing although there are copies.
     MadeUp(State),
     Nothing,
 }
@@ -93,7 +94,7 @@ impl Found {
 }
 
 impl State {
-    /// As it was written, or else made up. The folder says whose it may be.
+    /// Reads the record, or reconstructs it. The path of the folder says which session it may be.
     pub(super) fn find(place: &dyn Bytes, folder: &Path) -> Found {
         let bytes = bytes::read(place, STATE_FILE);
         let (whole, left) = match &bytes {
@@ -103,7 +104,7 @@ impl State {
         match whole {
             Some(state) => Found::Whole(state),
             None if generations(place).is_empty() => Found::Nothing,
-            // It is being copied for the first time.
+            // It may be in the middle of its first copy.
             None if bytes.is_err() && has_changed_lately(size(folder).1) => Found::Nothing,
             None => Found::MadeUp(Self::made_up(place, folder, left.unwrap_or_default())),
         }
@@ -116,7 +117,7 @@ impl State {
             .and_then(|text| text.split_at_checked(text.len().checked_sub(CHECKSUM_DIGITS)?))
             .and_then(|(body, sum)| Some((body.strip_suffix(CHECKSUM_BEFORE)?, sum)))
         else {
-            // Older versions wrote neither a checksum nor what the copies hold.
+            // Older versions wrote neither a checksum nor the hashes of copies.
             let state: Self = serde_json::from_str(text).ok()?;
             return Some(state).filter(|_| !text.contains("\"files\""));
         };
@@ -129,7 +130,7 @@ impl State {
         Ok(format!("{body}{CHECKSUM_BEFORE}{}{CHECKSUM_BEHIND}", checksum(body)))
     }
 
-    /// From the copies, and from what a damaged file still says where that can be true.
+    /// Reconstructs the record from the copies, and from plausible values of the damaged one.
     fn made_up(place: &dyn Bytes, folder: &Path, left: Self) -> Self {
         let newest = generation_name(generations(place).into_iter().max().unwrap_or(1));
         let names = names(place, &newest);
@@ -145,7 +146,7 @@ impl State {
             main,
             bytes: 0,
             looked_beside: false,
-            // What they say is not to be believed any more.
+            // The damaged hashes cannot be trusted.
             files: BTreeMap::new(),
         }
     }
@@ -161,7 +162,7 @@ fn names(place: &dyn Bytes, generation: &str) -> Vec<String> {
     names
 }
 
-/// The main file: the one whose name gives the folder's key, or the first that is of the agent's
+/// The main file: the one whose name gives the folder's key, or else the first in the agent's
 /// format.
 fn likely_main(folder: &Path, generation: &Path, names: &[String]) -> Option<String> {
     let agent = folder.parent()?.file_name()?.to_str()?;

@@ -1,22 +1,22 @@
-//! Hashes of what a copy holds: one for each megabyte, so that a copy that grows is not hashed
-//! again from its beginning, and damage has a place.
+//! Hashes of the content of a copy: one per megabyte, so that a growing copy is not hashed again
+//! from its beginning, and damage can be located.
 //!
-//! They are of the bytes as the agent wrote them, whether the copy is packed or not. So they also
-//! say whether a source still begins with what its copy was before it was damaged.
+//! The hashes are of the bytes as the agent wrote them, whether the copy is compressed or not. So
+//! they also show whether a source still begins with what its copy was before it was damaged.
 
 use std::io::{self, Read};
 
 use serde::{Deserialize, Serialize};
 
 const CHUNK_BYTES: u64 = 1 << 20;
-/// Hex digits of each hash: enough for chance, and no more.
+/// The number of hex digits of each hash: enough against accidental collisions.
 const DIGITS: usize = 16;
 
-/// What a copy held when it was last written.
+/// The length and hashes of a copy when it was last written.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Sums {
     pub(crate) len: u64,
-    /// The hashes, one behind the other.
+    /// The hashes, concatenated.
     hashes: String,
 }
 
@@ -27,7 +27,7 @@ impl Sums {
         summing.finish()
     }
 
-    /// Of everything that can be read.
+    /// The hashes of everything that can be read from `from`.
     pub(crate) fn of_all(mut from: impl Read) -> io::Result<Self> {
         let mut summing = Summing::default();
         let mut chunk = vec![0; 256 << 10];
@@ -39,17 +39,17 @@ impl Sums {
         }
     }
 
-    /// Of what a packed file holds.
+    /// The hashes of the decompressed content of a file.
     pub(super) fn of_zstd(packed: impl Read) -> io::Result<Self> {
         Self::of_all(zstd::stream::read::Decoder::new(packed)?)
     }
 
-    /// Where the last chunk begins that is not full.
+    /// Where the last, incomplete chunk begins.
     pub(super) fn tail_start(&self) -> u64 {
         self.len / CHUNK_BYTES * CHUNK_BYTES
     }
 
-    /// Where the first chunk begins that other bytes have otherwise.
+    /// Where the first chunk begins that differs in `other`.
     pub(crate) fn first_difference(&self, other: &Self) -> Option<u64> {
         if self == other {
             return None;
@@ -63,7 +63,7 @@ impl Sums {
     }
 }
 
-/// Sums of what comes bit by bit.
+/// Computes hashes incrementally.
 #[derive(Debug, Default)]
 pub(super) struct Summing {
     sums: Sums,
@@ -71,8 +71,8 @@ pub(super) struct Summing {
 }
 
 impl Summing {
-    /// Goes on behind what was summed, whose last chunk that is not full is `tail`; nothing, if
-    /// that is not what was summed.
+    /// Continues after what was hashed, whose incomplete last chunk is `tail`; `None` if `tail`
+    /// does not match.
     pub(super) fn go_on(mut sums: Sums, tail: &[u8]) -> Option<Self> {
         let own = sums.clone();
         sums.hashes.truncate(usize::try_from(sums.len / CHUNK_BYTES).ok()? * DIGITS);
@@ -103,7 +103,7 @@ impl Summing {
         hash.get(..DIGITS).unwrap_or_default().to_owned()
     }
 
-    /// The sums of what has come.
+    /// The hashes of the bytes so far.
     pub(super) fn so_far(&self) -> Sums {
         let mut sums = self.sums.clone();
         if !sums.len.is_multiple_of(CHUNK_BYTES) {

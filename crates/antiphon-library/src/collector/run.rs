@@ -1,4 +1,4 @@
-//! Runs: what stands above the tasks, and the states that it goes through.
+//! Runs, which consist of tasks, and the states that they go through.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -29,8 +29,7 @@ impl<'a> StartRun<'a> {
 }
 
 impl SpanCollector {
-    /// Records that a run was accepted. One that was accepted before stays in the state in which it
-    /// is.
+    /// Records that a run was accepted. One that was accepted before keeps its state.
     pub fn start_run(&self, start: &StartRun<'_>) -> Result<(), CollectorError> {
         let accepted = model::RunStatus {
             title: Some(start.title.into()),
@@ -55,7 +54,7 @@ impl SpanCollector {
         append(writer, &Event { at: start.started_at, ..Event::new(accepted) })
     }
 
-    /// Records that a run is in another state. The first final state counts: false if it had one.
+    /// Records a new state of a run. The first final state counts; returns `false` if it had one.
     pub fn set_run_status(
         &self,
         run_id: &str,
@@ -73,7 +72,7 @@ impl SpanCollector {
         Ok(true)
     }
 
-    /// A run, if anything is recorded of it: its states, its tasks, and what they used.
+    /// A run, if anything was recorded about it: its states, its tasks, and their usage.
     pub fn get_run(&self, run_id: &str) -> Result<Option<RunSpan>, CollectorError> {
         Ok(antiphon_views::run(run_id, &self.parts()?).map(|found| found.run))
     }

@@ -1,4 +1,4 @@
-//! The log of one task, while it is written.
+//! Writing the log of a task.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -20,22 +20,22 @@ pub(super) struct Task {
     key: String,
     writer: Writer,
     spans: BTreeMap<String, Open>,
-    /// Every agent of the log, and how often an agent of that name was started.
+    /// Every agent of the log, and how many times an agent of that name was started.
     agents: BTreeMap<String, u64>,
     /// The span of the coordinator, and its agent.
     coordinator: Option<(String, String)>,
 }
 
-/// What is known of a span.
+/// What is known about a span.
 #[derive(Debug, Clone)]
 struct Open {
     kind: SpanKind,
-    /// The agent that it is, or that makes the call.
+    /// The agent that the span is, or that makes the call.
     agent: String,
-    /// Who made the call, and its id, for a sub-agent or a tool.
+    /// The agent that made the call, and the id of the call, for a sub-agent or a tool.
     call: Option<(String, String)>,
-    /// How far its end is recorded: several events tell it, and a program may be killed between
-    /// two of them.
+    /// How much of its end is recorded: that takes several events, and a program may be killed
+    /// between two of them.
     end: End,
 }
 
@@ -43,17 +43,17 @@ struct Open {
 enum End {
     #[default]
     Nothing,
-    /// What it used is recorded.
+    /// Its usage is recorded.
     Used,
-    /// The agent has ended; the call that made it has no result yet.
+    /// The agent has ended; the call that created it has no result yet.
     Agent,
     Whole,
 }
 
-/// How the ids begin that a collector makes.
+/// The prefix of the ids that a collector creates.
 const PREFIX: &str = "span-";
 
-/// The key of the task whose span that is.
+/// The key of the task in the id of a span.
 pub(super) fn key_in(span_id: &str) -> Option<&str> {
     let (key, number) = span_id.strip_prefix(PREFIX)?.split_once('-')?;
     (is_key(key) && number.bytes().all(|byte| byte.is_ascii_digit())).then_some(key)
@@ -86,8 +86,8 @@ impl Task {
         Ok(task)
     }
 
-    /// Takes in what an earlier collector recorded. Gives the sub-agents of which it recorded the
-    /// call and, because it was killed, not the agent.
+    /// Reads what an earlier collector recorded. Returns the sub-agents whose call was recorded
+    /// without the agent, because the collector was killed.
     fn recall(&mut self, reading: &Reading<'_>) -> Result<Vec<SpanNote>, CollectorError> {
         let session = reading.session;
         for (agent, _) in session.agents() {
@@ -204,7 +204,7 @@ impl Task {
         Ok(span_id)
     }
 
-    /// The number of the next line: no other has it, in whichever process.
+    /// The number of the next line, which is unique across processes.
     fn next(&self) -> u64 {
         self.writer.head().map_or(0, |head| head.n) + 1
     }
@@ -224,7 +224,7 @@ impl Task {
         self.append(started, Some(&Members::default()), start.started_at)
     }
 
-    /// Who works: as the caller says, or else by adapter or kind, and role.
+    /// The id of the agent: the caller's, or else made from adapter or kind, and role.
     fn agent_id(start: &StartSpan<'_>) -> String {
         match (start.agent_id, start.kind) {
             (Some(id), _) => id.to_owned(),
@@ -236,8 +236,8 @@ impl Task {
         }
     }
 
-    /// An agent's name in the log: each execution of an agent is an agent of its own there, so that
-    /// what it used and how it ended are its own.
+    /// The agent's name in the log. Each execution of an agent is an agent of its own there, with
+    /// its own usage and end.
     fn new_agent(&mut self, agent_id: &str) -> String {
         let mut unique = agent_id.to_owned();
         while self.agents.contains_key(&unique) {
@@ -284,7 +284,7 @@ impl Task {
         let message = Message { tool_calls: vec![call], ..Message::new(&maker, Role::Assistant) };
         let mut note = noted(start, span_id, &agent_id);
         if is_agent {
-            // Whoever finds the call and not the agent can make the agent of it.
+            // So that the agent can be recorded later from the call alone.
             note.text("name", start.name);
             note.text("adapter_id", start.adapter_id);
         }
@@ -300,7 +300,7 @@ impl Task {
         Ok(())
     }
 
-    /// The agent in whose transcript a call stands: the parent's, or else the coordinator's.
+    /// The agent in whose transcript a call is recorded: the parent, or else the coordinator.
     fn maker(&mut self, start: &StartSpan<'_>) -> Result<String, CollectorError> {
         if let Some(parent) = start.parent_span_id.and_then(|parent| self.spans.get(parent)) {
             return Ok(parent.agent.clone());
@@ -392,7 +392,7 @@ impl Task {
         self.append(result, Some(&ended(end)), end.completed_at)
     }
 
-    /// Adds an event to the log, with a note about its span where there is one.
+    /// Adds an event to the log, with a note about its span, if there is one.
     fn append<'a>(
         &self,
         kind: impl Into<EventKind<'a>>,
@@ -426,7 +426,7 @@ fn created<'a>(start: &StartSpan<'a>, agent: &'a str) -> AgentCreated<'a> {
     }
 }
 
-/// The creation of an agent by a call: who made it, and its id.
+/// The creation of an agent by a call, given who made the call and its id.
 fn created_by_call<'a>(
     start: &StartSpan<'a>,
     agent: &'a str,
@@ -439,12 +439,12 @@ fn created_by_call<'a>(
     }
 }
 
-/// The id of the event that tells what a span used: there is one of it.
+/// The id of the event with the usage of a span; there is one for each span.
 fn used_id(span_id: &str) -> String {
     format!("used:{span_id}")
 }
 
-/// What is noted where a span starts.
+/// The note at the start of a span.
 fn noted(start: &StartSpan<'_>, span_id: &str, agent_id: &str) -> Members {
     let mut note = Members::default();
     note.word("span_id", span_id);
@@ -459,7 +459,7 @@ fn noted(start: &StartSpan<'_>, span_id: &str, agent_id: &str) -> Members {
     note
 }
 
-/// What is noted where a span ends.
+/// The note at the end of a span.
 fn ended(end: &CompleteSpan<'_>) -> Members {
     let mut note = Members::default();
     note.word("status", end.status.as_str());
@@ -467,7 +467,7 @@ fn ended(end: &CompleteSpan<'_>) -> Members {
     note
 }
 
-/// What was used and cost, on a message.
+/// Adds usage and cost to a message.
 fn used<'a>(message: &mut Message<'a>, end: &CompleteSpan<'a>) {
     message.model = end.model.map(Into::into);
     if end.usage.is_some() || end.cost_usd.is_some() {

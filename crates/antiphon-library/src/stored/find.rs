@@ -1,25 +1,25 @@
-//! From what a person types to a session.
+//! Finding a session by what the user typed.
 
 use super::{Key, Origin, Store, StoredSession};
 
-/// What a word names.
+/// The result of looking for a session.
 #[derive(Debug)]
 pub enum Found {
     One(Box<StoredSession>),
-    /// The beginning of more than one: these, the last one first.
+    /// A prefix of more than one session: these, newest first.
     Several(Vec<StoredSession>),
     Nothing,
 }
 
-/// The session in which something happened last.
+/// The word for the session with the latest event.
 const LATEST: &str = "latest";
 
-/// What is shorter names a session only if it is the whole of an id.
+/// A shorter word must be a complete id.
 pub(super) const PREFIX_MIN: usize = 4;
 
 impl Store {
-    /// The session with that id or key, or the only one whose id or key begins so, or for `latest`
-    /// the one in which something happened last.
+    /// The session with this id or key, or the only one whose id or key begins with it, or for
+    /// `latest` the one with the latest event.
     pub fn find(&self, word: &str) -> Found {
         if word == LATEST {
             let latest = self.sessions().into_iter().next();
@@ -43,7 +43,7 @@ impl Store {
     }
 }
 
-/// A session that was recorded and copied is one: the agent's own file says more.
+/// A session that was both recorded and copied counts once: the agent's own file has more in it.
 fn one_of(mut sessions: Vec<StoredSession>) -> Found {
     let first = sessions.first().map(|session| session.session_id.clone());
     if sessions.iter().any(|session| Some(&session.session_id) != first.as_ref()) {

@@ -1,4 +1,5 @@
-//! Sessions that were kept with the session that made them: a thread has an id of its own, too.
+//! Finding sessions that are stored as part of the session that created them, such as threads with
+//! ids of their own.
 
 use std::path::PathBuf;
 
@@ -11,8 +12,8 @@ use super::{Origin, Store};
 use crate::archive::Copies;
 
 impl Store {
-    /// The main files of sessions that others hold, whose own id is this word or begins with it.
-    /// Files are named by their ids, so that only those are looked into whose name has the word.
+    /// The main files of sessions within others whose id is this word or begins with it. Files are
+    /// named after their ids, so only files with the word in their names are read.
     pub fn find_parts(&self, word: &str) -> Vec<PathBuf> {
         if word.len() < PREFIX_MIN {
             return Vec::new();
@@ -25,7 +26,7 @@ impl Store {
                 .and_then(|it| it.layout.kept.as_ref());
             let Some(kept) = kept else { continue };
             let copies = Copies::at(&place.folder);
-            // A session that holds others is never packed.
+            // A session that contains others is never packed.
             let Some(newest) = copies.newest().filter(|_| copies.packed().is_none()) else {
                 continue;
             };

@@ -1,5 +1,5 @@
-//! Where all sessions of a store are, before anything of them was read: looked at once, for
-//! whoever asks whether something has changed and for whoever asks where they are.
+//! The places of all sessions of a store, listed once: to see whether something has changed, and
+//! where each session is.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -16,15 +16,15 @@ use crate::archive::{Copies, Packs};
 #[derive(Debug)]
 pub(crate) struct Places {
     archive: PathBuf,
-    /// Those that have folders of their own.
+    /// The sessions with folders of their own.
     own: Vec<Place>,
-    /// Those of them that are in packs, too.
+    /// Those of them that are also in packs.
     unpacked: BTreeSet<Key>,
     packs: Arc<Packs>,
 }
 
 impl Store {
-    /// Looks where sessions are.
+    /// Lists the places of all sessions.
     pub(crate) fn look(&self) -> Places {
         let recorded = list(&self.root().join("sessions")).into_iter().filter_map(recorded);
         let archive = self.root().join("archive");
@@ -34,7 +34,7 @@ impl Store {
         for folder in list(&archive).iter().flat_map(|agent| list(agent)) {
             let Some(key) = Key::of_folder(&folder) else { continue };
             if packs.has(&key) {
-                // Where it is taken out just now, the pack counts.
+                // While it is being moved out of its pack, the pack counts.
                 if Copies::at(&folder).packed().is_some() {
                     continue;
                 }
@@ -48,7 +48,8 @@ impl Store {
 }
 
 impl Places {
-    /// A number that is another one when a session has come, gone or changed, or is read by others.
+    /// A number that changes when a session is added, removed or changed, or when the version of
+    /// the readers changes.
     pub(crate) fn mark(&self) -> u64 {
         let mut hasher = blake3::Hasher::new();
         hasher.update(format!("{VERSION}.{READERS}").as_bytes());
@@ -60,7 +61,7 @@ impl Places {
         hasher.finalize().as_bytes().first_chunk().map_or(0, |first| u64::from_le_bytes(*first))
     }
 
-    /// Every place, that of the session that changed last first.
+    /// Every place, the last changed session first.
     pub(crate) fn all(&self) -> Vec<Place> {
         let mut places = self.own.clone();
         for it in self.packs.sessions().filter(|it| !self.unpacked.contains(&it.key)) {
@@ -81,7 +82,7 @@ impl Places {
         Some(Place::packed(folder, it.key, it.agent, it.time, it.hash))
     }
 
-    /// Whether something was recorded: what is copied may be the same session.
+    /// Whether there are recordings, which may be of the same sessions as copies.
     pub(crate) fn has_recordings(&self) -> bool {
         self.own.iter().any(|place| place.origin == Origin::Recorded)
     }

@@ -1,7 +1,7 @@
-//! What a store held when a round began, listed once: to ask for each session takes longer than
-//! everything else, where most of them are as they were.
+//! The state of a store when a sync begins, listed once: asking for each session takes longer than
+//! everything else if most are unchanged.
 //!
-//! It only decides that there is nothing to do. Whoever copies something asks again.
+//! It is only used to decide that nothing has to be done. Whoever copies something checks again.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -32,13 +32,13 @@ impl Before {
         Self { packs: Packs::of(root), others }
     }
 
-    /// Whether nothing is known of a session.
+    /// Whether the store has nothing of a session.
     pub(super) fn is_unknown(&self, key: &Key) -> bool {
         !self.others.contains(key) && !self.packs.has(key)
     }
 
-    /// What the sources of a session were like when it was packed, if it is in a pack and there is
-    /// nothing else to say of it.
+    /// The stamp of a session's sources when it was packed, if it is in a pack and has no other
+    /// marks.
     pub(super) fn stamp(&self, key: &Key) -> Option<Vec<u8>> {
         if self.others.contains(key) {
             return None;

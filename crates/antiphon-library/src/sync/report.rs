@@ -1,4 +1,4 @@
-//! What a round of copying came to, in numbers.
+//! The numbers that describe a sync.
 
 use serde::Serialize;
 

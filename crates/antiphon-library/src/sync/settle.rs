@@ -1,8 +1,8 @@
-//! When copies are on the disk.
+//! Making sure that copies are on the disk.
 //!
-//! A stamp says that a session need not be looked at again, so it is written when the copy is on
-//! the disk. To wait for each file takes most disks longer than everything else that `sync` does:
-//! where there are many they are waited for together.
+//! A stamp says that a session need not be checked again, so it is written after the copy is on the
+//! disk. On most disks, waiting for each file takes longer than everything else that `sync` does,
+//! so with many files there is one wait for all.
 
 use std::mem;
 use std::path::PathBuf;
@@ -13,9 +13,9 @@ use antiphon_sources::Error;
 use super::disks::Disks;
 use crate::archive::{replace, write_back};
 
-/// When so many sessions wait, they are settled.
+/// When this many sessions are waiting, the disk is waited for.
 const WAITING_MAX: usize = 256;
-/// For fewer, whatever else the disk has to write is not waited for.
+/// For fewer sessions, their files are synced one by one rather than the whole disk.
 const TOGETHER_MIN: usize = 16;
 
 /// A session whose files were written, and the stamp that says so.
@@ -46,7 +46,7 @@ impl Settling {
         }
     }
 
-    /// Settles what is left, and says what could not be.
+    /// Waits for the rest, and returns what failed.
     pub(super) fn finish(self) -> Vec<(PathBuf, Error)> {
         let left = mem::take(&mut *self.waiting.lock().unwrap_or_else(PoisonError::into_inner));
         self.settle(left);
@@ -56,7 +56,7 @@ impl Settling {
     fn settle(&self, sessions: Vec<Waiting>) {
         let are_written = sessions.len() >= TOGETHER_MIN && self.disks.write_back();
         for Waiting { source, folder, stamp_file, stamp } in sessions {
-            // It may have been forgotten meanwhile.
+            // It may have been deleted meanwhile.
             if !folder.is_dir() {
                 continue;
             }

@@ -1,4 +1,4 @@
-//! Where the agents' sessions are.
+//! Finding the agents' sessions.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs;
@@ -25,22 +25,22 @@ pub struct SourceFolder {
     pub deletes_after_days: Option<u32>,
 }
 
-/// A session that is to be kept.
+/// A session to be copied.
 #[derive(Debug)]
 pub(super) struct Wanted {
     pub(super) source: Source,
-    /// The database that it is in, and what is another one when it has changed there.
+    /// Its database, and a text that changes when the session does.
     pub(super) database: Option<(Arc<Mutex<Database>>, String)>,
-    /// The session that made it, if that has it among its files.
+    /// The session that created it, if it is stored with that one.
     parent: Option<String>,
-    /// The files of those that it made, if that is known.
+    /// The files of the sessions that it created, if they are known.
     children: Option<Vec<PathBuf>>,
     /// Whether there may be a folder of its own beside its main file.
     pub(super) has_folder: bool,
 }
 
 impl Wanted {
-    /// The main files of the sessions that it made, where they are known.
+    /// The main files of the sessions that it created, as far as they are known.
     pub(super) fn children(&self) -> &[PathBuf] {
         self.children.as_deref().unwrap_or_default()
     }
@@ -54,7 +54,7 @@ impl Wanted {
     }
 }
 
-/// Where the agents keep their sessions, as far as that is there.
+/// The folders in which agents keep their sessions, as far as they exist.
 pub fn source_folders(environment: &Environment) -> Vec<SourceFolder> {
     let kept = FORMATS.iter().filter_map(|format| Some((format, format.layout.kept.as_ref()?)));
     let places = |(format, kept)| {
@@ -65,8 +65,8 @@ pub fn source_folders(environment: &Environment) -> Vec<SourceFolder> {
     kept.flat_map(places).collect()
 }
 
-/// Files in the folders that an agent works in. Nobody knows all of those: it is looked in the
-/// home, in the current folder and those above it, and wherever one was found before.
+/// Files in the folders that an agent worked in. Not all of those are known: this looks in the
+/// home, in the current folder and those above it, and wherever a file was found before.
 fn in_projects(format: &'static Format, environment: &Environment) -> Vec<SourceFolder> {
     let Environment { home, current_folder, .. } = environment;
     let above = current_folder.iter().flat_map(|folder| folder.ancestors());
@@ -77,7 +77,7 @@ fn in_projects(format: &'static Format, environment: &Environment) -> Vec<Source
     let store = environment.store_folder().filter(|_| is_one_of_them);
     let before = store.map(|store| crate::archive::sources_of(&store, format.name));
     let files = near.chain(before.into_iter().flatten()).filter(|path| path.is_file());
-    // By whatever way its folder was reached, it is one session.
+    // However its folder was reached, it is one session.
     let real = |path: PathBuf| Some(path.parent()?.canonicalize().ok()?.join(path.file_name()?));
     let files: BTreeSet<PathBuf> = files.filter_map(real).collect();
     let files = files.into_iter();
@@ -90,7 +90,7 @@ fn folders(format: &Format, kept: &Kept, environment: &Environment) -> Vec<Sourc
         homes.iter().flat_map(|home| names.iter().map(|name| home.join(name))).collect()
     };
     let folders = below(kept.below).into_iter().filter(|path| path.is_dir());
-    // What should be a database and is none is told when it is opened; an empty one is one to come.
+    // An invalid database is reported when it is opened; an empty one may still be filled.
     let is_begun = |path: &PathBuf| path.metadata().is_ok_and(|it| it.is_file() && it.len() > 0);
     let databases = format.layout.database.as_ref().map(|it| below(it.files));
     let databases = databases.into_iter().flatten().filter(is_begun);
@@ -100,7 +100,7 @@ fn folders(format: &Format, kept: &Kept, environment: &Environment) -> Vec<Sourc
     there.map(|path| SourceFolder { agent: format.name, path, deletes_after_days }).collect()
 }
 
-/// What the agent's settings say about how long it keeps sessions.
+/// The number of days that the agent's settings keep sessions.
 fn days_set(home: &Path, format: &Format) -> Option<u32> {
     let (file, name) = format.layout.days_setting?;
     let settings = regular::read(&home.join(file)).ok()?;
@@ -108,16 +108,16 @@ fn days_set(home: &Path, format: &Format) -> Option<u32> {
     settings.get(name)?.as_u64()?.try_into().ok()
 }
 
-/// The sessions below a folder, or in a database, or the one that a file is.
+/// The sessions below a folder or in a database, or the one in a file.
 fn sessions(folder: &SourceFolder) -> Result<Vec<Wanted>, Error> {
     look(folder).map(|found| found.sessions)
 }
 
-/// What lies below a folder.
+/// The content of a folder.
 #[derive(Debug, Default)]
 pub(super) struct Found {
     pub(super) sessions: Vec<Wanted>,
-    /// Files that may be sub-agents' whose sessions are not there.
+    /// Files that may belong to sub-agents of missing sessions.
     pub(super) others: Vec<PathBuf>,
     /// Links to folders elsewhere, which are not followed.
     pub(super) links: Vec<PathBuf>,
@@ -148,7 +148,7 @@ pub(super) fn look(folder: &SourceFolder) -> Result<Found, Error> {
                 }
                 Kind::LinkToFolder => {
                     seen.insert(path.clone());
-                    // What it leads to is found where it lies, unless that is elsewhere.
+                    // A target inside the folder is found there anyway.
                     if !regular::is_within(&path, &folder.path) {
                         links.push(path);
                     }
@@ -186,7 +186,7 @@ pub(super) fn look(folder: &SourceFolder) -> Result<Found, Error> {
         break_circles(&mut found);
         add_children(&mut found);
     }
-    // A file in a session's own folder is the session's.
+    // A file in a session's own folder belongs to that session.
     let own_folders: BTreeSet<PathBuf> =
         found.iter().map(|it| it.source.file.with_extension("")).collect();
     others.retain(|path| {
@@ -197,14 +197,14 @@ pub(super) fn look(folder: &SourceFolder) -> Result<Found, Error> {
     Ok(Found { sessions: found, others, links })
 }
 
-/// What lies in a folder.
+/// A kind of entry in a folder.
 enum Kind {
     Folder,
     LinkToFolder,
     Other,
 }
 
-/// What lies in a folder, as its list tells: only a link has to be followed to know what it is.
+/// The entries of a folder. Only links have to be followed to know their kind.
 fn entries(folder: &Path) -> impl Iterator<Item = (PathBuf, Kind)> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     entries.map(|entry| {
@@ -218,7 +218,7 @@ fn entries(folder: &Path) -> impl Iterator<Item = (PathBuf, Kind)> {
     })
 }
 
-/// A fallback beside the usual main file is a part of that session.
+/// Removes fallback files beside the usual main file, which belong to the same session.
 fn leave_out_fallbacks(found: &mut Vec<Wanted>, fallback: &str) {
     let is_fallback = |file: &Path| {
         let name = relative(file, file.parent().unwrap_or(Path::new("")));
@@ -230,22 +230,22 @@ fn leave_out_fallbacks(found: &mut Vec<Wanted>, fallback: &str) {
     found.retain(|wanted| !is_fallback(&wanted.source.file) || !usual.contains(&folder(wanted)));
 }
 
-/// Whether a file is a sub-agent's.
+/// Whether a file belongs to a sub-agent.
 pub(super) fn is_sub_agents(path: &Path, agent: &str) -> bool {
     let owners = antiphon_formats::find(agent).and_then(|format| format.layout.owners);
     owners.is_some_and(|owners| !owners(&head(path).unwrap_or_default()).is_empty())
 }
 
-/// Whether a session that is kept under this name has that id.
+/// Whether the session that is stored under this name has that id.
 fn is_called(name: &str, id: &str) -> bool {
     let before = name.strip_suffix(id);
     before.is_some_and(|before| before.is_empty() || before.ends_with('-'))
 }
 
-/// Puts the names under which the parents are kept in the place of their ids.
+/// Replaces the ids of parents by the names under which they are stored.
 fn name_parents(found: &mut [Wanted]) {
     let backwards = |text: &str| text.chars().rev().collect::<String>();
-    // Names that end alike stand together when they are read from their ends.
+    // Reversed names, so that those with the same end are adjacent.
     let names: BTreeSet<String> =
         found.iter().map(|wanted| backwards(&wanted.source.session_id)).collect();
     for parent in found.iter_mut().filter_map(|wanted| wanted.parent.as_mut()) {
@@ -256,8 +256,8 @@ fn name_parents(found: &mut [Wanted]) {
     }
 }
 
-/// Of sessions that name each other as their makers, one is taken for nobody's: otherwise each of
-/// them would be kept with another, and none would be kept.
+/// If sessions name each other as creators, one of them is treated as having no creator: otherwise
+/// each would be stored with another, and none would be stored.
 fn break_circles(found: &mut [Wanted]) {
     let numbered = || found.iter().enumerate();
     let by_id: BTreeMap<&str, usize> =
@@ -265,7 +265,7 @@ fn break_circles(found: &mut [Wanted]) {
     let parents = found.iter().map(|it| by_id.get(it.parent.as_deref()?).copied());
     let parents: Vec<Option<usize>> = parents.collect();
     let mut broken = Vec::new();
-    // By session: the walk in which it was met.
+    // The walk in which each session was visited.
     let mut walks: Vec<Option<usize>> = vec![None; found.len()];
     for first in 0..found.len() {
         let mut next = Some(first);
@@ -285,7 +285,7 @@ fn break_circles(found: &mut [Wanted]) {
     }
 }
 
-/// Notes for each session which others it made, and those made in turn.
+/// Adds to each session those that it created, directly or indirectly.
 fn add_children(found: &mut [Wanted]) {
     let mut by_parent: BTreeMap<String, Vec<(String, PathBuf)>> = BTreeMap::new();
     for Wanted { source, parent, .. } in found.iter() {
@@ -295,7 +295,7 @@ fn add_children(found: &mut [Wanted]) {
         }
     }
     let ids: BTreeSet<String> = found.iter().map(|it| it.source.session_id.clone()).collect();
-    // One that was made is kept with its parent.
+    // A created session is stored with its creator.
     let is_made = |it: &Wanted| it.parent.as_ref().is_some_and(|parent| ids.contains(parent));
     for wanted in found.iter_mut().filter(|it| !is_made(it)) {
         let mut seen = BTreeSet::from([wanted.source.session_id.clone()]);
@@ -313,7 +313,7 @@ fn add_children(found: &mut [Wanted]) {
     }
 }
 
-/// It has no name but its path.
+/// A session in a project folder, which has no name except its path.
 fn in_project(folder: &SourceFolder) -> Wanted {
     let file = folder.path.clone();
     let session_id = name::text(file.as_os_str()).into_owned();
@@ -339,11 +339,12 @@ fn in_database(folder: &SourceFolder) -> Result<Vec<Wanted>, Error> {
     Ok(sessions.into_iter().map(wanted).collect())
 }
 
-/// Of each session one source: an agent that keeps its sessions otherwise since an update leaves
-/// the old ones where they were. A database counts most, then lines, of those the most, then what
-/// was changed last.
-/// What is kept with the session that made it is not kept alone. Two files of lines are two
-/// sessions, unless one is the beginning of the other.
+/// One source for each session. An agent that has changed its way of storing sessions leaves the
+/// old files in place. A database is preferred, then files of lines (the longest first), then the
+/// file that changed last.
+///
+/// A session that is stored with its creator is not stored alone. Two files of lines are two
+/// sessions, unless one is a prefix of the other.
 pub(super) fn one_of_each(mut found: Vec<Wanted>) -> Vec<Wanted> {
     tell_apart(&mut found);
     let rank = |wanted: &Wanted| -> (bool, bool, Option<u64>, Option<SystemTime>) {
@@ -376,8 +377,8 @@ pub(super) fn one_of_each(mut found: Vec<Wanted>) -> Vec<Wanted> {
     sources
 }
 
-/// Gives a name of its own to each file that has another's name and goes on otherwise, as when an
-/// agent went on with a session in another folder.
+/// Gives a name of its own to each file that has the name of another but continues differently, as
+/// when an agent continued a session in another folder.
 fn tell_apart(found: &mut [Wanted]) {
     let mut known: BTreeMap<(&'static str, String), Vec<PathBuf>> = BTreeMap::new();
     for wanted in found.iter_mut().filter(|it| is_plain(it)) {
@@ -392,13 +393,13 @@ fn tell_apart(found: &mut [Wanted]) {
     }
 }
 
-/// Whether it is a file of lines as the agent wrote them.
+/// Whether it is an uncompressed file of lines.
 fn is_plain(wanted: &Wanted) -> bool {
     wanted.database.is_none() && wanted.source.file.extension().is_some_and(|it| it == "jsonl")
 }
 
-/// Whether the longer of two files of lines begins with the shorter one, as its last bytes tell:
-/// every line has a time and an id.
+/// Whether the longer of two files of lines begins with the shorter one. Its last bytes are
+/// compared, since every line has a time and an id.
 fn goes_on_alike(one: &Path, other: &Path) -> bool {
     const TAIL_BYTES: u64 = 64 << 10;
     let len = |path: &Path| path.metadata().map(|it| it.len());
@@ -422,7 +423,7 @@ pub(crate) fn files(folder: &SourceFolder) -> Result<Vec<PathBuf>, Error> {
     Ok(found.map(|wanted| wanted.source.file).collect())
 }
 
-/// The main files of the sessions in a folder, and what stands for them in a database.
+/// The main files of the sessions in a folder, and the paths that stand for them in a database.
 pub(crate) fn main_files(folder: &SourceFolder) -> Vec<PathBuf> {
     let found = sessions(folder).unwrap_or_default();
     found.into_iter().map(|wanted| wanted.source.file).collect()

@@ -1,9 +1,9 @@
 //! What a session's files were like when it was last copied.
 //!
-//! A stamp is a line with a hash over sizes and times, and one for each file that is not the main
-//! one, nor in the session's own folder, but was found to belong to it. The first line ends in
-//! `open`, if the copy was not packed because more may come. Lines that begin with a tab say what
-//! the copies were like: one that is not so any more may be damaged.
+//! A stamp is a line with a hash over sizes and times, and a line for each other file that belongs
+//! to the session but is not in its own folder. The first line ends with `open` if the copy was not
+//! compressed because more may come. Lines that begin with a tab describe the copies: one that no
+//! longer matches may be damaged.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -16,21 +16,21 @@ use crate::archive::{Copies, Sizes, size, size_of};
 #[derive(Debug, Clone, Default)]
 pub(super) struct Stamp {
     hash: String,
-    /// Where else to look.
+    /// Files of the session that are elsewhere.
     elsewhere: Vec<PathBuf>,
-    /// Whether the copy is still to be packed.
+    /// Whether the copy must still be compressed.
     pub(super) is_open: bool,
-    /// The files of the copy: each name in the session's folder, its size and its time.
+    /// The copies: each name in the session's folder, with size and time.
     copies: Vec<(String, (u64, u128))>,
 }
 
-/// It stands in a pack twice for each session, and cannot be compressed.
+/// Short, because a pack contains it twice for each session, and it cannot be compressed.
 const HASH_DIGITS: usize = 24;
 const OPEN: &str = " open";
-/// How a line begins that tells of a copy.
+/// The first character of a line that describes a copy.
 const COPY: char = '\t';
 
-/// What the sources were like, whatever has become of the copies.
+/// Compares the sources only, not the copies.
 impl PartialEq for Stamp {
     fn eq(&self, other: &Self) -> bool {
         let Self { hash, elsewhere, is_open, copies: _ } = self;
@@ -39,7 +39,7 @@ impl PartialEq for Stamp {
 }
 
 impl Stamp {
-    /// Of a session in a database, which knows itself what it is like.
+    /// The stamp of a session in a database, from the database's own stamp.
     pub(super) fn of_text(text: &str) -> Self {
         let hash = digits(&blake3::hash(text.as_bytes()).to_hex()).to_owned();
         Self { hash, ..Self::default() }
@@ -49,7 +49,7 @@ impl Stamp {
         Self::parse(&copies.stamp().unwrap_or_default())
     }
 
-    /// Of what [`to_text`](Self::to_text) gave.
+    /// Parses the result of [`to_text`](Self::to_text).
     pub(super) fn parse(text: &[u8]) -> Self {
         let text = str::from_utf8(text).unwrap_or_default();
         let mut lines = text.lines();
@@ -65,18 +65,18 @@ impl Stamp {
         Self { hash, elsewhere, is_open: first.ends_with(OPEN), copies }
     }
 
-    /// The same, with what the copies in a session's folder are like.
+    /// Adds the sizes and times of the copies in a session's folder.
     pub(super) fn with_copies(self, folder: &Path) -> Self {
         let copies = Copies::at(folder).names().into_iter();
-        // A name that is not one line would be read as another.
+        // A name with a line break could not be read back.
         let copies = copies.filter(|name| !name.contains(['\n', '\r']));
         let copies = copies.map(|name| (size(&folder.join(&name)), name));
         Self { copies: copies.map(|(size, name)| (name, size)).collect(), ..self }
     }
 
-    /// Whether the copies in a session's folder are not as they were left.
+    /// Whether the copies in a session's folder have changed since they were written.
     pub(super) fn doubts(&self, copies: &Copies) -> bool {
-        // What is packed is looked after by whoever packs.
+        // Packs are checked separately.
         if copies.packed().is_some() {
             return false;
         }
@@ -85,12 +85,12 @@ impl Stamp {
         self.copies.is_empty() || !self.copies.iter().all(is_same)
     }
 
-    /// Whether it tells of this file, which is not the session's own.
+    /// Whether it lists this file, which is elsewhere.
     pub(super) fn has(&self, path: &Path) -> bool {
         self.elsewhere.iter().any(|known| known == path)
     }
 
-    /// The same of a copy that is packed, or still to be.
+    /// Sets whether the copy must still be compressed.
     pub(super) fn of_open(self, is_open: bool) -> Self {
         Self { is_open, ..self }
     }
@@ -107,21 +107,21 @@ impl Stamp {
         text
     }
 
-    /// The files elsewhere, as they are now.
+    /// The current sizes and times of the files elsewhere.
     pub(super) fn others(&self) -> Sizes {
         self.elsewhere.iter().map(|path| (path.clone(), size(path))).collect()
     }
 
-    /// The same files as they are now.
+    /// The stamp of the same files as they are now.
     pub(super) fn now(&self, own: &Sizes, others: &Sizes) -> Self {
         let elsewhere = self.elsewhere.clone();
         let copies = self.copies.clone();
         Self { hash: hash(own, others), elsewhere, is_open: self.is_open, copies }
     }
 
-    /// Of a session's own files, and of those that were found to belong to it.
+    /// The stamp of a session's own files, and of those found to belong to it.
     pub(super) fn of(own: &Sizes, found: &Sizes) -> Self {
-        // A path that is not one line of text would be read as another.
+        // A path with a line break could not be read back.
         let is_plain = |path: &PathBuf| path.to_str().is_some_and(|it| !it.contains(['\n', '\r']));
         let elsewhere =
             found.keys().filter(|path| !own.contains_key(*path) && is_plain(path)).cloned();
@@ -131,21 +131,21 @@ impl Stamp {
     }
 }
 
-/// Size, time and name of a copy.
+/// Parses the line of a copy.
 fn copy_of(line: &str) -> Option<(String, (u64, u128))> {
     let mut words = line.splitn(3, ' ');
     let size = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
     Some((words.next()?.to_owned(), size))
 }
 
-/// The folder that a session with that main file would have.
+/// The folder of its own that a session with this main file would have.
 pub(super) fn own_folder(main: &Path) -> PathBuf {
     let stem = main.file_name().unwrap_or_default().to_string_lossy();
     let stem = stem.strip_suffix(COMPRESSED_SUFFIX).unwrap_or(&stem);
     main.with_file_name(stem.rsplit_once('.').map_or(stem, |(stem, _)| stem))
 }
 
-/// A session's main file, and all in its own folder, if it has one.
+/// A session's main file, and everything in its own folder, if it has one.
 pub(super) fn own(main: &Path, has_folder: bool) -> Sizes {
     let mut paths = vec![main.to_owned()];
     let mut folders: Vec<PathBuf> = has_folder.then(|| own_folder(main)).into_iter().collect();
@@ -171,7 +171,7 @@ fn hash(own: &Sizes, others: &Sizes) -> String {
     digits(&hash.finalize().to_hex()).to_owned()
 }
 
-/// As much of a hash as is compared. Older versions wrote all of it.
+/// The part of a hash that is compared. Older versions wrote all of it.
 fn digits(hash: &str) -> &str {
     hash.get(..HASH_DIGITS).unwrap_or(hash)
 }

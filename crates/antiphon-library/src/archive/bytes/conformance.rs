@@ -1,10 +1,10 @@
-//! What every place for bytes has to pass.
+//! Tests that every implementation of [`Bytes`] must pass.
 
 use std::io::SeekFrom;
 
 use super::*;
 
-/// Every place there is, new, with two folders in which something can be written.
+/// Runs a check on a new instance of every implementation.
 fn places(check: impl Fn(&dyn Bytes)) {
     check(&Memory::default());
     let folder = tempfile::tempdir().unwrap();

@@ -11,7 +11,7 @@ use antiphon_sources::relative;
 use super::{Bytes, Draft, Settled, Stored};
 use crate::store::make_folders;
 
-/// A folder, and what lies below it.
+/// A folder and everything below it.
 #[derive(Debug, Clone)]
 pub(crate) struct Folder(PathBuf);
 
@@ -72,10 +72,10 @@ impl Bytes for Folder {
     }
 }
 
-/// A file that is whole when it has its name.
+/// A file that gets its name when it is complete.
 struct NewFile {
     file: File,
-    /// What it is called until then.
+    /// Its temporary path.
     new: PathBuf,
     path: PathBuf,
     is_put: bool,
@@ -114,7 +114,7 @@ impl Draft for NewFile {
         fs::rename(&self.new, &self.path)?;
         self.is_put = true;
         match (settled, self.path.parent()) {
-            // Where a folder cannot be opened, its names are written with what is in it.
+            // If a folder cannot be opened, its entries are written together with the files.
             (Settled::Named, Some(folder)) => File::open(folder).map_or(Ok(()), |it| it.sync_all()),
             _ => Ok(()),
         }
@@ -129,27 +129,27 @@ impl Drop for NewFile {
     }
 }
 
-/// Writes a file so that it is there whole, or as it was before.
+/// Replaces a file atomically.
 pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = Box::new(NewFile::create(path.to_owned())?);
     file.write_all(bytes)?;
     file.put(Settled::Later)
 }
 
-/// What a file is called until it is whole.
+/// The temporary name of a file.
 fn half_written(path: &Path) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}.new", process::id()));
     path.with_file_name(name)
 }
 
-/// Whether some process called a file so.
+/// Whether this is the temporary name of a file.
 pub(crate) fn is_half_written(name: &str) -> bool {
     let process = name.strip_suffix(".new").and_then(|name| name.rsplit_once('.'));
     process.is_some_and(|(_, id)| !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// What is made is readable by its owner only.
+/// New files are readable by their owner only.
 pub(crate) fn private(options: &mut OpenOptions) -> &mut OpenOptions {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);

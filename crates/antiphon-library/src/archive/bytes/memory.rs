@@ -1,4 +1,4 @@
-//! Bytes in memory: of a session that has no folder yet.
+//! Bytes in memory, for a session that has no folder yet.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -7,12 +7,12 @@ use std::rc::Rc;
 
 use super::{Bytes, Draft, Settled, Stored};
 
-/// A place that has no files.
+/// Storage in memory.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Memory(Rc<RefCell<BTreeMap<String, Vec<u8>>>>);
 
 impl Memory {
-    /// All that was put there, by name.
+    /// Takes everything that was stored, by name.
     pub(crate) fn take(&self) -> BTreeMap<String, Vec<u8>> {
         self.0.take()
     }

@@ -1,4 +1,4 @@
-//! A copy of a document is as the document last was, and never shrinks.
+//! Copying a document: the copy is the latest version of it, and never shrinks.
 
 use std::io::{self, Read as _};
 use std::path::Path;
@@ -14,7 +14,8 @@ use super::super::sums::Sums;
 use super::{Job, Step, is_damage};
 
 impl Job<'_> {
-    /// Takes a file that the agent has packed. One that cannot be unpacked may not be whole yet.
+    /// Copies a file that the agent has compressed. One that cannot be decompressed may be
+    /// incomplete.
     pub(super) fn whole(&mut self) -> io::Result<Step> {
         let Some(mut source) = self.open()? else { return Ok(Step::Done) };
         let mut bytes = Vec::new();
@@ -42,14 +43,13 @@ impl Job<'_> {
             }
             Ok(_) | Err(_) => self.replace(&packed, &bytes)?,
         }
-        // Where both forms are there, the plain one would count.
+        // If both forms existed, the uncompressed one would count.
         self.bytes.remove(self.name)?;
         self.known = Some(now);
         Ok(Step::Done)
     }
 
-    /// Takes a document as it now is, unless that is shorter than it was: what is gone from it
-    /// would be gone from the copy.
+    /// Copies a document, unless it has become shorter: then something would be lost from the copy.
     pub(super) fn document(&mut self, bytes: Vec<u8>) -> io::Result<Step> {
         let packed = pack::packed_name(self.name);
         let is_packed = pack::is_packed(self.bytes, self.name);
@@ -66,7 +66,7 @@ impl Job<'_> {
             Ok(known) => Some(known),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) if !is_damage(&error) => return Err(error),
-            // It was this very document.
+            // The damaged copy was of this same document.
             Err(_) if self.sums() == Some(&now) => None,
             Err(_) => return Ok(Step::Rewritten),
         };
@@ -85,8 +85,8 @@ impl Job<'_> {
         Ok(Step::New(bytes))
     }
 
-    /// Half of what there was may be followed by the rest; if it is not, it is kept beside what
-    /// there was.
+    /// An incomplete document may be completed later; if not, it is kept in addition to the earlier
+    /// version.
     fn half(&self) -> Step {
         match has_changed_lately(size(&self.member.path).1) {
             true => Step::Half,
@@ -95,7 +95,7 @@ impl Job<'_> {
     }
 }
 
-/// Whether a document breaks off.
+/// Whether a document is incomplete.
 fn is_half(bytes: &[u8], name: &str) -> bool {
     let is_json = Path::new(name).extension().is_some_and(|ending| ending == "json");
     let text = String::from_utf8_lossy(bytes);

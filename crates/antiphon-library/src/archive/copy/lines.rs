@@ -1,5 +1,5 @@
-//! A copy of lines is a beginning of its source, to the last byte: a line that is being written is
-//! copied as far as it is there, and the rest of it next time.
+//! Copying lines: the copy is always a prefix of its source, to the byte. A line that is being
+//! written is copied as far as it exists, and the rest of it next time.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -10,20 +10,21 @@ use super::super::pack;
 use super::super::sums::{Summing, Sums};
 use super::{Form, Job, Step, is_damage};
 
-/// How much before the end of a copy must be the same in the source.
+/// How many bytes before the end of a copy must be equal in the source.
 const COMPARED_BYTES: usize = 4 << 10;
-/// How much is copied between two looks at the clock.
+/// How much is copied between checks of the deadline.
 const CHUNK_BYTES: usize = 256 << 10;
-/// What is longer is not held in memory.
+/// A longer file is not held in memory.
 const NEW_BYTES_MAX: u64 = 64 << 20;
 
 impl Job<'_> {
-    /// Appends what the copy lacks.
+    /// Appends what is missing in the copy.
     pub(super) fn lines(&mut self) -> io::Result<Step> {
         let Some(mut source) = self.open()? else { return Ok(Step::Done) };
         let (bytes, name) = (self.bytes, self.name);
         if pack::is_packed(bytes, name) {
-            // Unpacking takes as long as the file is; a hook leaves that to the background.
+            // Decompressing takes time in proportion to the file; a hook leaves that to the
+            // background.
             if self.deadline.is_some() {
                 return Ok(Step::OutOfTime);
             }
@@ -49,7 +50,7 @@ impl Job<'_> {
             }
         }
         let length = source.metadata()?.len();
-        // Of an empty file there is no copy, not an empty one.
+        // An empty source has no copy rather than an empty one.
         if !self.is_there() {
             if length == 0 {
                 return Ok(Step::Done);
@@ -67,7 +68,7 @@ impl Job<'_> {
         let copied = copy.seek(SeekFrom::End(0))?;
         let mut summing = match self.goes_on(&mut source, &mut *copy, copied)? {
             Some(summing) => summing,
-            // To compare all of it takes its time.
+            // Comparing all of it takes too long for a hook.
             None if self.deadline.is_some() => return Ok(Step::OutOfTime),
             None => {
                 copy.rewind()?;
@@ -94,7 +95,8 @@ impl Job<'_> {
             let bytes = chunk.get(..read).unwrap_or_default();
             end.write_all(bytes)?;
             summing.add(bytes);
-            // After a piece and not before: what one event adds is copied even when time is up.
+            // Checked after a chunk and not before, so that the lines of one event are copied even
+            // if time is up.
             if read == chunk.len() && self.deadline.is_some_and(is_over) {
                 break Step::OutOfTime;
             }
@@ -103,8 +105,7 @@ impl Job<'_> {
         Ok(step)
     }
 
-    /// The sums of a copy, if it is as it was written and ends like what stands there in its
-    /// source.
+    /// The hashes of a copy, if it is as it was written and ends like the same range of its source.
     fn goes_on(
         &self,
         source: &mut File,
@@ -126,8 +127,8 @@ impl Job<'_> {
         Ok(is_alike.then_some(summing))
     }
 
-    /// Writes a damaged copy again, as the plain form, if the source still begins with what the
-    /// copy was: then nothing can be lost by it.
+    /// Rewrites a damaged copy in uncompressed form, if the source still begins with the original
+    /// content, so that nothing can be lost.
     fn mend(&mut self, source: &mut File) -> io::Result<bool> {
         let Some(sums) = self.sums().cloned().filter(|sums| sums.len > 0) else {
             return Ok(false);
@@ -146,7 +147,7 @@ impl Job<'_> {
         Ok(true)
     }
 
-    /// Takes all at once of a file of which nothing was there.
+    /// Copies a whole file that has no copy yet.
     fn new_lines(&mut self, source: File, length: u64) -> io::Result<Step> {
         let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or_default());
         source.take(length).read_to_end(&mut bytes)?;
@@ -158,7 +159,7 @@ impl Job<'_> {
     }
 }
 
-/// Whether a source begins with all of a copy; then the sums of the copy.
+/// If a source begins with all of a copy, the hashes of the copy.
 fn begins_with(source: &mut File, mut copy: impl Read) -> io::Result<Option<Sums>> {
     let (mut own, mut theirs) = (vec![0; CHUNK_BYTES], vec![0; CHUNK_BYTES]);
     let mut summing = Summing::default();
@@ -169,7 +170,7 @@ fn begins_with(source: &mut File, mut copy: impl Read) -> io::Result<Option<Sums
         if read == 0 {
             return Ok(is_alike.then(|| summing.finish()));
         }
-        // What is packed is read to its end: only there its checksum stands.
+        // Compressed data is read to its end, where its checksum is.
         if is_alike {
             let (own, theirs) = (own.get(..read), theirs.get_mut(..read).unwrap_or_default());
             is_alike = match source.read_exact(theirs) {

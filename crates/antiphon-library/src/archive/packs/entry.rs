@@ -18,7 +18,7 @@ use super::super::sums::Sums;
 const MAGIC: [u8; 4] = *b"note";
 const KEY_BYTES: usize = 16;
 
-/// A session as it stands in a pack.
+/// A session with all that a pack contains of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub(crate) key: Key,
@@ -27,19 +27,19 @@ pub(crate) struct Entry {
     pub(crate) time: u64,
     /// The files, by their names in the session's folder, in the order of their streams.
     pub(crate) files: Vec<(String, Vec<u8>)>,
-    /// Its record, as it would stand in `session.json`.
+    /// Its record, as in `session.json`.
     pub(crate) record: Vec<u8>,
-    /// What its sources were like, as it would stand in `stamp`.
+    /// Its stamp, as in the file `stamp`.
     pub(crate) stamp: Vec<u8>,
 }
 
-/// What is known of a session in a pack before its files are read.
+/// What is known about a session in a pack before its files are read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Note {
     pub(super) key: Key,
     pub(super) agent: String,
     pub(super) time: u64,
-    /// Where its files begin in their frame, behind the notes.
+    /// Where its files begin in their frame, after the notes.
     pub(super) start: usize,
     /// Names and lengths.
     pub(super) files: Vec<(String, usize)>,
@@ -53,7 +53,7 @@ impl Entry {
         self.files.iter().map(|(_, bytes)| bytes.len()).sum()
     }
 
-    /// A number that is another one when its files are.
+    /// A number that changes when its files do.
     pub(crate) fn hash(&self) -> u64 {
         record_hash(&self.record)
     }
@@ -73,7 +73,7 @@ impl Entry {
     }
 }
 
-/// The record says what the files hold.
+/// A hash of the record, which itself contains the hashes of the files.
 pub(super) fn record_hash(record: &[u8]) -> u64 {
     let hash = blake3::hash(record);
     hash.as_bytes().first_chunk().map_or(0, |first| u64::from_le_bytes(*first))
@@ -90,8 +90,8 @@ pub(super) fn write_notes(entries: &[Entry]) -> io::Result<Vec<u8>> {
     Ok(out)
 }
 
-/// The notes at the beginning of a frame, and how long they are; nothing, where there are none, or
-/// they break off.
+/// The notes at the beginning of a frame, and their length; `None` if there are none, or they are
+/// incomplete.
 pub(super) fn read_notes(frame: &[u8]) -> Option<(Vec<Note>, usize)> {
     let mut reading = Reading(frame);
     if reading.take(MAGIC.len())? != MAGIC {
@@ -106,7 +106,7 @@ pub(super) fn read_notes(frame: &[u8]) -> Option<(Vec<Note>, usize)> {
     (frame.len().checked_sub(reading.0.len())? == end).then_some((notes, end))
 }
 
-/// What is left of some bytes.
+/// Reads values from the front of some bytes.
 pub(super) struct Reading<'a>(pub(super) &'a [u8]);
 
 impl<'a> Reading<'a> {
@@ -154,7 +154,7 @@ impl<'a> Reading<'a> {
 }
 
 impl Note {
-    /// The session with the bytes of its files, as far as they are there.
+    /// The session with the bytes of its files, as far as they exist.
     pub(super) fn entry(&self, frame: &[u8]) -> Entry {
         let mut rest = frame.get(self.start..).unwrap_or_default();
         let mut files = Vec::new();
@@ -175,7 +175,7 @@ impl Note {
 }
 
 impl Entry {
-    /// Whether its files are what its record says.
+    /// Whether its files match its record.
     pub(crate) fn is_whole(&self) -> bool {
         let Some(state) = State::parse(&self.record) else { return false };
         state.files.iter().all(|(name, copy)| {
@@ -196,7 +196,7 @@ pub(super) fn text(out: &mut Vec<u8>, text: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// A key is so many hex digits.
+/// The number that the hex digits of a key stand for.
 pub(super) fn key_number(key: &Key) -> u128 {
     u128::from_str_radix(key.as_str(), 16).unwrap_or_default()
 }

@@ -1,4 +1,5 @@
-//! How packs were left: their sizes and times, so that one that was changed since is looked at.
+//! The sizes and times of packs when they were last written, so that one that has changed since is
+//! checked.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -11,11 +12,11 @@ use super::super::bytes::replace;
 use super::super::sizes::size;
 use super::{PACKS, Packs};
 
-/// The name of the file that says so, in the folder of the packs.
+/// The name of this file in the folder of packs.
 const LEFT_FILE: &str = "left";
 
 impl Packs {
-    /// The packs that are not as they were left.
+    /// The packs that have changed since they were last written.
     pub(crate) fn changed(root: &Path) -> BTreeSet<String> {
         let folder = root.join(PACKS);
         let left = read(&folder);
@@ -24,7 +25,7 @@ impl Packs {
         packs.packs.iter().map(|pack| pack.name.clone()).filter(is_other).collect()
     }
 
-    /// Writes down how they are left.
+    /// Records the current sizes and times.
     pub(crate) fn leave(root: &Path) -> io::Result<()> {
         let folder = root.join(PACKS);
         let packs = Self::of(root);

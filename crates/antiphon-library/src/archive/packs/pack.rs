@@ -22,27 +22,27 @@ use super::entry::{
 };
 
 const MAGIC: [u8; 4] = *b"list";
-/// Another number is another form of packs.
+/// The version of the format of packs.
 const VERSION: usize = 1;
-/// So many bytes of files are compressed together, and a session more, as in a block of a copy that
-/// has a folder: what is alike in several sessions stands there once, and neither does one session
-/// cost reading much else, nor a flipped bit much more than one.
+/// About this many bytes of files are compressed together, as in a block of a copy in a folder.
+/// What several sessions have in common is stored once; but reading one session costs little more,
+/// and a flipped bit affects few others.
 const GROUP_BYTES: usize = 1 << 20;
-/// No frame of ours holds more.
+/// No frame that we write is larger.
 const FRAME_BYTES_MAX: u64 = 64 << 20;
-/// How the name of a pack ends.
+/// The suffix of packs.
 const ENDING: &str = ".zst";
 
-/// A session in a pack, by what stands in its list.
+/// The list entry of a session in a pack.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Listed {
     pub(super) key: u128,
-    /// The number of the agent's name in the list.
+    /// The index of the agent's name in the list.
     pub(super) agent: usize,
     pub(super) time: u64,
     pub(super) hash: u64,
     pub(super) group: usize,
-    /// Where it stands in its group.
+    /// Its index in its group.
     pub(super) nth: usize,
 }
 
@@ -51,29 +51,29 @@ pub(super) struct Pack {
     pub(super) name: String,
     pub(super) agents: Vec<String>,
     pub(super) sessions: Vec<Listed>,
-    /// What is wrong with it, as far as its list and its table tell.
+    /// What is wrong with it, according to its list and its seek table.
     pub(super) damage: Option<String>,
-    /// Whether the disk did not give it: then nobody knows what it holds.
+    /// Whether it could not be read at all, so that its sessions are unknown.
     pub(super) is_unreadable: bool,
     frames: Vec<Frame>,
-    /// The notes of each group, once they were asked for.
+    /// The notes of each group, once they are needed.
     notes: Vec<OnceLock<Option<Arc<Vec<Note>>>>>,
-    /// What tells it from every other that was opened.
+    /// A unique number for each pack that was opened.
     id: u64,
 }
 
 /// A group of a pack.
 type Group = (u64, usize);
 
-/// The groups that were read last: most who read one session read its neighbours.
+/// The groups that were read last, because a session is often read together with its neighbours.
 static LAST: Mutex<Vec<(Group, Arc<Content>)>> = Mutex::new(Vec::new());
 const LAST_MAX: usize = 8;
 
-/// What a frame holds, up to where it is damaged.
+/// The content of a frame, up to where it is damaged.
 #[derive(Debug, Default)]
 struct Content {
     bytes: Vec<u8>,
-    /// Whether that is all, and what was written.
+    /// Whether it is complete and correct.
     is_whole: bool,
 }
 
@@ -82,13 +82,13 @@ pub(super) fn name(number: u32) -> String {
     format!("{number:06}{ENDING}")
 }
 
-/// The number that a pack's name is.
+/// The number in the name of a pack.
 pub(super) fn number_of(name: &str) -> Option<u32> {
     let digits = name.strip_suffix(ENDING)?;
     digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok())?
 }
 
-/// Writes a pack of these sessions, which is on the disk with its name when this is done.
+/// Writes a pack of these sessions; it is on the disk with its name when this returns.
 pub(super) fn write(bytes: &dyn Bytes, name: &str, entries: &[Entry]) -> io::Result<()> {
     let mut draft = bytes.create(name)?;
     let mut out = io::BufWriter::with_capacity(1 << 20, &mut draft);
@@ -112,7 +112,7 @@ pub(super) fn write(bytes: &dyn Bytes, name: &str, entries: &[Entry]) -> io::Res
     draft.put(Settled::Named)
 }
 
-/// How many sessions the next group has.
+/// The number of sessions in the next group.
 fn group_len(entries: &[Entry]) -> usize {
     let mut len = 0;
     let fits = |entry: &&Entry| {
@@ -172,7 +172,7 @@ fn read_list(frame: &[u8]) -> Option<(Vec<String>, Vec<Listed>)> {
 }
 
 impl Pack {
-    /// What stands in a pack, by its list, or else by its notes.
+    /// Opens a pack by its list, or else by its notes.
     pub(super) fn open(bytes: &dyn Bytes, name: &str) -> io::Result<Self> {
         let mut file = bytes.open(name)?;
         let frames = seekable::frames(&mut *file)?.unwrap_or_default();
@@ -194,14 +194,14 @@ impl Pack {
         Self { name, agents, sessions, damage, is_unreadable, frames, notes, id }
     }
 
-    /// One that the disk does not give.
+    /// A pack that cannot be read.
     pub(super) fn unreadable(name: &str, error: &io::Error) -> Self {
         let damage = Some(format!("cannot be read: {error}"));
         let pack = Self::new(name, Vec::new(), Vec::new(), Vec::new());
         Self { damage, is_unreadable: true, ..pack }
     }
 
-    /// The same of a pack that is damaged: whatever groups can still be found.
+    /// Opens a damaged pack with whatever groups can still be found.
     fn search(name: &str, bytes: &[u8]) -> io::Result<Self> {
         let (mut frames, mut agents, mut sessions) = (Vec::new(), Vec::<String>::new(), Vec::new());
         let found = found_frames(bytes);
@@ -209,8 +209,7 @@ impl Pack {
         while let Some(frame) = left.next() {
             let content = Content::of(part(bytes, frame));
             let Some((notes, end)) = read_notes(&content.bytes) else { continue };
-            // A frame with nothing behind its notes has the one with the files behind it, which has
-            // the same notes.
+            // A frame that has only notes is followed by a frame with the same notes and the files.
             let is_alone = end == content.bytes.len();
             if is_alone && !content.is_whole {
                 continue;
@@ -240,7 +239,7 @@ impl Pack {
         self.note(bytes, listed, Note::clone)
     }
 
-    /// Something that the note of a session says.
+    /// The result of `read` on the note of a session.
     pub(super) fn note<T>(
         &self,
         bytes: &Folder,
@@ -292,7 +291,7 @@ impl Pack {
         Ok(frame)
     }
 
-    /// What a frame holds, or as much of it as can be decompressed.
+    /// The content of a frame, or as much of it as can be decompressed.
     fn frame(&self, bytes: &dyn Bytes, at: usize) -> io::Result<Content> {
         let Some(frame) = self.frames.get(at) else { return Ok(Content::default()) };
         let mut file = bytes.open(&self.name)?;
@@ -302,7 +301,7 @@ impl Pack {
         Ok(Content::of(&compressed))
     }
 
-    /// What is wrong with it apart from the files of its sessions.
+    /// What is wrong with it, apart from the files of its sessions.
     pub(super) fn check(&self, bytes: &dyn Bytes) -> Option<String> {
         if let Some(damage) = &self.damage {
             return Some(damage.clone());
@@ -340,13 +339,13 @@ impl Content {
     fn of(frame: &[u8]) -> Self {
         let mut bytes = Vec::new();
         let decoder = zstd::stream::read::Decoder::new(frame).map(|it| it.single_frame());
-        // What came before an error is what is left; hashes tell what of it is right.
+        // What came before an error is kept; hashes decide which of it is correct.
         let read = decoder.and_then(|it| it.take(FRAME_BYTES_MAX).read_to_end(&mut bytes));
         Self { bytes, is_whole: read.is_ok() }
     }
 }
 
-/// The frames in some bytes, wherever they begin: each ends where the next one does.
+/// The frames in some bytes, found by their first bytes; each ends where the next one begins.
 fn found_frames(bytes: &[u8]) -> Vec<Frame> {
     let starts: Vec<usize> = memchr::memmem::find_iter(bytes, &ZSTD_MAGIC).collect();
     let ends = starts.iter().skip(1).copied().chain([bytes.len()]);

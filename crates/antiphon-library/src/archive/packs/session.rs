@@ -1,4 +1,4 @@
-//! A session in a pack, as the place in which its copies lie.
+//! A session in a pack, as storage for its copies.
 
 use std::cell::OnceCell;
 use std::io::{self, Cursor, Write};
@@ -11,7 +11,7 @@ use super::entry::{Entry, Note};
 use super::pack::{Listed, Pack};
 use super::{Packs, key_of};
 
-/// A session that is in a pack. It can be read; whoever writes takes it out first.
+/// A session in a pack. It can be read; to write, it is moved to a folder first.
 #[derive(Debug)]
 pub(crate) struct Packed {
     folder: PathBuf,
@@ -26,7 +26,7 @@ impl Packed {
         Self { folder, pack, listed, note: OnceCell::new(), entry: OnceCell::new() }
     }
 
-    /// Asks its pack; if that is gone, the one that has taken its place.
+    /// Asks its pack; if that no longer exists, the one that has replaced it.
     fn ask<T>(
         &self,
         question: impl Fn(&Pack, &Folder, &Listed) -> io::Result<Option<T>>,
@@ -46,7 +46,7 @@ impl Packed {
         self.note.get_or_init(|| self.ask(Pack::note_of)).as_ref()
     }
 
-    /// All of it, as far as it can be read.
+    /// The whole session, as far as it can be read.
     pub(crate) fn entry(&self) -> Option<&Entry> {
         self.entry.get_or_init(|| self.ask(Pack::entry_of)).as_ref()
     }
@@ -63,7 +63,7 @@ impl Packed {
     }
 }
 
-/// Nothing is written where a session lies with others.
+/// The error for writing to a session in a pack.
 fn refused() -> io::Error {
     io::Error::new(io::ErrorKind::ReadOnlyFilesystem, "a packed session is taken out first")
 }
