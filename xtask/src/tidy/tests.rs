@@ -229,6 +229,27 @@ fn documents_that_are_missing_are_named() {
 }
 
 #[test]
+fn the_map_names_every_crate_and_only_files_that_exist() {
+    let map =
+        "| `antiphon` | the binary: `cli.rs` | `main.rs` |\n\n`gone.rs`, `commands/<verb>.rs`\n";
+    let files = [
+        Source::new("ARCHITECTURE.md", map),
+        Source::new("crates/antiphon/src/main.rs", ""),
+        Source::new("crates/antiphon/src/cli.rs", ""),
+        Source::new("crates/antiphon-new/src/lib.rs", ""),
+    ];
+    let mut found = Vec::new();
+    docs::check(&files, &mut found);
+    found.retain(|finding| finding.path == "ARCHITECTURE.md");
+    let found: Vec<_> = found.iter().map(|finding| (finding.line, &*finding.what)).collect();
+    let expected = [
+        (3, "`gone.rs` does not exist"),
+        (1, "the crate `antiphon-new` is not in the table of crates"),
+    ];
+    assert_eq!(found, expected);
+}
+
+#[test]
 fn code_is_distinguished_from_comments_and_literals() {
     let code = |text: &str| Source::new("a.rs", text).code();
     for (text, expected) in [
