@@ -1,5 +1,5 @@
-//! What can be typed: the commands, and what several of them take. The arguments of a command
-//! are beside it, in `commands/`. Doc comments are the help.
+//! The command line: the list of commands, and arguments that several of them have. The other
+//! arguments of a command are beside it, in `commands/`. Doc comments are the help texts.
 
 use std::path::PathBuf;
 
@@ -22,7 +22,7 @@ pub(crate) struct Cli {
     pub(crate) max_memory: Option<u64>,
 }
 
-/// A number of bytes as a person writes it: `512MB`, `2G`.
+/// Parses a number of bytes such as `512MB` or `2G`.
 fn size(text: &str) -> Result<u64, String> {
     let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
     let unit = text.get(digits.len()..).unwrap_or_default().trim().to_ascii_lowercase();

@@ -1,9 +1,8 @@
-//! What a sum of money rests on, in words.
+//! A note on what a cost is based on.
 
 use antiphon_views::{CostBasis, Totals};
 
-/// Says how a cost was found, where it is not by prices alone, or where the agent itself declares
-/// another one.
+/// The note, if the cost is not by list prices alone, or if the agent itself reports another one.
 pub(crate) fn cost_note(totals: &Totals) -> Option<String> {
     let declared = totals.declared()?;
     let dollars = |amount| format!("${amount:.4}");
@@ -12,7 +11,7 @@ pub(crate) fn cost_note(totals: &Totals) -> Option<String> {
         CostBasis::Mixed => {
             let (priced, filled) = (dollars(totals.priced), dollars(totals.filled));
             let both = format!("{priced} by list price, {filled} as reported by the agent");
-            // What is priced may be declared as well.
+            // Requests with a price may have a reported cost as well.
             let in_all = dollars(declared);
             Some(if in_all == filled {
                 both

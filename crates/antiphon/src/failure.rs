@@ -1,19 +1,19 @@
-//! How a command ends, and the one place that says so.
+//! How a command ends: the only place that chooses exit codes.
 
 use std::fmt;
 use std::process::ExitCode;
 
 use crate::terminal::escape;
 
-/// What a command came to, when it could do its work.
+/// The result of a command that could do its work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Done,
     /// The answer is no: invalid, nothing found, does not verify.
     No,
-    /// Done, but some input was bad; that was said and counted.
+    /// Done, but some input was bad; that was reported.
     BadInput,
-    /// As another program ended, in whose place we stand.
+    /// The exit code of another program that this command ran.
     Exit(u8),
 }
 
@@ -28,7 +28,7 @@ impl From<Outcome> for ExitCode {
     }
 }
 
-/// An error that a person can do something about.
+/// An error that the user can do something about.
 #[derive(Debug)]
 pub(crate) struct UserError {
     what: String,
@@ -37,22 +37,22 @@ pub(crate) struct UserError {
 }
 
 impl UserError {
-    /// What was asked for makes no sense: exit 2.
+    /// The command line makes no sense: exit code 2.
     pub(crate) fn usage(what: impl Into<String>) -> Self {
         Self { what: what.into(), hint: None, exit: 2 }
     }
 
-    /// It makes sense, and there is none: exit 1.
+    /// The thing asked for does not exist: exit code 1.
     pub(crate) fn not_found(what: impl Into<String>) -> Self {
         Self { what: what.into(), hint: None, exit: 1 }
     }
 
-    /// It could not be done: exit 4.
+    /// The command failed: exit code 4.
     pub(crate) fn failed(what: impl Into<String>) -> Self {
         Self { what: what.into(), hint: None, exit: 4 }
     }
 
-    /// It ends as another program would have it.
+    /// An error with the exit code of another program.
     pub(crate) fn with_exit(what: impl Into<String>, exit: u8) -> Self {
         Self { what: what.into(), hint: None, exit }
     }
@@ -71,14 +71,14 @@ impl fmt::Display for UserError {
 
 impl std::error::Error for UserError {}
 
-/// Prints an error with its causes and what to do, and gives the exit code.
+/// Prints an error with its causes and hints, and returns the exit code.
 pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     crate::terminal::complain(&format!("error: {error:#}"));
     let user = error.downcast_ref::<UserError>();
     if let Some(hint) = user.and_then(|user| user.hint.as_deref()) {
         crate::terminal::complain(&format!("hint: {hint}"));
     }
-    // A configuration that is wrong is usage that is wrong.
+    // A wrong configuration counts as wrong usage.
     let other = if error.is::<antiphon_library::ConfigError>() { 2 } else { 4 };
     ExitCode::from(user.map_or(other, |user| user.exit))
 }
@@ -90,7 +90,7 @@ pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
     })
 }
 
-/// Says on stderr what was wrong with the input, the first few by their place.
+/// Reports problems of the input on stderr, the first few with their places.
 pub(crate) fn report_problems(file: &str, problems: &[antiphon_model::Problem]) -> Outcome {
     const SHOWN: usize = 5;
     if problems.is_empty() {
@@ -99,7 +99,7 @@ pub(crate) fn report_problems(file: &str, problems: &[antiphon_model::Problem]) 
     for problem in problems.iter().take(SHOWN) {
         let message = &problem.message;
         crate::terminal::complain(&match problem.line {
-            // A document's places are in its words.
+            // The message of a document's problem contains its place.
             0 => format!("{file}: {message}"),
             line => format!("{file}:{line}: {message}"),
         });
@@ -115,13 +115,13 @@ pub(crate) fn report_problems(file: &str, problems: &[antiphon_model::Problem]) 
     outcome_of(problems)
 }
 
-/// How a command ends that has met these problems. A line that is being written is none.
+/// The outcome of a command that has met these problems. An unfinished last line is not one.
 pub(crate) fn outcome_of(problems: &[antiphon_model::Problem]) -> Outcome {
     let is_bad = problems.iter().any(|problem| problem.code != "torn");
     if is_bad { Outcome::BadInput } else { Outcome::Done }
 }
 
-/// Names on stderr the sessions that an answer lacks, or has only in part.
+/// Reports on stderr the sessions that are missing from an answer, wholly or in part.
 pub(crate) fn report_left_out(left_out: &[antiphon_library::LeftOut]) -> Outcome {
     for antiphon_library::LeftOut { session, what } in left_out {
         crate::terminal::complain(&format!("session {session}: {what}"));

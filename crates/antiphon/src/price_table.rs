@@ -1,4 +1,4 @@
-//! Which prices are used: the user's own file, or the table that comes with the program.
+//! Choosing a price table: the user's own file, or the bundled one.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ pub(crate) fn load(chosen: Option<&Path>) -> anyhow::Result<Prices> {
     Ok(own(chosen)?.unwrap_or_else(Prices::bundled))
 }
 
-/// The same, or nothing for the bundled one.
+/// Like [`load`], but `None` for the bundled table.
 pub(crate) fn own(chosen: Option<&Path>) -> anyhow::Result<Option<Prices>> {
     let file = chosen
         .map(Path::to_owned)

@@ -1,8 +1,8 @@
-//! `antiphon annotate`: what somebody thinks that calls were for, added to a log.
+//! `antiphon annotate`: adds a phase or a note about calls to a log.
 //!
-//! Nothing of the session is changed: an annotation is an event that points at calls. It is made
-//! while the log is locked that takes it, so that what it points at and its number are right. For a
-//! session of another program that is a log of ours, beside the copies of that program's files.
+//! The session itself is not changed: an annotation is an event that refers to calls. It is made
+//! while the log that receives it is locked, so its references and its number are correct. For a
+//! session of another program that log is beside the copies of the program's files.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -113,9 +113,10 @@ pub(crate) fn run(args: &AnnotateArgs) -> anyhow::Result<Outcome> {
     if events.is_empty() {
         return Ok(Outcome::No);
     }
-    // All are recorded before the first is told: whoever reads this may stop listening.
+    // All are recorded before the first id is printed, because the reader of the output may stop
+    // reading.
     let drafts = (number..).zip(events).map(|(number, about)| {
-        // The session has ids of its own.
+        // The ids must not collide with those of the session.
         let message_id = is_apart.then(|| format!("annotation:{number:03}").into());
         let annotation = Annotation::new(about.agent, &about.annotation);
         Draft::from_event(&Event { message_id, ..Event::new(annotation) })
@@ -129,7 +130,7 @@ pub(crate) fn run(args: &AnnotateArgs) -> anyhow::Result<Outcome> {
     Ok(opened.outcome())
 }
 
-/// A session, and the log that takes what is said about it: its own, or one beside the copies of
+/// A session, and the log that receives its annotations: its own, or one beside the copies of
 /// another program's files.
 struct Target {
     session: PathBuf,
@@ -161,7 +162,7 @@ fn not_kept(path: &Path, format: &str) -> UserError {
     UserError::failed(what).hint("run `antiphon sync`, then annotate the session again")
 }
 
-/// A phase or a note that somebody gives.
+/// The phase or the note that the user gives.
 fn said(opened: &Opened, args: &AnnotateArgs, number: u64) -> anyhow::Result<About> {
     let index = CallIndex::new(&opened.session);
     let mut agent = args.agent.as_deref().map(|agent| opened.agent(agent)).transpose()?;
@@ -176,7 +177,7 @@ fn said(opened: &Opened, args: &AnnotateArgs, number: u64) -> anyhow::Result<Abo
             return Err(UserError::usage(what).into());
         }
         annotation.range(start, end);
-        // Another's calls may have the same ids.
+        // Another agent's calls may have the same ids.
         agent = agent.or_else(|| sub_agent(opened, from, to));
     }
     let confidence = args.phase.map(|_| word(&args.confidence));
@@ -186,8 +187,8 @@ fn said(opened: &Opened, args: &AnnotateArgs, number: u64) -> anyhow::Result<Abo
     Ok(annotation.about(agent.map(|agent| opened.session.agent_id(agent))))
 }
 
-/// The derived phases that are not recorded yet; none, and says why, if somebody has
-/// recorded others or there are no calls.
+/// The derived phases that are not recorded yet; none, with a message, if other phases are recorded
+/// or there are no calls.
 fn derived(opened: &Opened, args: &AnnotateArgs, number: u64) -> anyhow::Result<Vec<About>> {
     let reading = opened.reading();
     let session = &opened.session;
@@ -208,7 +209,7 @@ fn derived(opened: &Opened, args: &AnnotateArgs, number: u64) -> anyhow::Result<
             && a.tool_call_range == b.tool_call_range
             && a.annotated_by == b.annotated_by
     };
-    // What was cut short is completed; what anybody says otherwise stays as it is.
+    // An interrupted run is completed; phases that were recorded otherwise are left alone.
     let other = recorded.iter().find(|row| !all.iter().any(|phase| is_same(phase, row)));
     all.retain(|phase| !recorded.iter().any(|row| is_same(phase, row)));
     if let Some(row) = other.or(recorded.first().filter(|_| all.is_empty())) {
@@ -219,7 +220,7 @@ fn derived(opened: &Opened, args: &AnnotateArgs, number: u64) -> anyhow::Result<
     if all.is_empty() {
         complain("there are no tool calls, so there are no phases");
     }
-    // The ids of sub-agents' calls may be the main agent's, too.
+    // Calls of sub-agents may have the same ids as those of the main agent.
     let main = main_agent(session).map(|main| session.agent_id(main));
     let events = (number..).zip(all).map(|(number, phase)| {
         let mut annotation = Fields::new(number);
@@ -270,7 +271,7 @@ impl Fields {
     }
 }
 
-/// The number behind the highest `ann-NNN`.
+/// The number after the highest `ann-NNN`.
 fn next_number(opened: &Opened) -> anyhow::Result<u64> {
     let rows = phases(&opened.reading())?;
     let ids = rows.iter().filter_map(|row| row.annotation_id.as_deref()?.strip_prefix("ann-"));
@@ -278,7 +279,7 @@ fn next_number(opened: &Opened) -> anyhow::Result<u64> {
     Ok(u64::from(highest.unwrap_or(0)) + 1)
 }
 
-/// The agent that made both calls, where it is not the main one.
+/// The agent that made both calls, if it is not the main agent.
 fn sub_agent(opened: &Opened, from: CallIx, to: CallIx) -> Option<AgentIx> {
     let session = &opened.session;
     let agent = session.call(from).agent;
@@ -311,7 +312,7 @@ fn find(
     })
 }
 
-/// The word by which a choice is typed, which is the standard's.
+/// The word for a choice on the command line, which is also the standard's.
 fn word(choice: &impl ValueEnum) -> String {
     choice.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
 }

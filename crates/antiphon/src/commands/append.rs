@@ -1,4 +1,4 @@
-//! `antiphon append`: events in from any language.
+//! `antiphon append`: records events from a program in any language.
 
 use std::io;
 use std::path::PathBuf;
@@ -11,9 +11,9 @@ use clap::{Args, ValueEnum};
 use crate::failure::Outcome;
 use crate::terminal::{self, complain, escape_line};
 
-/// As many events as have arrived share one wait for the disk, up to this many.
+/// Events that have arrived by then share one wait for the disk, up to this many.
 const BATCH_MAX: usize = 256;
-/// So many batches may wait to be written.
+/// How many batches may wait to be written.
 const BATCHES_MAX: usize = 4;
 
 #[derive(Debug, Args)]
@@ -72,7 +72,8 @@ pub(crate) fn run(args: &AppendArgs) -> anyhow::Result<Outcome> {
                 Ok(()) => match acks.next() {
                     Some(Ok(ack)) => Ok(ack),
                     Some(Err(error)) if error.is_about_the_event() => Err(error.to_string()),
-                    // Nothing behind it was written: what is not acknowledged may be sent again.
+                    // Nothing after it was written, so everything that is not acknowledged may be
+                    // sent again.
                     Some(Err(error)) => {
                         failure = Some(error);
                         break;
@@ -96,14 +97,14 @@ pub(crate) fn run(args: &AppendArgs) -> anyhow::Result<Outcome> {
     Ok(outcome)
 }
 
-/// A line of stdin: an event, or why it is none.
+/// A line of stdin: an event, or why it is not one.
 struct Incoming {
     number: u64,
     draft: Result<Draft, String>,
 }
 
-/// Reads and parses on a thread of its own: what has arrived is handed over together, so that it
-/// shares a wait for the disk, and one answer.
+/// Reads and parses on another thread. Events that have arrived together are passed on together, so
+/// that they share a wait for the disk and one answer.
 fn read_stdin() -> Receiver<io::Result<Vec<Incoming>>> {
     let (sender, receiver) = sync_channel(BATCHES_MAX);
     std::thread::spawn(move || {
@@ -131,7 +132,7 @@ fn read_stdin() -> Receiver<io::Result<Vec<Incoming>>> {
     receiver
 }
 
-/// What a line holds; nothing, if it is blank.
+/// Parses a line; `None` if it is blank.
 fn incoming(line: &RawLine<'_>) -> Option<Incoming> {
     let draft = match line.bytes.trim_ascii() {
         [] if line.len > line.bytes.len() as u64 => Err(format!("too long ({} bytes)", line.len)),
@@ -141,7 +142,7 @@ fn incoming(line: &RawLine<'_>) -> Option<Incoming> {
     Some(Incoming { number: line.number, draft })
 }
 
-/// The id, or `!` in its place: one line per event.
+/// Adds the id, or `!` for a rejected event: one line for each.
 fn add_answer(answers: &mut String, ack: Option<&Ack>) {
     let id = ack.map_or("!", |ack| ack.message_id.as_str());
     answers.push_str(&escape_line(id));

@@ -35,13 +35,13 @@ pub(super) fn export(
     Ok(opened.outcome())
 }
 
-/// A folder that is there, or one that is written as a folder.
+/// Whether the path is an existing folder, or ends like one.
 fn is_folder(path: &Path) -> bool {
     let ends_in_slash = path.as_os_str().as_encoded_bytes().last() == Some(&b'/');
     path.is_dir() || (ends_in_slash && !path.exists())
 }
 
-/// Another writer may take the number first; then it is the next one's turn.
+/// Another writer may take the number first; then the next number is tried.
 fn into_folder(
     document: &mut Document<'_>,
     folder: &Path,
@@ -60,8 +60,8 @@ fn into_folder(
     }
 }
 
-/// Writes a file that is not there yet; nothing, if it is. Half a document is no document, so that
-/// none stays behind an error.
+/// Creates a file; `None` if it exists. After an error nothing is left behind, because an
+/// incomplete document is useless.
 fn create(
     path: &Path,
     document: &Document<'_>,
@@ -84,7 +84,7 @@ fn create(
     written.map(Some)
 }
 
-/// Writes a document, a piece at a time.
+/// Writes a document piece by piece.
 pub(super) fn write(
     document: &Document<'_>,
     mut out: impl io::Write,

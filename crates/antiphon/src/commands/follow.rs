@@ -1,7 +1,7 @@
 //! `antiphon export --follow`: a document that grows with its session.
 //!
-//! The document is written as a whole each time, beside the one that is there, and then takes its
-//! place: whoever reads it never sees half of one.
+//! The document is rewritten as a whole each time, under a temporary name, and then replaces the
+//! old one, so a reader never sees an incomplete document.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ pub(super) fn run(args: &ExportArgs, options: WriteOptions) -> anyhow::Result<Ou
     loop {
         let stamp = stamp(&session)?;
         let begun = Instant::now();
-        // Between two of its writes an agent's file may be empty, or not there.
+        // While its agent rewrites it, a file may be empty or absent.
         let mut redaction = Redaction::unless(args.no_redact);
         match redaction.open(&args.session) {
             Ok(opened) => {
@@ -42,7 +42,7 @@ pub(super) fn run(args: &ExportArgs, options: WriteOptions) -> anyhow::Result<Ou
             Err(error) if !is_ours => return Err(error),
             Err(_) => {}
         }
-        // Reading a long session takes its time; most of it is left to others.
+        // Reading a long session takes time, so most of the processor is left to others.
         std::thread::sleep(begun.elapsed() * 3);
         while self::stamp(&session)? == stamp {
             std::thread::sleep(INTERVAL);
@@ -50,7 +50,7 @@ pub(super) fn run(args: &ExportArgs, options: WriteOptions) -> anyhow::Result<Ou
     }
 }
 
-/// What changes when the session goes on: its files, and how long they are.
+/// The files of the session and their sizes, which change when the session continues.
 fn stamp(session: &Path) -> anyhow::Result<Vec<(PathBuf, u64)>> {
     if let Some(stamp) = antiphon_library::stamp(session)? {
         return Ok(stamp);
@@ -63,7 +63,7 @@ fn stamp(session: &Path) -> anyhow::Result<Vec<(PathBuf, u64)>> {
     Ok(log.segments().map(with_length).collect())
 }
 
-/// Writes the file: the first time it must not be there, later it is replaced.
+/// Writes the file: the first time it must not exist, later it is replaced.
 fn put(
     path: &Path,
     document: &Document<'_>,
@@ -74,7 +74,7 @@ fn put(
         UserError::failed(format!("cannot write `{}`: {error}", path.display()))
     };
     if !is_ours {
-        // Whoever else wants the name must see that it is taken.
+        // Reserves the name, so that other programs see that it is taken.
         let there = fs::OpenOptions::new().write(true).create_new(true).open(path);
         there.map_err(|error| match error.kind() == std::io::ErrorKind::AlreadyExists {
             true => super::document::exists(path),

@@ -1,4 +1,4 @@
-//! `antiphon forget`: removes a session for good, after showing what goes.
+//! `antiphon forget`: permanently deletes a session, after showing what will be deleted.
 
 use std::io::{BufRead as _, IsTerminal as _};
 
@@ -59,7 +59,7 @@ pub(crate) fn run(args: &ForgetArgs) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Whether enough is said of an id to mean it.
+/// Whether a word is a sufficient prefix of an id.
 fn is_beginning(word: &str, id: &str) -> bool {
     const PREFIX_MIN: usize = 4;
     word.len() >= PREFIX_MIN && id.starts_with(word)

@@ -43,7 +43,7 @@ pub(crate) fn run(args: &FormatsArgs) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// What can be done with it, in words.
+/// The operations that it supports, in words.
 fn can(format: &FormatSupport) -> String {
     let can = [
         ("read", format.reads),

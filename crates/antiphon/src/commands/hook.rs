@@ -1,7 +1,7 @@
-//! `antiphon hook`: what an agent's hook runs, many times a minute, in the agent's way.
+//! `antiphon hook`: run by an agent's hooks, many times a minute, while the agent waits.
 //!
-//! So it prints nothing, ends within a moment and never fails: whatever goes wrong costs a copy
-//! that the next hook makes good. What takes longer is left to a process of its own.
+//! So it prints nothing, ends quickly and never fails: an error only delays a copy until the next
+//! hook. Longer work is left to a separate process.
 
 use std::io::{self, IsTerminal, Read};
 use std::path::PathBuf;
@@ -17,16 +17,16 @@ use clap::Args;
 use super::install::Hooked;
 use crate::failure::Outcome;
 
-/// For copying; the agent waits 50 ms at most, and starting a process takes some of it.
+/// The time for copying. The agent waits at most 50 ms, and starting a process takes some of it.
 const BUDGET: Duration = Duration::from_millis(25);
 
-/// A hook that brings a tool's output may be long; the names that matter come first.
+/// The input may contain a tool's output; the names that matter come first.
 const INPUT_BYTES_MAX: u64 = 8 << 20;
 
-/// All that matters stands here, as far as was ever seen; the rest is read only if it does not.
+/// Everything that matters was within this length so far; the rest is read only if it is not.
 const BEGINNING_BYTES: usize = 64 << 10;
 
-/// How long after the last hook an agent may still be writing.
+/// How long an agent may still be writing after its last hook.
 const AFTERMATH: Duration = Duration::from_secs(1);
 
 #[derive(Debug, Args)]
@@ -40,7 +40,7 @@ pub(crate) struct HookArgs {
 }
 
 pub(crate) fn run(args: &HookArgs) -> Outcome {
-    // Nobody reads it, and the agent would show it.
+    // Nobody would read the message, and the agent might show it.
     std::panic::set_hook(Box::new(|_| {}));
     let _ = std::panic::catch_unwind(|| match args.catch_up.as_deref() {
         None => hook(args),
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &HookArgs) -> Outcome {
     Outcome::Done
 }
 
-/// Whose hook it is: the agent's that is named, or of the one whose hooks name none.
+/// The agent whose hook it is: the one named, or else the one whose hooks name none.
 fn hooked(args: &HookArgs) -> Option<Hooked> {
     let is_it = |(format, hooks): &Hooked| match &args.agent {
         Some(name) => name == format.name,
@@ -58,7 +58,7 @@ fn hooked(args: &HookArgs) -> Option<Hooked> {
     antiphon_formats::hooked().find(is_it)
 }
 
-/// What the hook's JSON says, as far as it matters here.
+/// The relevant members of the hook's JSON.
 #[derive(Debug, Default)]
 struct Call {
     session_id: String,
@@ -70,7 +70,7 @@ impl Call {
     fn read(bytes: &[u8], names: &HookInput) -> Option<Self> {
         let text = String::from_utf8_lossy(bytes);
         let mut call = Self::default();
-        // Input that was cut has been told up to there, which is enough.
+        // Truncated input is read up to where it ends, which is enough.
         let _ = json::members(text.trim_ascii(), |name, value| {
             let text = || json::text(value).map(std::borrow::Cow::into_owned).unwrap_or_default();
             if name == names.session {
@@ -88,7 +88,8 @@ impl Call {
     }
 }
 
-/// `None` where there was nothing to do or nothing could be done; that is all the same.
+/// Does the work. `None` means that there was nothing to do, or that nothing could be done; the
+/// result is the same.
 fn hook(args: &HookArgs) -> Option<()> {
     let deadline = Instant::now().checked_add(BUDGET);
     let bytes = read()?;
@@ -105,7 +106,7 @@ fn hook(args: &HookArgs) -> Option<()> {
     Some(())
 }
 
-/// What the agent tells, whoever it is.
+/// Reads the hook's input.
 fn read() -> Option<Vec<u8>> {
     let mut input = io::stdin().lock();
     if input.is_terminal() {
@@ -113,13 +114,13 @@ fn read() -> Option<Vec<u8>> {
     }
     let mut bytes = Vec::new();
     Read::by_ref(&mut input).take(INPUT_BYTES_MAX).read_to_end(&mut bytes).ok()?;
-    // An agent that could not write all of it would complain.
+    // An agent that cannot write all of its input might report an error.
     let _ = io::copy(&mut input, &mut io::sink());
     Some(bytes)
 }
 
-/// Starts a process that copies the rest. It belongs to no terminal and to no group of the
-/// agent's, so that it outlives both.
+/// Starts a process that copies the rest. It belongs to neither the agent's terminal nor its
+/// process group, so it outlives both.
 fn leave_to_another(store: &Store, key: &Key, agent: Option<&str>) -> Option<()> {
     let mut command = Command::new(std::env::current_exe().ok()?);
     command.args(["hook", "--catch-up", key.as_str()]).args(agent);
@@ -135,7 +136,7 @@ fn catch_up(key: &str, args: &HookArgs) -> Option<()> {
     let key = Key::parse(key)?;
     let store = Store::open_default(&Environment::of_process()).ok()?;
     store.catch_up(format.name, &key).ok()?;
-    // After its last hook an agent may have a line to write.
+    // After its last hook an agent may still write a line.
     std::thread::sleep(AFTERMATH);
     store.catch_up(format.name, &key).ok().map(drop)
 }

@@ -1,6 +1,6 @@
-//! `antiphon migrate`: an older session document in the current shape.
+//! `antiphon migrate`: converts an older session document to the current version.
 //!
-//! There is no migration beside reading and writing: every generation is read, and one is written.
+//! A migration is reading and writing: every version is read, and the current one is written.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ use crate::failure::{Outcome, UserError};
 use crate::opened::Opened;
 use crate::redaction::Redaction;
 
-/// What the registry calls documents.
+/// The name of session documents in the registry.
 const DOCUMENTS: &str = "std-session";
 
 #[derive(Debug, Args)]
@@ -39,9 +39,9 @@ pub(crate) fn run(args: &MigrateArgs) -> anyhow::Result<Outcome> {
     }
     let standard = args.multi.then_some(Standard::Std008);
     let options = WriteOptions { standard, phases: PhaseDetail::Advised };
-    // What is migrated stays where it was: it is the same document, secrets and all.
+    // The result is the same document in the same place, so secrets are not redacted.
     let mut redaction = Redaction::off();
     super::document::export(&opened, options, args.output.as_deref(), &mut redaction)?;
-    // What was odd about an old document is what it was migrated for.
+    // Problems of an old document are the reason to migrate it.
     Ok(Outcome::Done)
 }

@@ -1,4 +1,4 @@
-//! `antiphon record`: runs an agent, and keeps what it does.
+//! `antiphon record`: runs a command and records it.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -37,7 +37,7 @@ pub(crate) struct RecordArgs {
     command: Vec<OsString>,
 }
 
-/// What `record` hands on to the process that writes.
+/// The options that `record` passes on to the process that writes.
 #[derive(Debug, Clone, Default, PartialEq, Args)]
 pub(crate) struct Recording {
     /// The agent's role: planner, implementor, reviewer or any other word
@@ -113,13 +113,13 @@ pub(crate) fn run(args: &RecordArgs) -> anyhow::Result<Outcome> {
     }
 }
 
-/// This program with other words. One that does not know where it lies does without.
+/// The command line of this program with other arguments; empty, if its own path is unknown.
 fn own_process(words: &[OsString]) -> Vec<OsString> {
     let all = |program: PathBuf| [&[program.into()], words].concat();
     std::env::current_exe().map(all).unwrap_or_default()
 }
 
-/// Ends as the command ended: with its status, or by its signal.
+/// Ends as the command ended: with its exit status, or by its signal.
 fn end_like(ended: &Ended) -> anyhow::Result<Outcome> {
     if let Some(signal) = ended.signal {
         antiphon_recorder::end_by(signal);

@@ -38,7 +38,7 @@ pub(crate) fn run(args: &RedactArgs) -> anyhow::Result<Outcome> {
     if is_log(from) { redact_session(from, &args.output) } else { redact_text(from, &args.output) }
 }
 
-/// Whether there is an event of ours in it.
+/// Whether it contains an event of an Antiphon log.
 fn is_log(path: &Path) -> bool {
     let opened = antiphon_library::open_usage(path);
     opened.is_ok_and(|opened| opened.format == LOG_FORMAT && !opened.session.is_empty())
@@ -73,7 +73,7 @@ fn redact_text(from: &Path, to: &Path) -> anyhow::Result<Outcome> {
     })?;
     let written = write_redacted(from, file);
     if !matches!(written, Ok((Some(_), _))) {
-        // Half a copy would look like a whole one.
+        // An incomplete copy would look complete.
         let _ = fs::remove_file(to);
     }
     let (written, counts) = written?;
@@ -86,7 +86,7 @@ fn redact_text(from: &Path, to: &Path) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// How many bytes were written, if the file is text, and what was replaced.
+/// The number of bytes written, if the file is text, and what was replaced.
 fn write_redacted(from: &Path, to: File) -> anyhow::Result<(Option<u64>, Counts)> {
     let mut counts = Counts::default();
     let mut out = BufWriter::new(to);

@@ -1,4 +1,4 @@
-//! `antiphon reindex`: the catalogue, made again from what is kept.
+//! `antiphon reindex`: rebuilds the catalogue from the store.
 
 use antiphon_library::{Environment, Store};
 use clap::Args;

@@ -44,7 +44,7 @@ pub(crate) fn run(args: &SalvageArgs) -> anyhow::Result<Outcome> {
     Ok(if found.lost + found.changed > 0 { Outcome::BadInput } else { Outcome::Done })
 }
 
-/// The lines of another program's file that are whole, as they stand, unpacked.
+/// Copies the complete lines of another program's file, decompressed.
 fn lines_of(args: &SalvageArgs, bundle: &Bundle) -> anyhow::Result<Outcome> {
     let format = bundle.format();
     let text = bundle.texts().next().filter(|_| bundle.is_stream());

@@ -1,4 +1,4 @@
-//! `antiphon scan`: where secrets are.
+//! `antiphon scan`: finds secrets.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -64,7 +64,7 @@ fn find_files(path: &Path, found: &mut Vec<PathBuf>) -> anyhow::Result<()> {
         let entries = fs::read_dir(&path).with_context(|| format!("`{}`", path.display()))?;
         for entry in entries {
             let below = entry?.path();
-            // A link may lead anywhere, and round in a circle; a pipe or a device has no end.
+            // A link may lead anywhere, even in a cycle; a pipe or a device may have no end.
             if !below.is_symlink() && (below.is_dir() || below.is_file()) {
                 paths.push(below);
             }

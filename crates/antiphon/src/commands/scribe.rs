@@ -32,12 +32,12 @@ pub(crate) fn run(args: &ScribeArgs) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// The words with which this is started.
+/// The arguments with which this process is started.
 pub(super) fn words(recording: &Recording, command: &[OsString]) -> Vec<OsString> {
     let mut words: Vec<OsString> = vec!["scribe".into()];
     let mut add = |name: &str, value: Option<OsString>| {
         if let Some(value) = value {
-            // In one word, so that no value looks like an option.
+            // In one argument, so that no value looks like an option.
             let mut word = OsString::from(format!("--{name}="));
             word.push(value);
             words.push(word);
@@ -105,9 +105,9 @@ fn target(environment: Environment) -> LogTarget {
     LogTarget { folder: Box::new(folder), options }
 }
 
-/// Writes events to a file, or a pipe. Whoever reads a pipe may be slow, and may come late: what
-/// they have missed is written with the next event. Nobody is waited for, so that a pipe without
-/// a reader keeps no process alive; at the end that is told.
+/// Writes events to a file or a pipe. The reader of a pipe may be slow or late: what it has missed
+/// is written with the next event. Nothing waits for it, so a pipe without a reader keeps no
+/// process alive; unwritten events are reported at the end.
 fn teller(path: &Path) -> Tell {
     let path: PathBuf = path.to_owned();
     let mut file: Option<File> = None;
@@ -134,7 +134,7 @@ fn nobody_reads() -> io::Error {
     io::Error::other("it is a pipe that nobody reads")
 }
 
-/// Opens a file for events; nothing, if it is a pipe that nobody reads yet.
+/// Opens a file for events; `None` if it is a pipe that nobody reads yet.
 #[cfg(unix)]
 fn without_waiting(path: &Path) -> io::Result<Option<File>> {
     use std::os::unix::fs::OpenOptionsExt as _;
@@ -149,7 +149,7 @@ fn without_waiting(path: &Path) -> io::Result<Option<File>> {
         }
         opened => opened?,
     };
-    // A reader that is there may be slow: then a whole event is waited for, and not half written.
+    // An existing reader may be slow; then the write waits, so that no event is half written.
     fcntl_setfl(&file, fcntl_getfl(&file)? - OFlags::NONBLOCK)?;
     Ok(Some(file))
 }

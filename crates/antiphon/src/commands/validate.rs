@@ -1,4 +1,4 @@
-//! `antiphon validate`: do session documents keep to their standard, and to themselves?
+//! `antiphon validate`: checks session documents against their standard.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -94,7 +94,7 @@ fn find_documents(path: &Path, found: &mut Vec<PathBuf>) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// No more than what `validate_bytes` needs to see that it is too much.
+/// Reads a document, up to one byte more than `validate_bytes` accepts.
 fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
     let shown = || format!("cannot read `{}`", path.display());
     let limit = u64::try_from(BYTES_MAX).unwrap_or(u64::MAX).saturating_add(1);
@@ -134,7 +134,7 @@ fn print(page: &mut Page, row: &ValidatedFile, passes: bool) -> anyhow::Result<(
     Ok(())
 }
 
-/// Findings that say the same of several places become one, with the number of the other places.
+/// Joins equal findings of several places into one, with the number of the other places.
 fn alike(findings: &[DocumentFinding]) -> Vec<(&DocumentFinding, usize)> {
     let mut rows: Vec<(&DocumentFinding, usize)> = Vec::new();
     let mut places = BTreeMap::new();

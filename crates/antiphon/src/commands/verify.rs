@@ -1,4 +1,4 @@
-//! `antiphon verify`: is every line what was written, and is none missing?
+//! `antiphon verify`: checks that every line is what was written, and that none is missing.
 
 use std::path::PathBuf;
 

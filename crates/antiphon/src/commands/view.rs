@@ -1,4 +1,5 @@
-//! `antiphon view`: one file per view, each the text for a person; the data is `antiphon-views`'.
+//! `antiphon view`: one file per view, which prints it as text; the data comes from
+//! `antiphon-views`.
 
 mod calls;
 mod causality;
@@ -124,7 +125,7 @@ pub(super) fn present<T: Serialize>(
     Ok(opened.outcome())
 }
 
-/// What an agent is called, by its id.
+/// The name of an agent, given its id.
 fn name_of(opened: &Opened, id: &str) -> String {
     let agent = opened.session.find_agent(id);
     agent.map_or_else(|| id.to_owned(), |ix| opened.session.agent_name(ix).to_owned())

@@ -1,5 +1,5 @@
-//! `antiphon` alone: what is on this machine, what of it will go, and what to do next. It writes
-//! nothing.
+//! `antiphon` without arguments: the sessions on this machine, what will be deleted, and what to do
+//! next. Nothing is written.
 
 use antiphon_journal::{Clock, SystemClock};
 use antiphon_library::{Environment, Recent, SourceReport, Store, recent, source_reports};
@@ -62,7 +62,7 @@ fn tell(page: &mut Page, source: &SourceReport) -> anyhow::Result<()> {
     page.end()
 }
 
-/// What the agent will delete of its sessions soon, in words.
+/// A sentence about the sessions that the agent will delete soon.
 pub(super) fn deletions(source: &SourceReport) -> Option<String> {
     let days = source.deletes_after_days?;
     let mut told = Vec::new();

@@ -1,17 +1,17 @@
-//! How far something has come, on a terminal.
+//! A progress bar on a terminal.
 
 use std::io::IsTerminal as _;
 use std::time::{Duration, Instant};
 
 use super::progress;
 
-/// What takes less is over before anybody could read how far it is.
+/// Shorter work ends before anybody could read the bar.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// A line on stderr that goes when it is dropped.
+/// A line on stderr that is removed when it is dropped.
 #[derive(Debug)]
 pub(crate) struct Bar {
-    /// What is counted, for many.
+    /// What is counted, in the plural.
     what: &'static str,
     is_shown: bool,
     begun: Instant,

@@ -1,11 +1,11 @@
-//! Recorded text is hostile: what a terminal would act on is shown instead.
+//! Recorded text is hostile: control characters are shown instead of sent to the terminal.
 
 use std::borrow::Cow;
 
 use antiphon_model::is_dangerous;
 
-/// Text of several lines: newlines and tabs stay, all else that a terminal or the eye could be
-/// fooled by becomes visible, as `\u{1b}`.
+/// Escapes text of several lines: newlines and tabs stay; everything else that could mislead a
+/// terminal or the eye becomes visible, as `\u{1b}`.
 pub(crate) fn escape(text: &str) -> Cow<'_, str> {
     if is_printable(text, b"\n\t") {
         return Cow::Borrowed(text);
@@ -13,7 +13,7 @@ pub(crate) fn escape(text: &str) -> Cow<'_, str> {
     escape_where(text, |c| c != '\n' && c != '\t' && is_dangerous(c))
 }
 
-/// Text for one line: newlines and tabs are shown as well.
+/// Escapes text for one line: newlines and tabs become visible as well.
 pub(crate) fn escape_line(text: &str) -> Cow<'_, str> {
     if is_printable(text, b"") {
         return Cow::Borrowed(text);
@@ -21,8 +21,7 @@ pub(crate) fn escape_line(text: &str) -> Cow<'_, str> {
     escape_where(text, is_dangerous)
 }
 
-/// JSON, with the characters escaped that JSON allows and a terminal does not. They stand only in
-/// strings.
+/// Escapes the characters in JSON strings that JSON allows and a terminal does not.
 pub(crate) fn escape_json(text: &str) -> Cow<'_, str> {
     if is_printable(text, b"") {
         return Cow::Borrowed(text);
@@ -44,8 +43,8 @@ pub(crate) fn escape_json(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Whether a text is of ASCII that can be printed, or these. Most is, and bytes are looked at
-/// faster than characters.
+/// Whether a text consists of printable ASCII and `besides`. Most does, and checking bytes is
+/// faster than checking characters.
 fn is_printable(text: &str, besides: &[u8]) -> bool {
     text.bytes().all(|byte| matches!(byte, b' '..=b'~') || besides.contains(&byte))
 }

@@ -34,7 +34,7 @@ pub(crate) fn run(args: &FlowArgs) -> anyhow::Result<Outcome> {
     super::present(&opened, args.session.json, &flow, print)
 }
 
-/// Prints who told whom what, one message a line.
+/// Prints one message per line: from whom, to whom, and what.
 pub(crate) fn print(page: &mut Page, flow: &Flow) -> anyhow::Result<()> {
     let wide = |name: &str| name.chars().count().min(24);
     let from_wide = flow.messages.iter().map(|row| wide(flow.name(&row.from))).max().unwrap_or(0);

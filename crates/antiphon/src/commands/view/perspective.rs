@@ -30,7 +30,7 @@ pub(crate) fn run(args: &PerspectiveArgs) -> anyhow::Result<Outcome> {
     super::present(&opened, args.of.session.json, &rows, |page, rows| print(page, rows))
 }
 
-/// Prints a perspective as the seed does: `[Heard]: …`. Inner voices stand further in.
+/// Prints a perspective as the seed does: `[Heard]: …`. Inner voices are indented.
 pub(crate) fn print(page: &mut Page, rows: &[Perspective]) -> anyhow::Result<()> {
     for row in rows {
         let indent = row.depth * 4;

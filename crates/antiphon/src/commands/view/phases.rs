@@ -10,7 +10,7 @@ use crate::failure::Outcome;
 use crate::opened::Opened;
 use crate::terminal::{Page, Style, clip, count};
 
-/// More calls of one phase than this are counted, not shown; `view calls` shows all.
+/// If a phase has more calls than this, the rest is only counted; `view calls` shows all.
 const CALLS_SHOWN: usize = 12;
 
 #[derive(Debug, Args)]
@@ -107,7 +107,7 @@ fn print_calls(page: &mut Page, reading: &Reading<'_>, calls: &[CallIx]) -> anyh
     Ok(())
 }
 
-/// The items of a list in a line each; what is no list is one.
+/// The items of a list, one line each; a value that is not a list is one item.
 fn items(list: &Value) -> Vec<String> {
     match list.as_array() {
         Some(items) => items.iter().map(item).collect(),
@@ -115,7 +115,7 @@ fn items(list: &Value) -> Vec<String> {
     }
 }
 
-/// A decision or a reference: the members by which people know it.
+/// A decision or a reference, by the members that identify it.
 fn item(value: &Value) -> String {
     const TELLING: &[&str] = &["type", "title", "source", "description", "choice", "usage_mode"];
     if let Some(text) = value.as_str() {

@@ -14,7 +14,7 @@ use crate::failure::Outcome;
 use crate::opened::Opened;
 use crate::terminal::{self, Page, Style, ago, clip, duration};
 
-/// More lanes than this are not drawn side by side; the name is then all there is.
+/// If there are more lanes than this, lanes are not drawn, and only names are shown.
 const LANES_MAX: usize = 16;
 
 #[derive(Debug, Args)]
@@ -85,9 +85,9 @@ struct Chart<'s> {
     lanes: BTreeMap<&'s str, usize>,
     /// By lane that is drawn: whether its agent has had a row.
     begun: Vec<bool>,
-    /// How much room names take.
+    /// The width of the names.
     wide: usize,
-    /// When the session began, whether or not there is a row of that.
+    /// When the session began, even if that event is not shown.
     first: Option<Timestamp>,
     is_empty: bool,
 }
@@ -163,7 +163,7 @@ fn what(kind: TimelineKind, text: &str) -> String {
     }
 }
 
-/// One event as `tail` shows it: when, who by that name, what.
+/// Prints an event as `tail` shows it: the time, the name, and the text.
 pub(crate) fn event_line(
     page: &mut Page,
     reading: &Reading<'_>,
