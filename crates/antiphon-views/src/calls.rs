@@ -95,7 +95,7 @@ fn row(reading: &Reading<'_>, delegations: &Delegations, ix: CallIx) -> Result<C
 }
 
 /// How a call went.
-pub(crate) fn call_status(reading: &Reading<'_>, ix: CallIx) -> CallStatus {
+pub fn call_status(reading: &Reading<'_>, ix: CallIx) -> CallStatus {
     match reading.session.call(ix).first_result() {
         None => CallStatus::Open,
         Some(_) if has_failed(reading, ix) => CallStatus::Failed,
@@ -152,7 +152,7 @@ pub fn delegates(tool: &str) -> bool {
 }
 
 /// Which calls created which agents.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct Delegations {
     agents: BTreeMap<CallIx, AgentIx>,
     makers: BTreeMap<AgentIx, CallIx>,
@@ -183,7 +183,7 @@ impl Delegations {
     }
 
     /// The call that created an agent.
-    pub(crate) fn maker(&self, agent: AgentIx) -> Option<CallIx> {
+    pub fn maker(&self, agent: AgentIx) -> Option<CallIx> {
         self.makers.get(&agent).copied()
     }
 }

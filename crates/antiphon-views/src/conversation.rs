@@ -3,13 +3,15 @@
 //! A call is told once, where it was made, together with what came back. Nothing is shortened here:
 //! how much of a long text is shown is decided by whoever shows it.
 
+use std::borrow::Cow;
+
 use antiphon_model::{
     AgentIx, BodyError, CallIx, Detail, Entry, EntryKind, EventIx, Role, Source, Timestamp,
 };
 use serde::Serialize;
 
 use crate::call_subject::call_subject;
-use crate::calls::{call_duration, has_failed};
+use crate::calls::{call_duration, call_status};
 use crate::changes::{CallEdit, call_edits};
 use crate::{CallStatus, Delegations, Reading};
 
@@ -31,6 +33,9 @@ pub struct Step {
     /// The call, and what came back.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub call: Option<StepCall>,
+    /// The event of the message.
+    #[serde(skip)]
+    pub event: EventIx,
 }
 
 /// What happens in a step.
@@ -74,6 +79,9 @@ pub struct StepCall {
     /// The id of the agent that it created.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub created: Option<String>,
+    /// The call itself.
+    #[serde(skip)]
+    pub ix: CallIx,
 }
 
 /// A conversation with one agent.
@@ -81,15 +89,25 @@ pub struct StepCall {
 pub struct Conversation<'a> {
     reading: Reading<'a>,
     agent: AgentIx,
-    delegations: Delegations,
+    delegations: Cow<'a, Delegations>,
     root: Option<&'a str>,
 }
 
 impl<'a> Conversation<'a> {
     /// The conversation with an agent. `root` is the folder that paths are relative to.
     pub fn new(reading: Reading<'a>, agent: AgentIx, root: Option<&'a str>) -> Self {
-        let delegations = Delegations::of(reading.session);
+        let delegations = Cow::Owned(Delegations::of(reading.session));
         Self { reading, agent, delegations, root }
+    }
+
+    /// The conversation with one of many agents, whose delegations are known.
+    pub fn within(
+        reading: Reading<'a>,
+        agent: AgentIx,
+        root: Option<&'a str>,
+        delegations: &'a Delegations,
+    ) -> Self {
+        Self { reading, agent, delegations: Cow::Borrowed(delegations), root }
     }
 
     /// The steps in order, from an event of the agent's transcript on. The event may be a result:
@@ -118,6 +136,7 @@ impl<'a> Conversation<'a> {
             from: None,
             text,
             call: None,
+            event: entry.ix(),
         };
         let Some(role) = entry.role() else {
             let is_edit = entry.kind() == EntryKind::ContextEdited;
@@ -166,15 +185,12 @@ impl<'a> Conversation<'a> {
         Ok(StepCall {
             call_id: session.call_id(ix).to_owned(),
             tool_name: session.tool_name(ix).to_owned(),
-            status: match session.call(ix).first_result() {
-                None => CallStatus::Open,
-                Some(_) if has_failed(reading, ix) => CallStatus::Failed,
-                Some(_) => CallStatus::Success,
-            },
+            status: call_status(reading, ix),
             duration_ms: call_duration(reading, &self.delegations, ix).map(|(millis, _)| millis),
             output: outputs.join("\n"),
             edits: call_edits(reading, ix, self.root)?,
             created: created.map(|agent| session.agent_id(agent).to_owned()),
+            ix,
         })
     }
 }

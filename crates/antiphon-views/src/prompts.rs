@@ -15,8 +15,9 @@ pub struct Prompt {
     pub text: String,
     /// When they were said.
     pub timestamp: Option<Timestamp>,
+    /// The event of the message.
     #[serde(skip)]
-    pub(crate) event: EventIx,
+    pub event: EventIx,
 }
 
 /// Everything that the person said, in order. What a program says in the person's name is left out.

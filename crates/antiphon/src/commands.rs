@@ -17,6 +17,7 @@ pub(crate) mod install;
 pub(crate) mod lead;
 pub(crate) mod ls;
 pub(crate) mod migrate;
+mod page;
 pub(crate) mod record;
 pub(crate) mod redact;
 pub(crate) mod reindex;

@@ -12,11 +12,11 @@ use std::io::{self, IsTerminal, Write};
 
 use serde::Serialize;
 
-pub(crate) use antiphon_views::clip;
+pub(crate) use antiphon_views::{clip, count, duration};
 pub(crate) use bar::Bar;
 pub(crate) use escape::{escape, escape_json, escape_line};
 pub(crate) use page::{Page, Style};
-pub(crate) use text::{ago, before_now, clip_path, count, duration, pad, product};
+pub(crate) use text::{ago, before_now, clip_path, pad, product};
 
 /// Prints one JSON document: for a person on a terminal, in one line otherwise.
 pub(crate) fn json(value: &impl Serialize) -> anyhow::Result<()> {

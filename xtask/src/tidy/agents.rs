@@ -19,6 +19,8 @@ const MAY_NAME: &[(&str, &str)] = &[
     ("crates/antiphon-documents/src/session.rs", "`claude_md` is a word of the standard"),
     ("crates/antiphon-documents/src/interfaces/single.rs", "the same, as published"),
     ("crates/antiphon-views/src/svg.rs", "`&amp;` is an entity"),
+    ("crates/antiphon-pages/src/text.rs", "the same"),
+    ("crates/antiphon-pages/src/markdown.rs", "the same"),
 ];
 
 pub(super) fn check(files: &[Source], findings: &mut Vec<Finding>) {

@@ -11,6 +11,7 @@ const PURE: &[&str] = &[
     "antiphon-documents",
     "antiphon-formats",
     "antiphon-model",
+    "antiphon-pages",
     "antiphon-redact",
     "antiphon-views",
 ];

@@ -37,6 +37,9 @@ pub(crate) struct ExportArgs {
     /// Rewrite the document whenever the session grows, until it ends
     #[arg(long, requires = "output")]
     follow: bool,
+    /// Include pictures in a page or in Markdown; secrets cannot be removed from pictures
+    #[arg(long)]
+    pub(super) images: bool,
     /// Do not redact secrets (a native export is never redacted)
     #[arg(long)]
     pub(super) no_redact: bool,
@@ -62,6 +65,10 @@ pub(crate) enum ExportFormat {
     Openai,
     /// OpenTelemetry spans (OTLP JSON, GenAI conventions)
     Otlp,
+    /// One page for a browser, complete in itself: the conversation, with edits as diffs
+    Html,
+    /// The conversation as Markdown, with edits as diffs
+    Markdown,
     /// The agent's own file, byte for byte; secrets are not removed
     Native,
 }
@@ -80,6 +87,11 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<Outcome> {
     // As everywhere, `-` is stdout.
     let output = args.output.clone().filter(|path| path.as_os_str() != "-");
     let args = &ExportArgs { output, ..args.clone() };
+    let is_page = matches!(args.format, ExportFormat::Html | ExportFormat::Markdown);
+    if args.images && !is_page {
+        let error = UserError::usage("--images works only with pages");
+        return Err(error.hint("use it with --as html or --as markdown").into());
+    }
     let is_document =
         matches!(args.format, ExportFormat::Std | ExportFormat::Std001 | ExportFormat::Std008);
     if args.follow && !is_document {
@@ -93,6 +105,8 @@ pub(crate) fn run(args: &ExportArgs) -> anyhow::Result<Outcome> {
         ExportFormat::Atif => return foreign(args, "atif"),
         ExportFormat::Openai => return foreign(args, "openai-chat"),
         ExportFormat::Otlp => return foreign(args, "otlp"),
+        ExportFormat::Html => return super::page::run(args, antiphon_pages::write_html),
+        ExportFormat::Markdown => return super::page::run(args, antiphon_pages::write_markdown),
         ExportFormat::Std => None,
         ExportFormat::Std001 => Some(Standard::Std001),
         ExportFormat::Std008 => Some(Standard::Std008),
@@ -246,7 +260,7 @@ fn foreign(args: &ExportArgs, format: &str) -> anyhow::Result<Outcome> {
 }
 
 /// Where an export goes.
-fn target(args: &ExportArgs) -> anyhow::Result<Box<dyn io::Write>> {
+pub(super) fn target(args: &ExportArgs) -> anyhow::Result<Box<dyn io::Write>> {
     Ok(match &args.output {
         None => terminal::stdout(),
         Some(path) => Box::new(create_new(path)?),

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use antiphon_views::duration;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Breaks a text into lines of at most `width` columns, at spaces where there are any. Lines of
@@ -36,24 +37,6 @@ fn wrap_line(line: &str, width: usize) -> Vec<String> {
         }
     }
     out.push(current.trim_end().to_owned());
-    out
-}
-
-/// `1 call`, `3 calls`, `1,234 calls`.
-pub(crate) fn count(number: usize, noun: &str) -> String {
-    let digits = number.to_string();
-    let mut out = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out.push(' ');
-    out.push_str(noun);
-    if number != 1 {
-        out.push('s');
-    }
     out
 }
 
@@ -103,19 +86,6 @@ pub(crate) fn expand_tabs(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// A duration as a person says it: `340 ms`, `12.5 s`, `3 min 20 s`, `2 h 05 min`.
-pub(crate) fn duration(millis: i64) -> String {
-    let sign = if millis < 0 { "-" } else { "" };
-    let millis = millis.unsigned_abs();
-    let (seconds, minutes) = (millis / 1000, millis / 60_000);
-    match millis {
-        0..1_000 => format!("{sign}{millis} ms"),
-        1_000..60_000 => format!("{sign}{}.{} s", seconds, millis % 1000 / 100),
-        60_000..3_600_000 => format!("{sign}{minutes} min {:02} s", seconds % 60),
-        _ => format!("{sign}{} h {:02} min", minutes / 60, minutes % 60),
-    }
-}
-
 /// How long after the beginning: `+12.5 s`.
 pub(crate) fn ago(millis: i64) -> String {
     if millis < 0 { duration(millis) } else { format!("+{}", duration(millis)) }
@@ -159,13 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_and_times_read_as_words() {
-        assert_eq!(count(1, "call"), "1 call");
-        assert_eq!(count(1_234_567, "event"), "1,234,567 events");
-        assert_eq!(duration(340), "340 ms");
-        assert_eq!(duration(12_540), "12.5 s");
-        assert_eq!(duration(200_000), "3 min 20 s");
-        assert_eq!(duration(7_500_000), "2 h 05 min");
+    fn times_read_as_words() {
         assert_eq!(ago(-1500), "-1.5 s");
         let times = [-5, 59_999, 60_000, 3_599_999, 7_200_000, 172_799_999, 172_800_000];
         assert_eq!(

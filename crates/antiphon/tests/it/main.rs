@@ -36,6 +36,7 @@ mod limits;
 mod long_lines;
 mod numbers;
 mod packed;
+mod pages;
 mod person;
 mod phases;
 #[cfg(unix)]
