@@ -10,6 +10,7 @@
 pub(crate) mod block;
 mod progress;
 mod session;
+mod source;
 mod transcript;
 mod usage;
 

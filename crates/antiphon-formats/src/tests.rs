@@ -1,5 +1,6 @@
 //! What holds for every format, on every fixture.
 
+pub(crate) mod cases;
 pub(crate) mod fixture;
 
 use std::collections::BTreeSet;

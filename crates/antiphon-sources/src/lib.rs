@@ -35,3 +35,8 @@ pub use open::{
 pub use recorded::{Printed, printed};
 pub use redacted::redact_log;
 pub use redacted_text::redact_text;
+
+// The fixtures of the formats: live sessions are tested with the same ones.
+#[cfg(test)]
+#[path = "../../antiphon-formats/src/tests/cases.rs"]
+mod cases;

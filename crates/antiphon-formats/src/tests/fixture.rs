@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 use antiphon_model::{Body, Event, EventKind, Message, Place, Problem, Usage, plain_text};
 
+use crate::tests::cases::cases;
 use crate::{Duplicate, FORMATS, Format, Head, Sink, Stream};
 
 /// Checks the events read from a fixture, and returns its tokens: input, output, reasoning, cache
@@ -52,9 +53,7 @@ pub(crate) fn root() -> PathBuf {
 }
 
 pub(crate) fn all() -> Vec<Fixture> {
-    let mut cases: Vec<PathBuf> = list(&root()).iter().flat_map(|folder| list(folder)).collect();
-    cases.sort();
-    cases.iter().map(|case| Fixture::load(case)).collect()
+    cases().iter().map(|(folder, _)| Fixture::load(folder)).collect()
 }
 
 fn list(folder: &Path) -> Vec<PathBuf> {

@@ -1,9 +1,10 @@
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use antiphon_model::{Event, MemoryBodies, Problem, Reading, Session};
 
 use super::{Writer, whole};
+use crate::tests::cases::cases;
 use crate::{Duplicate, FORMATS, Sink, Stream, detect};
 
 #[derive(Default)]
@@ -38,22 +39,8 @@ fn read(name: &str, texts: &[(String, String)]) -> (Session, MemoryBodies) {
 
 /// The fixtures of every reader: a name, and the files of a session.
 fn fixtures() -> Vec<(String, Vec<(String, String)>)> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
-    let list = |folder: &Path| -> Vec<PathBuf> {
-        let mut paths: Vec<PathBuf> =
-            fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-        paths.sort();
-        paths
-    };
     let mut found = Vec::new();
-    for case in list(&root).iter().flat_map(|format| list(format)) {
-        let (mut folders, mut files) = (vec![case.clone()], Vec::new());
-        while let Some(folder) = folders.pop() {
-            let (deeper, here): (Vec<_>, Vec<_>) =
-                list(&folder).into_iter().partition(|path| path.is_dir());
-            folders.extend(deeper);
-            files.extend(here);
-        }
+    for (case, files) in cases() {
         let name = |path: &PathBuf| path.strip_prefix(&case).unwrap().to_str().unwrap().to_owned();
         let kept = |name: &String| {
             let is_stream = [".jsonl", ".json", ".log"].iter().any(|end| name.ends_with(end));

@@ -4,33 +4,21 @@ use std::io::Write as _;
 use antiphon_model::Entry;
 
 use super::*;
+use crate::cases::cases;
 use crate::open;
 
 /// The fixtures that are streams of lines: the format, the case, and its files.
 fn fixtures() -> Vec<(String, Vec<PathBuf>)> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../antiphon-formats/fixtures");
-    let list = |folder: &Path| -> Vec<PathBuf> {
-        let mut paths: Vec<PathBuf> =
-            fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-        paths.sort();
-        paths
-    };
     let mut found = Vec::new();
-    for case in list(&root).iter().flat_map(|format| list(format)) {
+    for (case, files) in cases() {
         let main = case.join("input.jsonl");
         let is_stream = Bundle::find(&main).ok().flatten().is_some_and(|it| it.can_grow());
         if !is_stream {
             continue;
         }
-        let (mut folders, mut files) = (vec![case.clone()], Vec::new());
-        while let Some(folder) = folders.pop() {
-            let (below, here): (Vec<_>, Vec<_>) =
-                list(&folder).into_iter().partition(|path| path.is_dir());
-            folders.extend(below);
-            files.extend(here.into_iter().filter(|path| *path != main));
-        }
+        let files = files.into_iter().filter(|path| *path != main);
         let relative = |path: PathBuf| path.strip_prefix(&case).unwrap().to_owned();
-        let mut files: Vec<PathBuf> = files.into_iter().map(relative).collect();
+        let mut files: Vec<PathBuf> = files.map(relative).collect();
         files.insert(0, PathBuf::from("input.jsonl"));
         found.push((case.display().to_string(), files));
     }
