@@ -3,12 +3,15 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use antiphon_model::Timestamp;
-use antiphon_views::{Group, Prices, Stats, Totals};
+use antiphon_model::{TimeRange, Timestamp};
+use antiphon_views::{CallStats, CallStatsQuery, CountedCall, Prices, Stats, StatsQuery, Totals};
 use thiserror::Error;
 
 use crate::search::{Found, Search};
-use crate::{Key, Record, Row, SessionQuery, SessionSort, Stamp, Summary, Texts, list, stats};
+use crate::{
+    Key, Record, RequestId, Row, SessionQuery, SessionSort, Stamp, Summary, Texts, call_stats,
+    list, stats,
+};
 
 /// A change to the catalogue.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,16 +20,20 @@ pub enum Change {
     Remove(Key),
 }
 
-/// The requests of a session that have the same day, model and agent, added up.
+/// The requests of a session that were made in the same quarter of an hour with the same model and
+/// agent, added up.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RollUp {
     pub session: Key,
-    /// Days since 1970, in UTC.
-    pub day: Option<i64>,
+    /// When the quarter began.
+    pub at: Option<Timestamp>,
     pub model: Option<String>,
     pub sub_agent: Option<String>,
     pub totals: Totals,
 }
+
+/// Is given the session, the id and the facts of a call.
+pub type EachCall<'e> = &'e mut dyn FnMut(&Key, RequestId, &CountedCall<'_>);
 
 /// The first sessions of a list.
 #[derive(Debug, Clone, PartialEq)]
@@ -120,8 +127,13 @@ pub trait Catalog {
     /// The sessions that contain such events, each with their number.
     fn events(&self, query: &EventQuery) -> Result<Vec<(Key, u64)>, CatalogError>;
 
-    /// The usage of every session, at the catalogue's own prices or at these.
-    fn sums(&self, prices: Option<&Prices>) -> Result<Vec<RollUp>, CatalogError>;
+    /// The usage of every session in a range of time, at the catalogue's own prices or at these.
+    fn sums(&self, range: &TimeRange, prices: Option<&Prices>)
+    -> Result<Vec<RollUp>, CatalogError>;
+
+    /// Every tool call of every session, each session's in its order. A call that several sessions
+    /// contain occurs in each of them.
+    fn each_call(&self, each: EachCall<'_>) -> Result<(), CatalogError>;
 
     /// Those of some sessions that match, in an order, each with its tokens and cost.
     fn list(
@@ -134,13 +146,24 @@ pub trait Catalog {
         list::list(self, sessions, query, sort, texts)
     }
 
-    /// Tokens and cost of some sessions, every request counted once.
+    /// Tokens and cost of those sessions that match, every request counted once.
     fn stats(
         &self,
         sessions: &[&Summary],
-        group: Group,
+        wanted: &SessionQuery,
+        query: &StatsQuery,
         prices: Option<&Prices>,
     ) -> Result<Stats, CatalogError> {
-        stats::stats(self, sessions, group, prices)
+        stats::stats(self, sessions, wanted, query, prices)
+    }
+
+    /// The tool calls of those sessions that match, every call counted once.
+    fn call_stats(
+        &self,
+        sessions: &[&Summary],
+        wanted: &SessionQuery,
+        query: &CallStatsQuery,
+    ) -> Result<CallStats, CatalogError> {
+        call_stats::call_stats(self, sessions, wanted, query)
     }
 }

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use antiphon_model::{Status, Timestamp, Usage};
-use antiphon_views::{CostBasis, Prices, Totals, Usd};
+use antiphon_model::{Status, TimeRange, Timestamp, Usage};
+use antiphon_views::{CallGroup, CallStatsQuery, CallStatsRow, CostBasis, Prices, Totals, Usd};
 use proptest::prelude::*;
 
 use crate::fields::Fields;
@@ -11,7 +11,7 @@ use crate::shelf::{Shelf, called, gave_back, said_by};
 use crate::{
     Catalog, Change, EventQuery, EventRow, Found, Hit, Key, MainFile, Origin, Query, Record,
     RequestId, RequestRow, RollUp, Row, Search, SessionQuery, SessionSort, Sort, Sqlite, Stamp,
-    Summary,
+    Summary, ToolCallRow,
 };
 
 /// A new catalogue of each backend.
@@ -81,7 +81,14 @@ pub(super) fn record(id: &str) -> Record {
         is_part: false,
     };
     let fields = Fields::default();
-    Record { row, events: Vec::new(), requests: Vec::new(), files: Vec::new(), fields }
+    Record {
+        row,
+        events: Vec::new(),
+        requests: Vec::new(),
+        tool_calls: Vec::new(),
+        files: Vec::new(),
+        fields,
+    }
 }
 
 pub(super) fn with_events(id: &str, events: Vec<EventRow>) -> Record {
@@ -98,7 +105,7 @@ fn with_requests(id: &str, requests: Vec<RequestRow>) -> Record {
 /// The number of requests that count for each session.
 fn counted(catalog: &dyn Catalog) -> BTreeMap<Key, u64> {
     let mut counts = BTreeMap::new();
-    for RollUp { session, totals, .. } in catalog.sums(None).unwrap() {
+    for RollUp { session, totals, .. } in catalog.sums(&TimeRange::default(), None).unwrap() {
         *counts.entry(session).or_default() += totals.requests;
     }
     counts
@@ -168,7 +175,10 @@ fn putting_it_in_again_changes_nothing_and_a_new_state_takes_the_place_of_the_ol
     for mut scene in Scene::all() {
         let lines = |words: &str| [said_by("assistant", "1", words), said_by("user", "2", "other")];
         let all = |scene: &Scene| {
-            let (rows, sums) = (scene.catalog.rows().unwrap(), scene.catalog.sums(None).unwrap());
+            let (rows, sums) = (
+                scene.catalog.rows().unwrap(),
+                scene.catalog.sums(&TimeRange::default(), None).unwrap(),
+            );
             let ranked = scene.search("violet", Sort::Relevance).hits.len();
             (rows, sums, scene.found("violet"), ranked, scene.found("indigo"))
         };
@@ -409,7 +419,11 @@ fn what_a_request_declares_is_kept_and_counts_where_there_is_no_price() {
         };
         catalog.replace(with_requests("a", requests)).unwrap();
         let mut totals = Totals::default();
-        catalog.sums(None).unwrap().into_iter().for_each(|row| totals += row.totals);
+        catalog
+            .sums(&TimeRange::default(), None)
+            .unwrap()
+            .into_iter()
+            .for_each(|row| totals += row.totals);
         assert_eq!(totals.known().to_string(), "25.15");
         assert_eq!(
             (totals.basis(), totals.declared()),
@@ -420,7 +434,7 @@ fn what_a_request_declares_is_kept_and_counts_where_there_is_no_price() {
 }
 
 #[test]
-fn sums_are_by_day_model_and_sub_agent_and_priced_by_any_table() {
+fn sums_are_by_quarter_model_and_sub_agent_and_priced_by_any_table() {
     let table = r#"{"source":"a test","date":"2026-01-01","currency":"USD","unit":"per million tokens",
         "models":[{"model":"local","prices":[{"input":1,"output":2}]}]}"#;
     for mut catalog in backends() {
@@ -429,25 +443,113 @@ fn sums_are_by_day_model_and_sub_agent_and_priced_by_any_table() {
         requests[1].sub_agent = Some("reviewer".to_owned());
         requests.push(RequestRow { at: None, model: None, ..request("3", 0, 5) });
         catalog.replace(with_requests("a", requests)).unwrap();
-        let shown = |sums: Vec<RollUp>| -> Vec<(Option<i64>, bool, u64, Option<f64>)> {
+        let shown = |sums: Vec<RollUp>| -> Vec<(Option<Timestamp>, bool, u64, Option<f64>)> {
             let row = |sum: RollUp| {
                 let cost = sum.totals.cost().map(|cost| cost.as_f64());
-                (sum.day, sum.sub_agent.is_some(), sum.totals.usage.output, cost)
+                (sum.at, sum.sub_agent.is_some(), sum.totals.usage.output, cost)
             };
             sums.into_iter().map(row).collect()
         };
-        let own = shown(catalog.sums(None).unwrap());
+        let own = shown(catalog.sums(&TimeRange::default(), None).unwrap());
         assert_eq!(
             own,
             [
                 (None, false, 5, None),
-                (Some(20_454), false, 1_000_000, Some(25.0)),
-                (Some(20_455), true, 2_000_000, None),
+                (at(0), false, 1_000_000, Some(25.0)),
+                (at(86_400), true, 2_000_000, None),
             ]
         );
-        let other = shown(catalog.sums(Some(&Prices::parse(table).unwrap())).unwrap());
+        let other = shown(
+            catalog.sums(&TimeRange::default(), Some(&Prices::parse(table).unwrap())).unwrap(),
+        );
         assert_eq!(other[1].3, None);
         assert_eq!(other[2].3, Some(4.0));
+    }
+}
+
+#[test]
+fn a_range_counts_requests_to_the_millisecond() {
+    for mut catalog in backends() {
+        // Four quarters of an hour, with two requests in each.
+        let requests = (0..8).map(|nth| request(&nth.to_string(), nth * 450, 1 << nth));
+        catalog.replace(with_requests("a", requests.collect())).unwrap();
+        let without = RequestRow { at: None, ..request("without a time", 0, 256) };
+        catalog.replace(with_requests("b", vec![without])).unwrap();
+        let table = Prices::bundled();
+        for (since, until) in (-1..10).flat_map(|since| (-1..10).map(move |until| (since, until))) {
+            let end = |nth: i64, millis: i64| {
+                let end = at(nth * 450)?.as_millis() + millis;
+                (0..9).contains(&nth).then(|| Timestamp::from_millis(end))
+            };
+            for millis in [-1, 0, 1] {
+                let range = TimeRange { since: end(since, millis), until: end(until, millis) };
+                let times = (0..8).map(|nth| (at(nth * 450), 1 << nth)).chain([(None, 256)]);
+                let expected: u64 =
+                    times.filter(|(at, _)| range.contains(*at)).map(|(_, output)| output).sum();
+                for prices in [None, Some(&table)] {
+                    let mut totals = Totals::default();
+                    let sums = catalog.sums(&range, prices).unwrap();
+                    sums.into_iter().for_each(|sum| totals += sum.totals);
+                    assert_eq!(totals.usage.output, expected, "{range:?}");
+                }
+            }
+        }
+    }
+}
+
+fn with_calls(id: &str, calls: &[(&str, i64)]) -> Record {
+    let call = |&(id, second): &(&str, i64)| ToolCallRow {
+        id: RequestId::of(&[id]),
+        at: at(second),
+        tool: "Bash".to_owned(),
+        command: Some("cargo test".to_owned()),
+        model: Some("claude-opus-4-5".to_owned()),
+        error: Some(format!("error: {id}")),
+        duration_ms: Some(7),
+        output_tokens: 1,
+    };
+    let mut record = with_events(id, vec![said("1", "words")]);
+    record.tool_calls = calls.iter().map(call).collect();
+    record
+}
+
+#[test]
+fn a_call_counts_once_for_the_session_in_which_it_is_earliest() {
+    let query =
+        CallStatsQuery { group: CallGroup::Error, range: TimeRange::default(), model: None };
+    for mut catalog in backends() {
+        let mut recorded = with_calls("a", &[("again", 9)]);
+        recorded.row.key = Key::of("recorded", "a");
+        recorded.row.origin = Origin::Recorded;
+        let mut fork = with_calls("fork", &[("shared", 5), ("own", 6)]);
+        fork.row.project = Some("/srv/elsewhere".to_owned());
+        let mut part = with_calls("part", &[("of another", 1)]);
+        part.row.main = Some(main_file("part"));
+        let mut whole = with_calls("whole", &[("whole", 1)]);
+        (whole.row.main, whole.row.parts) = (Some(main_file("whole")), vec![main_file("part")]);
+        let origin = with_calls("a", &[("shared", 1)]);
+        for record in [fork, origin, recorded, part, whole] {
+            catalog.replace(record).unwrap();
+        }
+        let sessions: Vec<Summary> =
+            catalog.rows().unwrap().into_iter().filter_map(Summary::of_row).collect();
+        let sessions: Vec<&Summary> = sessions.iter().collect();
+        let errors = |wanted: &SessionQuery| -> Vec<String> {
+            let stats = catalog.call_stats(&sessions, wanted, &query).unwrap();
+            assert_eq!(stats.totals.calls, stats.rows.len() as u64);
+            let name = |row: &CallStatsRow| match row {
+                CallStatsRow::Error { error, .. } => Some(error.clone()),
+                CallStatsRow::Tool { .. } | CallStatsRow::Command { .. } => None,
+            };
+            stats.rows.iter().filter_map(name).collect()
+        };
+        let any = SessionQuery::default();
+        assert_eq!(errors(&any), ["error: own", "error: shared", "error: whole"]);
+        let elsewhere = SessionQuery {
+            project: Some(crate::ProjectQuery::part("elsewhere")),
+            ..SessionQuery::default()
+        };
+        assert_eq!(errors(&elsewhere), ["error: own"], "the fork has only what is its own");
     }
 }
 
@@ -541,7 +643,7 @@ proptest! {
                 }
             }
             prop_assert_eq!(counted(&*catalog), expected(&records));
-            let total: Totals = catalog.sums(None).unwrap().into_iter().fold(
+            let total: Totals = catalog.sums(&TimeRange::default(), None).unwrap().into_iter().fold(
                 Totals::default(),
                 |mut sum, row| { sum += row.totals; sum },
             );

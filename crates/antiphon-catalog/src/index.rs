@@ -3,13 +3,13 @@
 use std::cell::Cell;
 
 use antiphon_model::{Detail, Entry, EntryKind, Role, Session, Timestamp};
-use antiphon_views::{Identity, Reading, clip, sub_agent};
+use antiphon_views::{CallIdentity, Identity, Reading, call_facts, clip, sub_agent};
 
 use super::fields::Fields;
 use super::filter::{Filter, FilterMaker};
 use super::row::first_long;
 use super::searched::searched;
-use super::{EventRow, FileBlocks, LineAt, Record, RequestId, RequestRow, Row, Stamp};
+use super::{EventRow, FileBlocks, LineAt, Record, RequestId, RequestRow, Row, Stamp, ToolCallRow};
 use crate::blocks::{blocks, parts};
 use crate::{Key, Origin};
 
@@ -98,6 +98,7 @@ impl Index {
             row: Row::of(subject, reading.session),
             events: reading.session.entries().map(|entry| event(reading, entry)).collect(),
             requests: requests(reading.session, subject.key),
+            tool_calls: tool_calls(reading, subject.key),
             fields: Fields::of(reading.session),
             files: self.finish(reading),
         }
@@ -176,6 +177,20 @@ fn requests(session: &Session, key: &Key) -> Vec<RequestRow> {
     requests.collect()
 }
 
+fn tool_calls(reading: &Reading<'_>, key: &Key) -> Vec<ToolCallRow> {
+    let calls = call_facts(reading).into_iter().map(|call| ToolCallRow {
+        id: RequestId::of_call(&call.identity, key),
+        at: call.at,
+        tool: call.tool.to_owned(),
+        command: call.command,
+        model: call.model.map(str::to_owned),
+        error: call.error,
+        duration_ms: call.duration_ms,
+        output_tokens: call.output_tokens,
+    });
+    calls.collect()
+}
+
 impl LineAt {
     fn of(place: antiphon_model::Place) -> Self {
         Self { stream: place.stream, offset: place.offset }
@@ -192,6 +207,20 @@ impl RequestId {
                 Self::of(&["message", session, message, &at, &part.to_string()])
             }
             Identity::Position(position) => {
+                Self::of(&["position", key.as_str(), &position.to_string()])
+            }
+        }
+    }
+
+    /// The same for a call.
+    fn of_call(identity: &CallIdentity<'_>, key: &Key) -> Self {
+        match identity {
+            CallIdentity::Service { request, call } => Self::of(&["service", request, call]),
+            CallIdentity::Message { session, message, at, call } => {
+                let at = at.map_or(i64::MIN, Timestamp::as_millis).to_string();
+                Self::of(&["message", session, message, &at, call])
+            }
+            CallIdentity::Position(position) => {
                 Self::of(&["position", key.as_str(), &position.to_string()])
             }
         }

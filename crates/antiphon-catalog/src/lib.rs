@@ -8,6 +8,7 @@
 //! passes the same tests (`conformance.rs`).
 
 mod blocks;
+mod call_stats;
 mod catalog;
 mod fields;
 mod filter;
@@ -26,13 +27,15 @@ mod summary;
 mod texts;
 
 pub use blocks::{LINE_BYTES_MAX, blocks, each_block};
-pub use catalog::{Catalog, CatalogError, Change, EventQuery, Page, RollUp};
+pub use catalog::{Catalog, CatalogError, Change, EachCall, EventQuery, Page, RollUp};
 pub use index::{Index, Subject, TITLE_WIDTH};
 pub use key::Key;
 pub use list::{SessionQuery, SessionSort};
 pub use project::ProjectQuery;
 pub(crate) use row::FileBlocks;
-pub use row::{EventRow, LineAt, MainFile, Origin, Record, RequestId, RequestRow, Row, Stamp};
+pub use row::{
+    EventRow, LineAt, MainFile, Origin, Record, RequestId, RequestRow, Row, Stamp, ToolCallRow,
+};
 pub use search::{Found, Hit, Query, Search, Sort};
 pub use sqlite::Sqlite;
 pub use summary::Summary;

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
-use antiphon_model::Timestamp;
+use antiphon_model::{TimeRange, Timestamp};
 use antiphon_views::Totals;
 
 use crate::{Catalog, CatalogError, EventQuery, Key, ProjectQuery, Summary, Texts};
@@ -65,8 +65,17 @@ impl<'a> Traits<'a> {
 }
 
 impl SessionQuery {
+    /// Whether a session of this program that worked in this folder is meant; the rest of the query
+    /// does not matter.
+    pub fn wants_session(&self, agent: Option<&str>, project: Option<&str>) -> bool {
+        let of_agent = self.agent.as_ref();
+        let of_project = self.project.as_ref();
+        of_agent.is_none_or(|it| agent.is_some_and(|agent| agent.to_lowercase().contains(it)))
+            && of_project.is_none_or(|it| project.is_some_and(|project| it.matches(project)))
+    }
+
     /// Whether a session matches, as far as its row says.
-    pub(crate) fn wants(&self, session: &Summary) -> bool {
+    pub fn wants(&self, session: &Summary) -> bool {
         self.fits(&Traits::of(session))
     }
 
@@ -77,11 +86,7 @@ impl SessionQuery {
         };
         let last = session.last_event_at.unwrap_or(session.changed_at);
         let first = session.started_at.unwrap_or(session.changed_at);
-        has(&session.agent, &self.agent)
-            && self
-                .project
-                .as_ref()
-                .is_none_or(|it| session.project.is_some_and(|at| it.matches(at)))
+        self.wants_session(session.agent, session.project)
             && has(&session.role, &self.role)
             && has(&session.issue, &self.issue)
             && self.since.is_none_or(|since| last >= since)
@@ -99,7 +104,7 @@ pub(crate) fn list<C: Catalog + ?Sized>(
 ) -> Result<Vec<(Key, Totals)>, CatalogError> {
     // The order of a hash map does not matter here: it is only looked up.
     let mut sums: HashMap<Key, Totals> = HashMap::new();
-    for sum in catalog.sums(None)? {
+    for sum in catalog.sums(&TimeRange::default(), None)? {
         *sums.entry(sum.session).or_default() += sum.totals;
     }
     let mut sessions = sessions.to_vec();

@@ -48,6 +48,8 @@ pub struct Record {
     /// Every event, in the session's order.
     pub events: Vec<EventRow>,
     pub requests: Vec<RequestRow>,
+    /// Every tool call, in the session's order.
+    pub tool_calls: Vec<ToolCallRow>,
     pub(crate) files: Vec<FileBlocks>,
     pub(crate) fields: Fields,
 }
@@ -142,8 +144,24 @@ pub struct RequestRow {
     pub is_partial: bool,
 }
 
-/// A hash of what identifies a request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+/// A tool call, as it is counted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolCallRow {
+    /// The same in every session that contains the call.
+    pub id: RequestId,
+    pub at: Option<Timestamp>,
+    pub tool: String,
+    /// The program that a shell ran.
+    pub command: Option<String>,
+    pub model: Option<String>,
+    /// The group of its failure, if it failed.
+    pub error: Option<String>,
+    pub duration_ms: Option<u64>,
+    pub output_tokens: u64,
+}
+
+/// A hash of what identifies a request or a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RequestId(pub(crate) u64);
 
 /// A file of a session, and the filters of the parts of its blocks, in order.

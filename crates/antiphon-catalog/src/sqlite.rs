@@ -17,6 +17,7 @@ mod requests;
 mod roll_up;
 mod schema;
 mod search;
+mod tool_calls;
 mod uuid;
 mod words;
 mod write;
@@ -27,14 +28,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use antiphon_model::TimeRange;
 use antiphon_views::Prices;
 use rusqlite::{Connection, ErrorCode};
 
 use crate::filter::Grams;
 use crate::search::{Found, Matching, Search};
 use crate::{
-    Catalog, CatalogError, Change, EventQuery, Key, LineAt, Page, RollUp, Row, SessionQuery,
-    SessionSort, Stamp, Texts,
+    Catalog, CatalogError, Change, EachCall, EventQuery, Key, LineAt, Page, RollUp, Row,
+    SessionQuery, SessionSort, Stamp, Texts,
 };
 use events::EventAt;
 use filters::{Asked, Candidate, Held};
@@ -251,11 +253,22 @@ impl Catalog for Sqlite {
         self.snapshot(|connection| events::sessions_with(connection, query))
     }
 
-    fn sums(&self, prices: Option<&Prices>) -> Result<Vec<RollUp>, CatalogError> {
+    fn sums(
+        &self,
+        range: &TimeRange,
+        prices: Option<&Prices>,
+    ) -> Result<Vec<RollUp>, CatalogError> {
         self.snapshot(|connection| match prices {
-            Some(prices) => roll_up::by(connection, prices),
-            None => roll_up::read(connection),
+            Some(prices) => roll_up::by(connection, range, prices),
+            None => {
+                let bundled = || self.prices.get_or_init(Prices::bundled);
+                roll_up::read(connection, range, &bundled)
+            }
         })
+    }
+
+    fn each_call(&self, each: EachCall<'_>) -> Result<(), CatalogError> {
+        self.snapshot(|connection| tool_calls::each(connection, each))
     }
 }
 

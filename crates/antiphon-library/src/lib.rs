@@ -58,7 +58,7 @@ pub use recording::SessionFolder;
 pub use restore::{RestoreError, Restored, restore};
 pub use scan::{FoundSecret, ScanReport, scan};
 pub use search::{Answer, SearchHit, search};
-pub use stats::{StatsReport, stats_at};
+pub use stats::{StatsReport, call_stats_at, stats_at};
 pub use store::{Store, StoreError};
 pub use stored::{Found, StoredSession};
 pub use sync::{SourceFolder, SyncReport, Synced, source_folders};

@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, HashMap};
 
 use antiphon_catalog::{CatalogError, Key, Row, SessionQuery, SessionSort, Summary};
-use antiphon_views::{Group, Prices, Totals};
+use antiphon_views::Totals;
 
 use crate::catalogue::{Catalogue, Progress};
 use crate::texts::KeptTexts;
-use crate::{LeftOut, StatsReport, Store, StoredSession};
+use crate::{LeftOut, Store, StoredSession};
 
 /// A session, and what it cost.
 #[derive(Debug, Clone)]
@@ -66,21 +66,6 @@ impl Store {
         let ids = sessions.iter().map(|it| it.session.session_id.as_str().into()).collect();
         sessions.truncate(limit);
         Ok(List { sessions, ids, left_out: catalogue.left_out() })
-    }
-
-    /// Counts every request once, by the catalogue's prices or by others. Says what sessions could
-    /// not be read or are damaged.
-    pub fn stats(
-        &self,
-        group: Group,
-        prices: Option<&Prices>,
-        progress: Progress<'_>,
-    ) -> Result<StatsReport, CatalogError> {
-        let mut catalogue = self.catalogue(progress)?;
-        let sessions = catalogue.sessions()?;
-        let summaries: Vec<&Summary> = sessions.iter().map(|session| &session.summary).collect();
-        let stats = catalogue.ask(|catalog| catalog.stats(&summaries, group, prices))?;
-        Ok(StatsReport::of_kept(stats, &sessions, catalogue.left_out()))
     }
 }
 

@@ -17,6 +17,7 @@ pub mod json;
 mod link;
 mod moment;
 mod problem;
+mod range;
 mod reading;
 mod session;
 mod status;
@@ -39,6 +40,7 @@ pub use json::Json;
 pub use link::{Basis, Link, LinkKind, Rule};
 pub use moment::{NotAMoment, parse_moment};
 pub use problem::{Problem, ProblemKind, Severity};
+pub use range::TimeRange;
 pub use reading::{AgentNotFound, Reading};
 pub use session::{
     Agent, Call, ContextEdit, Detail, Entry, EntryKind, Info, MessageRef, Parent, Selection,

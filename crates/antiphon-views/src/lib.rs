@@ -8,7 +8,9 @@ mod answer;
 mod basis;
 mod blame;
 mod busy;
+mod call_facts;
 mod call_index;
+mod call_stats;
 mod call_subject;
 mod calls;
 mod category;
@@ -24,6 +26,7 @@ mod delivery;
 mod dialog;
 mod edit_log;
 mod edits;
+mod failure_text;
 mod failures;
 mod files;
 #[cfg(test)]
@@ -49,6 +52,7 @@ mod sub_agents;
 mod summary;
 mod svg;
 mod timeline;
+mod tokens;
 mod totals;
 mod trace;
 mod transcript;
@@ -63,7 +67,12 @@ pub use antiphon_model::{AgentNotFound, Reading, short_arguments};
 pub use basis::FactBasis;
 pub use blame::{Blame, BlameRule, BlamedLine, blame};
 pub use busy::{Busy, Idle, busy};
+pub use call_facts::{CallFacts, CallIdentity, call_facts};
 pub use call_index::{CallIndex, CallNotFound};
+pub use call_stats::{
+    CallGroup, CallStats, CallStatsBuilder, CallStatsQuery, CallStatsRow, CallSums, CountedCall,
+    SessionCalls,
+};
 pub use call_subject::call_subject;
 pub use calls::{CallRow, CallStatus, Delegations, call_ended_at, call_status, calls, delegates};
 pub use category::{Category, category};
@@ -101,7 +110,10 @@ pub use skeleton::{SkeletonOptions, skeleton};
 pub use spans::{
     Flavor, Span, SpanKind, SpanNode, SpanNote, SpanStatus, SpanUsage, span_tree, spans,
 };
-pub use stats::{DAY_MILLIS, Facts, Group, SessionRequests, Stats, StatsKey, StatsRow, sub_agent};
+pub use stats::{
+    BLOCK_MILLIS, Facts, Group, QUARTER_MILLIS, SessionRequests, Stats, StatsBuilder, StatsKey,
+    StatsQuery, StatsRow, sub_agent,
+};
 pub use sub_agents::{SubAgent, sub_agents};
 pub use summary::{Named, SessionOverview, overview};
 pub use svg::svg;

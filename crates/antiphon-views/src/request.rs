@@ -107,7 +107,7 @@ pub fn requests(session: &Session) -> impl Iterator<Item = Request<'_>> {
         Request {
             entry,
             usage,
-            model: model.or_else(|| entry.agent_info()?.language_model()),
+            model: model_of(entry, model),
             declared: entry.declared_cost_usd().and_then(Usd::from_f64),
             is_partial: entry.is_usage_partial(),
             identity,
@@ -115,10 +115,15 @@ pub fn requests(session: &Session) -> impl Iterator<Item = Request<'_>> {
     })
 }
 
+/// The model of a request: the one that it names, or else its agent's.
+pub(crate) fn model_of<'s>(entry: Entry<'s>, named: Option<&'s str>) -> Option<&'s str> {
+    named.or_else(|| entry.agent_info()?.language_model())
+}
+
 /// The line of a message without an id of its own: readers name it `<file>:<line>`, and `#2` for
 /// the second message of a line. A copy of the file may have another name. A line identifies a
 /// message only together with its time.
-fn line_of(entry: Entry<'_>) -> Option<&str> {
+pub(crate) fn line_of(entry: Entry<'_>) -> Option<&str> {
     let (_, line) = entry.id().rsplit_once(':').filter(|_| entry.at().is_some())?;
     let number = line.split_once('#').map_or(line, |(number, _)| number);
     (number.parse() == Ok(entry.line_number())).then_some(line)
@@ -126,7 +131,7 @@ fn line_of(entry: Entry<'_>) -> Option<&str> {
 
 /// The thread of an entry, if it has a file of its own: alone and among the files of the session
 /// that created it, a thread has the same lines.
-fn thread(entry: Entry<'_>) -> Option<&str> {
+pub(crate) fn thread(entry: Entry<'_>) -> Option<&str> {
     entry.agent_id().filter(|_| entry.line().stream > 0)
 }
 

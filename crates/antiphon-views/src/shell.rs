@@ -85,6 +85,13 @@ impl Script {
             && self.commands.iter().all(|words| programs::is_query(words))
     }
 
+    /// The program that the line is about, with its subcommand if it has one: `cargo test`. That is
+    /// the first one that does more than change the folder.
+    pub(crate) fn command_name(&self) -> Option<String> {
+        let names = || self.commands.iter().filter_map(|words| programs::name(words));
+        names().find(|name| !programs::prepares(name)).or_else(|| names().next())
+    }
+
     /// Whether it runs tests, checks types, or lints.
     pub(crate) fn checks(&self) -> bool {
         self.commands.iter().any(|words| programs::is_check(words))

@@ -1,27 +1,62 @@
 //! Tokens and cost over many sessions.
 
+mod blocks;
+mod key;
+mod sessions;
+
 use std::collections::{BTreeMap, BTreeSet};
 
-use antiphon_model::{AgentIx, Session, Timestamp, Usage};
+use antiphon_model::{AgentIx, Session, TimeRange, Timestamp, Zone};
 use serde::Serialize;
-use serde::ser::Serializer;
 
-use crate::request::{Cost, Identity, NO_MODEL, Pricing, Request, requests};
-use crate::{Prices, Sums, Totals};
+pub use blocks::BLOCK_MILLIS;
+pub use key::{Group, StatsKey, StatsRow};
+pub use sessions::SessionRequests;
 
-/// The key by which rows are grouped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Group {
-    Model,
-    /// The program that ran the session.
-    Agent,
-    /// The kind or the name of the sub-agent that made the request.
-    SubAgent,
-    /// The day of the request, in UTC.
-    Day,
-    /// The folder that the session worked in.
-    Project,
-    Session,
+use crate::Totals;
+use crate::request::{NO_MODEL, Request};
+use blocks::Blocks;
+
+/// A quarter of an hour, in the unit of [`Timestamp::as_millis`]. In every zone a day and an hour
+/// begin with one, and so do five-hour blocks: sums of quarters can be put together into any of
+/// them.
+pub const QUARTER_MILLIS: i64 = 900_000;
+
+/// Which requests are counted, and how they are grouped.
+#[derive(Debug, Clone)]
+pub struct StatsQuery {
+    pub group: Group,
+    /// The zone whose hours, days, weeks and months are counted.
+    pub zone: Zone,
+    pub range: TimeRange,
+    /// A part of the name of the model, in lower case; `None` for every model.
+    pub model: Option<String>,
+    /// Decides which block is still running.
+    pub now: Timestamp,
+}
+
+impl StatsQuery {
+    /// All requests, in one of these groups. No block is running.
+    pub fn all(group: Group) -> Self {
+        Self {
+            group,
+            zone: Zone::utc(),
+            range: TimeRange::default(),
+            model: None,
+            now: Timestamp::from_millis(i64::MAX),
+        }
+    }
+
+    /// Whether it asks for some of the requests of a session only.
+    pub fn is_partial(&self) -> bool {
+        !self.range.is_open() || self.model.is_some()
+    }
+
+    /// Whether a request to this model is meant.
+    pub fn wants_model(&self, model: Option<&str>) -> bool {
+        let Some(wanted) = &self.model else { return true };
+        model.is_some_and(|model| model.to_lowercase().contains(wanted))
+    }
 }
 
 /// Facts that some requests of one session have in common.
@@ -33,255 +68,102 @@ pub struct Facts<'s> {
     pub model: Option<&'s str>,
     /// `None` for the session's own agent.
     pub sub_agent: Option<&'s str>,
-    /// Days since 1970.
-    pub day: Option<i64>,
+    /// When the requests were made; all of them within a quarter of an hour.
+    pub at: Option<Timestamp>,
 }
 
 /// Sums over sessions: of everything, and by group.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Stats {
-    #[serde(skip)]
-    group: Group,
     /// The sums of everything.
     pub totals: Totals,
     /// The sums of each group, in order.
-    #[serde(serialize_with = "rows")]
+    #[serde(serialize_with = "key::rows")]
     #[cfg_attr(feature = "schema", schemars(with = "Vec<StatsRow<'static>>"))]
     pub rows: BTreeMap<StatsKey, Totals>,
     /// The names of the models without a price.
     pub unpriced: BTreeSet<String>,
-    /// How many sessions were counted.
+    /// How many sessions were counted; with a range or a model, those with such a request.
     pub sessions: u64,
 }
 
-/// What a row is about; null if the log does not say.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(untagged)]
-pub enum StatsKey {
-    Model {
-        /// The model that was used.
-        model: Option<String>,
-    },
-    Agent {
-        /// The program that ran the session.
-        agent: Option<String>,
-    },
-    SubAgent {
-        /// The kind of sub-agent; null for the session's own agent.
-        sub_agent: Option<String>,
-    },
-    Project {
-        /// The folder in which the session worked.
-        project: Option<String>,
-    },
-    Day {
-        /// The day of the request, in UTC: `2026-03-01`.
-        day: Option<String>,
-    },
-    Session {
-        /// The id of the session.
-        session_id: String,
-    },
-}
-
-/// A row: what it is about, and its sums.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct StatsRow<'r> {
-    #[serde(flatten)]
-    pub key: &'r StatsKey,
-    #[serde(flatten)]
-    pub sums: Sums,
-}
-
 impl Stats {
-    pub fn new(group: Group) -> Self {
-        Self {
-            group,
+    /// Counts sessions: each request once, for the session that owns it.
+    pub fn of(query: &StatsQuery, sessions: &[SessionRequests]) -> Self {
+        sessions::count(query, sessions)
+    }
+}
+
+/// Sums that are being added up.
+#[derive(Debug)]
+pub struct StatsBuilder<'q> {
+    query: &'q StatsQuery,
+    stats: Stats,
+    blocks: Blocks,
+    /// The names of the spans of the calendar, by the quarters of an hour in them.
+    spans: BTreeMap<i64, Option<String>>,
+}
+
+impl<'q> StatsBuilder<'q> {
+    pub fn new(query: &'q StatsQuery) -> Self {
+        let stats = Stats {
             totals: Totals::default(),
             rows: BTreeMap::new(),
             unpriced: BTreeSet::new(),
             sessions: 0,
+        };
+        Self { query, stats, blocks: Blocks::default(), spans: BTreeMap::new() }
+    }
+
+    /// Says that there were requests at this time, whether they are counted or not: a block begins
+    /// with its first request.
+    pub fn add_time(&mut self, at: Option<Timestamp>) {
+        if self.query.group == Group::Block {
+            self.blocks.add(at);
         }
     }
 
-    /// Counts sessions: each request once, for the session that owns it.
-    pub fn of(group: Group, sessions: &[SessionRequests]) -> Self {
-        let mut stats = Self::new(group);
-        let owners = owners(sessions);
-        for (at, session) in sessions.iter().enumerate() {
-            for request in &session.requests {
-                if request.id.as_ref().is_some_and(|id| owners.get(&**id) != Some(&at)) {
-                    continue;
-                }
-                let mut totals = Totals::default();
-                totals.add(request.usage, request.cost, request.is_partial);
-                stats.totals += totals;
-                *stats.rows.entry(request.row.clone()).or_default() += totals;
-                stats.unpriced.extend(request.unpriced.clone());
-            }
-            stats.sessions += 1;
-        }
-        stats
-    }
-
-    /// Adds sums that were computed elsewhere, of a session that [`Self::add_session`] counts.
-    pub fn add_totals(&mut self, facts: &Facts<'_>, totals: Totals) {
-        self.totals += totals;
-        let key = self.group.key(self.group.part(facts), facts.session_id);
-        *self.rows.entry(key).or_default() += totals;
+    /// Adds the sums of some requests that are to be counted. Each time must have been told by
+    /// [`Self::add_time`].
+    pub fn add(&mut self, facts: &Facts<'_>, totals: Totals) {
+        self.stats.totals += totals;
         if totals.unpriced > 0 {
-            self.unpriced.insert(facts.model.unwrap_or(NO_MODEL).to_owned());
+            self.stats.unpriced.insert(facts.model.unwrap_or(NO_MODEL).to_owned());
         }
+        let group = self.query.group;
+        if group == Group::Block {
+            self.blocks.count(facts.at, totals);
+            return;
+        }
+        let span = group.span().and_then(|span| {
+            let at = facts.at?;
+            let quarter = at.as_millis().div_euclid(QUARTER_MILLIS);
+            let name = || self.query.zone.span_name(at, span);
+            self.spans.entry(quarter).or_insert_with(name).clone()
+        });
+        *self.stats.rows.entry(group.key(facts, span)).or_default() += totals;
     }
 
     pub fn add_session(&mut self) {
-        self.sessions += 1;
-    }
-}
-
-/// The requests of a session, each with its row.
-#[derive(Debug)]
-pub struct SessionRequests {
-    session_id: String,
-    requests: Vec<Counted>,
-}
-
-#[derive(Debug)]
-struct Counted {
-    /// Identifies the request in every session that contains it; `None` if no other session can.
-    id: Option<Box<str>>,
-    at: Option<Timestamp>,
-    row: StatsKey,
-    usage: Usage,
-    cost: Cost,
-    is_partial: bool,
-    unpriced: Option<String>,
-}
-
-impl SessionRequests {
-    pub fn read(session: &Session, session_id: &str, group: Group, prices: &Prices) -> Self {
-        let mut pricing = Pricing::new(prices);
-        let counted = requests(session).map(|request| {
-            let part = group.part(&facts(session, &request, session_id));
-            let cost = pricing.of(&request);
-            let is_unpriced = cost.amount().is_none();
-            Counted {
-                id: shared_id(&request.identity),
-                at: request.entry.at(),
-                row: group.key(part, session_id),
-                usage: request.usage,
-                cost,
-                is_partial: request.is_partial,
-                unpriced: is_unpriced.then(|| request.model.unwrap_or(NO_MODEL).to_owned()),
-            }
-        });
-        Self { session_id: session_id.to_owned(), requests: counted.collect() }
-    }
-}
-
-/// An identity as one string. The separator occurs in no id.
-fn shared_id(identity: &Identity<'_>) -> Option<Box<str>> {
-    Some(match identity {
-        Identity::Service { id, part: 0 } => (*id).into(),
-        Identity::Service { id, part } => format!("{id}\0{part}").into(),
-        Identity::Message { session, message, at, part } => {
-            let at = at.map_or(i64::MIN, Timestamp::as_millis);
-            format!("\0{session}\0{message}\0{at}\0{part}").into()
-        }
-        Identity::Position(_) => return None,
-    })
-}
-
-/// The owner of each request that several sessions contain, as forks do: the session in which it is
-/// earliest, and of several the one with the first id.
-fn owners(sessions: &[SessionRequests]) -> BTreeMap<&str, usize> {
-    let mut first: BTreeMap<&str, (i64, &str, usize)> = BTreeMap::new();
-    for (at, session) in sessions.iter().enumerate() {
-        for request in &session.requests {
-            let Some(id) = &request.id else { continue };
-            let time = request.at.map_or(i64::MAX, Timestamp::as_millis);
-            let mine = (time, session.session_id.as_str(), at);
-            let known = first.entry(id).or_insert(mine);
-            *known = (*known).min(mine);
-        }
-    }
-    first.into_iter().map(|(id, (_, _, at))| (id, at)).collect()
-}
-
-/// What a row is about, in a word.
-impl std::fmt::Display for StatsKey {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let word = match self {
-            Self::Model { model: word }
-            | Self::Agent { agent: word }
-            | Self::Project { project: word }
-            | Self::Day { day: word } => word.as_deref(),
-            Self::SubAgent { sub_agent } => Some(sub_agent.as_deref().unwrap_or("no sub-agent")),
-            Self::Session { session_id } => Some(session_id.as_str()),
-        };
-        f.write_str(word.unwrap_or("(unknown)"))
-    }
-}
-
-/// A part of one session, borrowed, before it becomes a key.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Part<'s> {
-    Whole,
-    Word(&'s str),
-    /// Days since 1970.
-    Day(i64),
-    Unsaid,
-}
-
-/// A day, in the unit of [`Timestamp::as_millis`].
-pub const DAY_MILLIS: i64 = 86_400_000;
-
-impl Group {
-    fn part<'s>(self, facts: &Facts<'s>) -> Part<'s> {
-        let word = match self {
-            Self::Model => facts.model,
-            Self::Agent => facts.program,
-            Self::SubAgent => facts.sub_agent,
-            Self::Project => facts.project,
-            Self::Day => return facts.day.map_or(Part::Unsaid, Part::Day),
-            Self::Session => return Part::Whole,
-        };
-        word.map_or(Part::Unsaid, Part::Word)
+        self.stats.sessions += 1;
     }
 
-    fn key(self, part: Part<'_>, session_id: &str) -> StatsKey {
-        let word = match part {
-            Part::Word(word) => Some(word.to_owned()),
-            Part::Day(day) => {
-                let start = Timestamp::from_millis(day.saturating_mul(DAY_MILLIS)).to_string();
-                start.split_once('T').map(|(day, _)| day.to_owned())
-            }
-            Part::Whole | Part::Unsaid => None,
-        };
-        match self {
-            Self::Model => StatsKey::Model { model: word },
-            Self::Agent => StatsKey::Agent { agent: word },
-            Self::SubAgent => StatsKey::SubAgent { sub_agent: word },
-            Self::Project => StatsKey::Project { project: word },
-            Self::Day => StatsKey::Day { day: word },
-            Self::Session => StatsKey::Session { session_id: session_id.to_owned() },
-        }
+    pub fn finish(mut self) -> Stats {
+        self.stats.rows.append(&mut self.blocks.rows(self.query.now));
+        self.stats
     }
 }
 
 fn facts<'s>(session: &'s Session, request: &Request<'s>, session_id: &'s str) -> Facts<'s> {
     let info = session.info();
-    let at = request.entry.at();
     Facts {
         session_id,
         program: info.program.as_deref(),
         project: info.cwd.as_deref(),
         model: request.model,
         sub_agent: request.entry.agent().and_then(|agent| sub_agent(session, agent)),
-        day: at.map(|at| at.as_millis().div_euclid(DAY_MILLIS)),
+        at: request.entry.at(),
     }
 }
 
@@ -290,15 +172,6 @@ pub fn sub_agent(session: &Session, agent: AgentIx) -> Option<&str> {
     let info = session.agent(agent);
     info.parent.agent()?;
     Some(info.agent_type().unwrap_or_else(|| session.agent_name(agent)))
-}
-
-/// Each row as one object.
-fn rows<S: Serializer>(
-    rows: &BTreeMap<StatsKey, Totals>,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    serializer
-        .collect_seq(rows.iter().map(|(key, totals)| StatsRow { key, sums: Sums::from(*totals) }))
 }
 
 #[cfg(test)]

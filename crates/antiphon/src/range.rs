@@ -1,7 +1,7 @@
 //! `--since`, `--until` and `--utc`: the same words mean the same times in every command.
 
 use antiphon_journal::{Clock as _, SystemClock};
-use antiphon_model::{NotAMoment, Timestamp, Zone, parse_moment};
+use antiphon_model::{NotAMoment, TimeRange, Zone, parse_moment};
 use clap::Args;
 
 use crate::failure::UserError;
@@ -19,23 +19,21 @@ pub(crate) struct RangeArgs {
     utc: bool,
 }
 
-/// What is asked for, in time.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Range {
-    pub(crate) since: Option<Timestamp>,
-    pub(crate) until: Option<Timestamp>,
-}
-
 impl RangeArgs {
-    pub(crate) fn range(&self) -> anyhow::Result<Range> {
-        let (now, zone) = (SystemClock.now(), if self.utc { Zone::utc() } else { local_zone() });
+    /// The zone whose days are meant.
+    pub(crate) fn zone(&self) -> Zone {
+        if self.utc { Zone::utc() } else { local_zone() }
+    }
+
+    pub(crate) fn range(&self) -> anyhow::Result<TimeRange> {
+        let (now, zone) = (SystemClock.now(), self.zone());
         let parse = |text: &Option<String>| {
             let text = text.as_deref();
             text.map(|text| parse_moment(text, now, &zone))
                 .transpose()
                 .map_err(|error| refused(&error))
         };
-        Ok(Range { since: parse(&self.since)?, until: parse(&self.until)? })
+        Ok(TimeRange { since: parse(&self.since)?, until: parse(&self.until)? })
     }
 }
 

@@ -6,16 +6,18 @@
 mod bar;
 mod escape;
 mod page;
+mod table;
 mod text;
 
 use std::io::{self, IsTerminal, Write};
 
 use serde::Serialize;
 
-pub(crate) use antiphon_views::{clip, count, duration};
+pub(crate) use antiphon_views::{clip, count, duration, tokens};
 pub(crate) use bar::Bar;
 pub(crate) use escape::{escape, escape_json, escape_line};
 pub(crate) use page::{Page, Style};
+pub(crate) use table::{Column, Table};
 pub(crate) use text::{ago, before_now, clip_path, pad, product};
 
 /// Prints one JSON document: for a person on a terminal, in one line otherwise.

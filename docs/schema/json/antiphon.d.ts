@@ -76,8 +76,80 @@ export interface CallRow {
   tool_name: string;
 }
 
+/** Sums over many sessions. */
+export interface CallStatsReport {
+  /** The kept sessions that could not be read or are damaged. */
+  left_out?: LeftOut[];
+  /** The number of files below the folders that are not sessions and do not belong to one. */
+  not_sessions?: number;
+  /** Each group, the one with the most calls first. */
+  rows: CallStatsRow[];
+  /** How many sessions have such a call. */
+  sessions: number;
+  /** All calls that were counted. */
+  totals: CallSums;
+  /** The sessions whose files have problems, such as a line that could not be read: some of what they used may be missing. */
+  with_problems?: Trouble[];
+}
+
+/** A row of the calls. */
+export type CallStatsRow = {
+  /** How many there are. */
+  calls: number;
+  /** How many of them failed. */
+  failed: number;
+  /** The middle of their times, in milliseconds; null if no time is known. */
+  median_ms: number | null;
+  /** How many tokens their output put into the context; estimated. */
+  output_tokens: number;
+  /** The time that 95 % of them do not exceed, in milliseconds. */
+  p95_ms: number | null;
+  /** The share that failed, from 0 to 1. */
+  share: number;
+  /** The tool that was called. */
+  tool: string;
+} | {
+  /** How many there are. */
+  calls: number;
+  /** The program that a shell ran, with its subcommand. */
+  command: string;
+  /** How many of them failed. */
+  failed: number;
+  /** The middle of their times, in milliseconds; null if no time is known. */
+  median_ms: number | null;
+  /** How many tokens their output put into the context; estimated. */
+  output_tokens: number;
+  /** The time that 95 % of them do not exceed, in milliseconds. */
+  p95_ms: number | null;
+  /** The share that failed, from 0 to 1. */
+  share: number;
+} | {
+  /** How many calls failed like this. */
+  calls: number;
+  /** What the calls said; numbers, ids and folders are left out. */
+  error: string;
+  /** The tools that failed like this. */
+  tools: string[];
+};
+
 /** How a call went. */
 export type CallStatus = "success" | "failed" | "open";
+
+/** Some calls. */
+export interface CallSums {
+  /** How many there are. */
+  calls: number;
+  /** How many of them failed. */
+  failed: number;
+  /** The middle of their times, in milliseconds; null if no time is known. */
+  median_ms: number | null;
+  /** How many tokens their output put into the context; estimated. */
+  output_tokens: number;
+  /** The time that 95 % of them do not exceed, in milliseconds. */
+  p95_ms: number | null;
+  /** The share that failed, from 0 to 1. */
+  share: number;
+}
 
 /** What kind of thing a call does, in the categories of STD-001. */
 export type Category = "perception" | "action" | "interaction" | "planning" | "task_management";
@@ -1087,7 +1159,7 @@ export interface SpanUsage {
 /** Which standard a document follows. */
 export type Standard = "std-001" | "std-008";
 
-/** Tokens and cost over many sessions. */
+/** Sums over many sessions. */
 export interface StatsReport {
   /** The kept sessions that could not be read or are damaged. */
   left_out?: LeftOut[];
@@ -1095,7 +1167,7 @@ export interface StatsReport {
   not_sessions?: number;
   /** The sums of each group, in order. */
   rows: StatsRow[];
-  /** How many sessions were counted. */
+  /** How many sessions were counted; with a range or a model, those with such a request. */
   sessions: number;
   /** The sums of everything. */
   totals: Totals;
@@ -1142,8 +1214,26 @@ export type StatsRow = {
   /** The folder in which the session worked. */
   project: string | null;
 } | {
-  /** The day of the request, in UTC: `2026-03-01`. */
+  /** The hour of the request, in the local time zone: `2026-03-01T14:00+01:00`. */
+  hour: string | null;
+} | {
+  /** The day of the request, in the local time zone: `2026-03-01`. */
   day: string | null;
+} | {
+  /** The week of the request, in the local time zone, from Monday: `2026-W09`. */
+  week: string | null;
+} | {
+  /** The month of the request, in the local time zone: `2026-03`. */
+  month: string | null;
+} | {
+  /** When the five-hour window began: the full hour of its first request. */
+  block: string | null;
+  /** How long a running one still lasts, in milliseconds. */
+  left_ms: number | null;
+  /** Whether it has not ended yet. */
+  running: boolean;
+  /** When it ends or ended. */
+  until: string | null;
 } | {
   /** The id of the session. */
   session_id: string;
@@ -1426,6 +1516,7 @@ export interface Documents {
   "search": SearchHit[];
   "show": SessionOverview;
   "stats": StatsReport;
+  "stats --by tool": CallStatsReport;
   "sync": SyncReport;
   "tail": LogLine;
   "validate": ValidatedFile[];

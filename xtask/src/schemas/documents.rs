@@ -6,7 +6,7 @@ use antiphon_library::{
     StatsReport, SyncReport, VerifiedSession,
 };
 use antiphon_views::{
-    Blame, CallRow, Causality, Changes, Context, ContextLink, CostTree, Delivery, Flow,
+    Blame, CallRow, CallStats, Causality, Changes, Context, ContextLink, CostTree, Delivery, Flow,
     HookEpisode, LogLine, Perspective, Phase, Resume, Run, RunTree, SessionOverview, Span,
     SpanNode, TimelineRow, TraceStep, Tree, Utterance,
 };
@@ -38,6 +38,8 @@ pub(super) const DOCUMENTS: &[Document] = &[
     Document::of::<Vec<SearchHit>>("search"),
     Document::of::<SessionOverview>("show"),
     Document::of::<StatsReport>("stats"),
+    // The same for `--by command` and `--by error`.
+    Document::of::<StatsReport<CallStats>>("stats --by tool"),
     Document::of::<SyncReport>("sync"),
     // JSON Lines: this is one of them.
     Document::of::<LogLine>("tail"),

@@ -1,8 +1,10 @@
-//! Usage: each request counted for the session that owns it, added up by day, model and agent.
+//! Usage: each request counted for the session that owns it, added up by quarter of an hour, model
+//! and agent.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use antiphon_views::{DAY_MILLIS, Prices, Pricing, Totals, Usd};
+use antiphon_model::{TimeRange, Timestamp};
+use antiphon_views::{Prices, Pricing, QUARTER_MILLIS, Totals, Usd};
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 
 use super::super::RequestRow;
@@ -14,7 +16,8 @@ use super::write::set_fact;
 use super::{CatalogError, RollUp, Sqlite};
 use crate::Key;
 
-/// The key by which requests are added up, and the sums.
+/// The key by which requests are added up (the number of the quarter, the model and the agent), and
+/// the sums.
 type Parts = BTreeMap<(Option<i64>, Option<String>, Option<String>), Totals>;
 
 impl Sqlite {
@@ -73,8 +76,8 @@ fn add_up<'a>(requests: impl Iterator<Item = &'a RequestRow>, prices: &Prices) -
     for request in requests {
         let RequestRow { model, at, usage, declared, .. } = request;
         let cost = pricing.cost(model.as_deref(), *at, *usage, *declared);
-        let day = request.at.map(|at| at.as_millis().div_euclid(DAY_MILLIS));
-        let part = (day, request.model.clone(), request.sub_agent.clone());
+        let quarter = request.at.map(|at| at.as_millis().div_euclid(QUARTER_MILLIS));
+        let part = (quarter, request.model.clone(), request.sub_agent.clone());
         parts.entry(part).or_default().add(request.usage, cost, request.is_partial);
     }
     parts
@@ -90,10 +93,13 @@ const IS_PLAIN: u64 = 1;
 
 fn coded(parts: &Parts) -> Vec<u8> {
     let (mut coder, mut names) = (Coder::default(), Names::default());
-    for ((day, model, sub_agent), totals) in parts {
+    let mut last = 0;
+    for ((quarter, model, sub_agent), totals) in parts {
         let rest = [totals.unpriced, totals.incomplete, totals.unpriced_declared, totals.declaring];
         let is_plain = rest == [0; 4];
-        coder.number(if is_plain { IS_PLAIN } else { 0 }).optional(*day);
+        // They are in order, so the next is near.
+        coder.number(if is_plain { IS_PLAIN } else { 0 }).optional(quarter.map(|it| it - last));
+        last = quarter.unwrap_or(last);
         names.write(&mut coder, model.as_deref());
         names.write(&mut coder, sub_agent.as_deref());
         coder.number(totals.requests).long(totals.priced.as_picos());
@@ -110,9 +116,12 @@ fn coded(parts: &Parts) -> Vec<u8> {
 
 fn decoded(bytes: &[u8], mut each: impl FnMut(Part<'_>)) -> Option<()> {
     let (mut decoder, mut names) = (Decoder(bytes), Names::default());
+    let mut last = 0_i64;
     while !decoder.is_empty() {
         let is_plain = decoder.number()? == IS_PLAIN;
-        let (day, model) = (decoder.optional()?, names.read(&mut decoder)?);
+        let quarter = decoder.optional()?.map(|it| last.wrapping_add(it));
+        last = quarter.unwrap_or(last);
+        let model = names.read(&mut decoder)?;
         let sub_agent = names.read(&mut decoder)?;
         let (requests, priced) = (decoder.number()?, Usd::from_picos(decoder.long()?));
         let usage = read_usage(&mut decoder)?;
@@ -125,14 +134,14 @@ fn decoded(bytes: &[u8], mut each: impl FnMut(Part<'_>)) -> Option<()> {
             totals.filled = Usd::from_picos(decoder.long()?);
             totals.declared = Usd::from_picos(decoder.long()?);
         }
-        each(Part { day, model, sub_agent, totals });
+        each(Part { quarter, model, sub_agent, totals });
     }
     Some(())
 }
 
-/// The requests of a session that have the same day, model and agent.
+/// The requests of a session in the same quarter of an hour, with the same model and agent.
 struct Part<'a> {
-    day: Option<i64>,
+    quarter: Option<i64>,
     model: Option<&'a str>,
     sub_agent: Option<&'a str>,
     totals: Totals,
@@ -165,25 +174,85 @@ fn each_part(
     }
 }
 
-/// The sums of every session, with their checksums.
-pub(super) fn read(connection: &Connection) -> Result<Vec<RollUp>, CatalogError> {
+/// How a quarter of an hour lies to a range.
+enum Lies {
+    Within,
+    Outside,
+    /// An end of the range is in it, so that only some of its requests count.
+    Across,
+}
+
+fn lies(quarter: Option<i64>, range: &TimeRange) -> Lies {
+    let first = quarter.and_then(|it| it.checked_mul(QUARTER_MILLIS));
+    let last = first.and_then(|first| first.checked_add(QUARTER_MILLIS - 1));
+    let contains = |millis: Option<i64>| range.contains(millis.map(Timestamp::from_millis));
+    let has_end_within = || {
+        let ends = [range.since, range.until].into_iter().flatten().map(Timestamp::as_millis);
+        ends.into_iter().any(|end| Some(end) > first && Some(end) <= last)
+    };
+    match (contains(first), contains(last)) {
+        (true, true) => Lies::Within,
+        (false, false) if !has_end_within() => Lies::Outside,
+        _ => Lies::Across,
+    }
+}
+
+fn start(quarter: Option<i64>) -> Option<Timestamp> {
+    quarter.map(|it| Timestamp::from_millis(it.saturating_mul(QUARTER_MILLIS)))
+}
+
+/// The sums of every session in a range of time, with their checksums. Only where an end of the
+/// range is within a quarter of an hour are requests counted again.
+pub(super) fn read<'p>(
+    connection: &Connection,
+    range: &TimeRange,
+    prices: &dyn Fn() -> &'p Prices,
+) -> Result<Vec<RollUp>, CatalogError> {
     let keys: BTreeMap<i64, Key> = read::keys(connection)?.into_iter().collect();
     let mut found = Vec::with_capacity(keys.len());
-    let mut lost = None;
-    each_part(connection, |session, part| match keys.get(&session) {
-        Some(key) => found.push(RollUp {
-            session: key.clone(),
-            day: part.day,
-            model: part.model.map(str::to_owned),
-            sub_agent: part.sub_agent.map(str::to_owned),
-            totals: part.totals,
-        }),
-        None => lost = Some(session),
+    let (mut lost, mut across) = (None, BTreeSet::new());
+    each_part(connection, |session, part| {
+        let Some(key) = keys.get(&session) else {
+            lost = Some(session);
+            return;
+        };
+        match lies(part.quarter, range) {
+            Lies::Outside => {}
+            Lies::Across => drop(across.insert(session)),
+            Lies::Within => found.push(RollUp {
+                session: key.clone(),
+                at: start(part.quarter),
+                model: part.model.map(str::to_owned),
+                sub_agent: part.sub_agent.map(str::to_owned),
+                totals: part.totals,
+            }),
+        }
     })?;
-    match lost {
-        Some(session) => Err(damaged(session)),
-        None => Ok(found),
+    if let Some(session) = lost {
+        return Err(damaged(session));
     }
+    for session in across {
+        let Some(key) = keys.get(&session) else { continue };
+        let mut parts = parts_in(&owned(connection, session)?, range, prices());
+        parts.retain(|(quarter, _, _), _| matches!(lies(*quarter, range), Lies::Across));
+        found.extend(roll_ups(key, parts));
+    }
+    Ok(found)
+}
+
+/// The sums of those requests that are in a range.
+fn parts_in(owned: &[RequestRow], range: &TimeRange, prices: &Prices) -> Parts {
+    add_up(owned.iter().filter(|request| range.contains(request.at)), prices)
+}
+
+fn roll_ups(key: &Key, parts: Parts) -> impl Iterator<Item = RollUp> {
+    parts.into_iter().map(|((quarter, model, sub_agent), totals)| RollUp {
+        session: key.clone(),
+        at: start(quarter),
+        model,
+        sub_agent,
+        totals,
+    })
 }
 
 /// The usage of each session, by its number.
@@ -206,18 +275,15 @@ pub(super) fn totals_of(connection: &Connection, session: i64) -> Result<Totals,
     read.map(|()| totals).ok_or_else(|| damaged(session))
 }
 
-/// The sums of every session at other prices.
-pub(super) fn by(connection: &Connection, prices: &Prices) -> Result<Vec<RollUp>, CatalogError> {
+/// The sums of every session in a range of time, at other prices.
+pub(super) fn by(
+    connection: &Connection,
+    range: &TimeRange,
+    prices: &Prices,
+) -> Result<Vec<RollUp>, CatalogError> {
     let mut found = Vec::new();
     for (number, key) in read::keys(connection)? {
-        let parts = add_up(owned(connection, number)?.iter(), prices);
-        found.extend(parts.into_iter().map(|((day, model, sub_agent), totals)| RollUp {
-            session: key.clone(),
-            day,
-            model,
-            sub_agent,
-            totals,
-        }));
+        found.extend(roll_ups(&key, parts_in(&owned(connection, number)?, range, prices)));
     }
     Ok(found)
 }

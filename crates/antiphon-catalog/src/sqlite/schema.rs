@@ -5,7 +5,7 @@ use rusqlite::Connection;
 use super::CatalogError;
 
 /// Raised whenever a table or its contents change. A catalogue of another version is emptied.
-const VERSION: i64 = 10;
+const VERSION: i64 = 11;
 
 const TABLES: &str = "
 CREATE TABLE fact (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -44,6 +44,11 @@ CREATE TABLE request_id (
 CREATE TABLE roll_up (
     session INTEGER PRIMARY KEY,
     parts BLOB NOT NULL,
+    sum INTEGER NOT NULL
+);
+CREATE TABLE tool_call (
+    session INTEGER PRIMARY KEY,
+    calls BLOB NOT NULL,
     sum INTEGER NOT NULL
 );
 CREATE TABLE filter (

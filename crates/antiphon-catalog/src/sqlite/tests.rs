@@ -85,8 +85,10 @@ fn whatever_is_changed_or_lost_in_a_table_is_noticed() {
     let ask = |catalog: &Sqlite| -> Result<(), CatalogError> {
         catalog.rows()?;
         catalog.page(&SessionQuery::default(), SessionSort::Cost, 9)?;
-        catalog.sums(None)?;
-        catalog.sums(Some(&Prices::bundled()))?;
+        let always = antiphon_model::TimeRange::default();
+        catalog.sums(&always, None)?;
+        catalog.sums(&always, Some(&Prices::bundled()))?;
+        catalog.each_call(&mut |_, _, _| {})?;
         catalog.events(&EventQuery::default())?;
         Ok(())
     };
@@ -102,10 +104,12 @@ fn whatever_is_changed_or_lost_in_a_table_is_noticed() {
         "UPDATE event SET first = 2",
         "UPDATE request SET requests = x'00'",
         "UPDATE roll_up SET parts = x'00'",
+        "UPDATE tool_call SET calls = x'00'",
         "DELETE FROM session",
         "DELETE FROM event",
         "DELETE FROM request",
         "DELETE FROM roll_up",
+        "DELETE FROM tool_call",
     ] {
         let mut catalog = Sqlite::in_memory().unwrap();
         catalog.replace(with_events("a", events.clone())).unwrap();

@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension as _, Transaction, TransactionBehav
 use super::super::parts::held;
 use super::super::{Record, RequestRow};
 use super::read::{self, Columns, Known, Told, fact, to_sql};
-use super::{CatalogError, Change, events, filters, requests, roll_up, words};
+use super::{CatalogError, Change, events, filters, requests, roll_up, tool_calls, words};
 
 /// The name of the fact that says which state of the store the catalogue agrees with.
 const MARK: &str = "mark";
@@ -86,6 +86,7 @@ impl<'t> Writing<'t> {
         events::remove(self.transaction, first, count)?;
         requests::remove(self.transaction, number)?;
         roll_up::remove(self.transaction, number)?;
+        tool_calls::remove(self.transaction, number)?;
         filters::remove(self.transaction, number)?;
         let delete = "DELETE FROM session WHERE number = ?1";
         self.transaction.prepare_cached(delete)?.execute([number])?;
@@ -146,6 +147,7 @@ impl<'t> Writing<'t> {
         ])?;
         events::insert(self.transaction, &record.events, first_event)?;
         requests::insert(self.transaction, number, &record.requests)?;
+        tool_calls::insert(self.transaction, number, &record.tool_calls)?;
         filters::insert(self.transaction, number, record)
     }
 

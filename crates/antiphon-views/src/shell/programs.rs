@@ -37,6 +37,58 @@ pub(super) fn unwrapped(words: &[String]) -> Option<(&str, &[String])> {
     }
 }
 
+/// The name of a simple command: its program, and its subcommand if the program has such.
+pub(super) fn name(words: &[String]) -> Option<String> {
+    let (program, arguments) = unwrapped(words)?;
+    let program = clip_name(program);
+    let with_value = match program {
+        "git" => &["-C", "-c", "--git-dir", "--work-tree"][..],
+        "cargo" | "npm" | "pnpm" | "yarn" | "bun" | "go" | "uv" | "pip" | "pip3" | "poetry"
+        | "docker" | "podman" | "kubectl" | "helm" | "terraform" | "gh" | "glab" | "brew"
+        | "apt" | "apt-get" | "systemctl" | "dotnet" | "mvn" | "gradle" | "make" | "just"
+        | "rustup" | "deno" | "mix" | "bundle" | "composer" | "nix" | "conda" | "aws"
+        | "gcloud" | "az" => &[],
+        _ => return Some(program.to_owned()),
+    };
+    // `cargo +nightly test` is `cargo test`.
+    let toolchain = arguments.first().filter(|word| word.starts_with('+')).map_or(0, |_| 1);
+    let rest = skip_options(arguments.get(toolchain..).unwrap_or_default(), with_value);
+    let is_verb = |word: &&String| {
+        word.len() <= 24
+            && word.starts_with(|c: char| c.is_ascii_lowercase())
+            && word.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | ':' | '_'))
+    };
+    Some(match rest.first().filter(is_verb) {
+        Some(verb) => format!("{program} {verb}"),
+        None => program.to_owned(),
+    })
+}
+
+/// A program's name may be anything that a model writes.
+fn clip_name(program: &str) -> &str {
+    program.char_indices().nth(60).map_or(program, |(end, _)| &program[..end])
+}
+
+/// Whether a command only prepares for what follows it.
+pub(super) fn prepares(name: &str) -> bool {
+    matches!(
+        name,
+        "cd" | "pushd"
+            | "export"
+            | "set"
+            | "source"
+            | "."
+            | "sleep"
+            | "echo"
+            | "true"
+            | "mkdir"
+            | "ulimit"
+            | "umask"
+            | "alias"
+            | "unset"
+    )
+}
+
 fn is_assignment(word: &str) -> bool {
     word.split_once('=').is_some_and(|(name, _)| {
         !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')

@@ -1,19 +1,36 @@
-//! `antiphon stats`: tokens and cost over many sessions.
+//! `antiphon stats`: tokens, cost and calls over many sessions.
+
+mod calls;
+mod sums;
 
 use std::path::{Path, PathBuf};
 
-use antiphon_library::{Environment, StatsReport, Store, Trouble, stats_at, with_causes};
-use antiphon_views::{Group, Prices, Stats, Totals};
+use antiphon_catalog::{CatalogError, SessionQuery};
+use antiphon_journal::{Clock as _, SystemClock};
+use antiphon_library::{
+    Environment, Progress, StatsReport, Store, Trouble, call_stats_at, project_query, stats_at,
+    with_causes,
+};
+use antiphon_views::{CallGroup, CallStatsQuery, Group, StatsQuery};
 use clap::{Args, ValueEnum};
+use serde::Serialize;
 
 use super::NOTHING_KEPT;
 use crate::cli::PriceArgs;
-use crate::cost_note::cost_note;
 use crate::failure::{Outcome, UserError, report_left_out};
 use crate::price_table;
-use crate::terminal::{self, Bar, Page, Style, complain, count};
+use crate::range::RangeArgs;
+use crate::terminal::{self, Bar, complain, count};
 
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  antiphon stats --by day --since 7d
+  antiphon stats --by block --agent claude     five-hour windows, and what is left of this one
+  antiphon stats --by tool --project .         which tools fail, and how long they take
+  antiphon stats ~/.claude/projects --by model
+
+A five-hour window begins at the full hour of its first request, as the limits of subscriptions count.")]
 pub(crate) struct StatsArgs {
     /// Sessions, or folders of them; sub-agents' files are counted with their session. Default: all
     /// kept sessions
@@ -22,6 +39,17 @@ pub(crate) struct StatsArgs {
     /// What to group by
     #[arg(long, value_enum, default_value_t = By::Model)]
     by: By,
+    #[command(flatten)]
+    range: RangeArgs,
+    /// Only sessions of this project; `.` is the repository around the current folder
+    #[arg(long, value_name = "FOLDER")]
+    project: Option<String>,
+    /// Only sessions of this agent (a part of its name, such as claude or codex)
+    #[arg(long, value_name = "NAME")]
+    agent: Option<String>,
+    /// Only what this model did (a part of its name)
+    #[arg(long, value_name = "NAME")]
+    model: Option<String>,
     #[command(flatten)]
     prices: PriceArgs,
     /// Print CSV, for a spreadsheet
@@ -39,44 +67,127 @@ pub(crate) enum By {
     Agent,
     /// The kind of sub-agent
     SubAgent,
+    Hour,
     Day,
+    /// From Monday to Sunday
+    Week,
+    Month,
+    /// The five-hour window in which subscriptions count
+    Block,
     /// The working folder
     Project,
     Session,
+    /// The tool: its calls, failures, times and output
+    Tool,
+    /// The program that a shell ran
+    Command,
+    /// What failed calls say
+    Error,
+}
+
+/// The sums that a grouping is one of.
+enum Grouping {
+    Usage(Group),
+    Calls(CallGroup),
+}
+
+impl By {
+    fn grouping(self) -> Grouping {
+        match self {
+            Self::Model => Grouping::Usage(Group::Model),
+            Self::Agent => Grouping::Usage(Group::Agent),
+            Self::SubAgent => Grouping::Usage(Group::SubAgent),
+            Self::Project => Grouping::Usage(Group::Project),
+            Self::Hour => Grouping::Usage(Group::Hour),
+            Self::Day => Grouping::Usage(Group::Day),
+            Self::Week => Grouping::Usage(Group::Week),
+            Self::Month => Grouping::Usage(Group::Month),
+            Self::Block => Grouping::Usage(Group::Block),
+            Self::Session => Grouping::Usage(Group::Session),
+            Self::Tool => Grouping::Calls(CallGroup::Tool),
+            Self::Command => Grouping::Calls(CallGroup::Command),
+            Self::Error => Grouping::Calls(CallGroup::Error),
+        }
+    }
 }
 
 pub(crate) fn run(args: &StatsArgs) -> anyhow::Result<Outcome> {
-    let group = match args.by {
-        By::Model => Group::Model,
-        By::Agent => Group::Agent,
-        By::SubAgent => Group::SubAgent,
-        By::Project => Group::Project,
-        By::Day => Group::Day,
-        By::Session => Group::Session,
+    let range = args.range.range()?;
+    let model = args.model.as_deref().map(str::to_lowercase);
+    let environment = Environment::of_process();
+    let wanted = SessionQuery {
+        agent: args.agent.as_deref().map(str::to_lowercase),
+        project: args.project.as_deref().map(|it| project_query(it, &environment)),
+        ..SessionQuery::default()
     };
-    let report = match args.paths.is_empty() {
-        true => count_kept(group, args.prices.file.as_deref())?,
-        false => count_at(&args.paths, group, &price_table::load(args.prices.file.as_deref())?)?,
-    };
-    let stats = &report.stats;
-    if !args.paths.is_empty() && stats.sessions == 0 {
+    match args.by.grouping() {
+        Grouping::Usage(group) => {
+            let (zone, now) = (args.range.zone(), SystemClock.now());
+            let query = StatsQuery { group, zone, range, model, now };
+            let file = args.prices.file.as_deref();
+            let report = match args.paths.is_empty() {
+                true => {
+                    let prices = price_table::own(file)?;
+                    of_kept(&environment, |store, progress| {
+                        store.stats(&wanted, &query, prices.as_ref(), progress)
+                    })?
+                }
+                false => {
+                    let prices = price_table::load(file)?;
+                    at(&args.paths, |paths| stats_at(paths, &wanted, &query, &prices))?
+                }
+            };
+            let sessions = report.stats.sessions;
+            present(args, &report, sessions, sums::csv, |report| sums::print(report, &query))
+        }
+        Grouping::Calls(group) => {
+            let query = CallStatsQuery { group, range, model };
+            let report = match args.paths.is_empty() {
+                true => of_kept(&environment, |store, progress| {
+                    store.call_stats(&wanted, &query, progress)
+                })?,
+                false => at(&args.paths, |paths| call_stats_at(paths, &wanted, &query))?,
+            };
+            let sessions = report.stats.sessions;
+            present(args, &report, sessions, calls::csv, calls::print)
+        }
+    }
+}
+
+/// Prints a report, and says what may be missing from it.
+fn present<S: Serialize>(
+    args: &StatsArgs,
+    report: &StatsReport<S>,
+    sessions: u64,
+    csv: impl FnOnce(&S) -> anyhow::Result<()>,
+    print: impl FnOnce(&StatsReport<S>) -> anyhow::Result<()>,
+) -> anyhow::Result<Outcome> {
+    let is_narrowed = args.project.is_some()
+        || args.agent.is_some()
+        || args.model.is_some()
+        || !args.range.range()?.is_open();
+    if sessions == 0 && is_narrowed {
+        complain("nothing matches; `antiphon ls` lists what is kept");
+    } else if sessions == 0 && !args.paths.is_empty() {
         complain("no sessions found");
+    } else if sessions == 0 && report.left_out.is_empty() {
+        complain(NOTHING_KEPT);
     }
     if args.json {
-        terminal::json(&report)?;
+        terminal::json(report)?;
     } else if args.csv {
-        csv(stats)?;
-        others_in_words(&report).iter().for_each(|text| complain(text));
-    } else {
-        print(&report)?;
+        csv(&report.stats)?;
+        others_in_words(report).iter().for_each(|text| complain(text));
+    } else if sessions > 0 || !is_narrowed {
+        print(report)?;
     }
     report_problems(&report.with_problems);
     let is_bad = !report.failed.is_empty() || !report.with_problems.is_empty();
-    Ok(match stats.sessions {
+    Ok(match sessions {
+        _ if !args.paths.is_empty() && is_bad => Outcome::BadInput,
         // What is wrong with a kept session was said when it was kept.
-        _ if args.paths.is_empty() => report_left_out(&report.left_out),
-        _ if is_bad => Outcome::BadInput,
-        0 => Outcome::No,
+        _ if !report.left_out.is_empty() => report_left_out(&report.left_out),
+        0 if is_narrowed || !args.paths.is_empty() => Outcome::No,
         _ => Outcome::Done,
     })
 }
@@ -98,26 +209,26 @@ fn report_problems(troubles: &[Trouble]) {
     }
 }
 
-/// Counts all that is kept.
-fn count_kept(group: Group, prices: Option<&Path>) -> anyhow::Result<StatsReport> {
-    let store = Store::open_default(&Environment::of_process())?;
+/// Counts what is kept.
+fn of_kept<S>(
+    environment: &Environment,
+    sum: impl FnOnce(&Store, Progress<'_>) -> Result<StatsReport<S>, CatalogError>,
+) -> anyhow::Result<StatsReport<S>> {
+    let store = Store::open_default(environment)?;
     let bar = Bar::new("sessions read");
-    let prices = price_table::own(prices)?;
-    let report = store.stats(group, prices.as_ref(), &|done, of| bar.show(done, of))?;
-    drop(bar);
-    if report.stats.sessions == 0 && report.left_out.is_empty() {
-        complain(NOTHING_KEPT);
-    }
-    Ok(report)
+    Ok(sum(&store, &|done, of| bar.show(done, of))?)
 }
 
-/// Counts the sessions at these paths and below them, each request once.
-fn count_at(paths: &[PathBuf], group: Group, prices: &Prices) -> anyhow::Result<StatsReport> {
+/// Counts the sessions at these paths and below them.
+fn at<S>(
+    paths: &[PathBuf],
+    sum: impl FnOnce(&[PathBuf]) -> StatsReport<S>,
+) -> anyhow::Result<StatsReport<S>> {
     if let Some(absent) = paths.iter().find(|path| !exists(path)) {
         let what = format!("there is no file `{}`", absent.display());
         return Err(UserError::failed(what).into());
     }
-    let report = stats_at(paths, group, prices);
+    let report = sum(paths);
     for (path, error) in &report.failed {
         complain(&format!("{}: {}", path.display(), with_causes(error)));
     }
@@ -130,74 +241,14 @@ fn exists(path: &Path) -> bool {
 }
 
 /// Says how many files are no sessions.
-fn others_in_words(report: &StatsReport) -> Option<String> {
+fn others_in_words<S>(report: &StatsReport<S>) -> Option<String> {
     report.not_sessions.map(|others| {
         let are = if others == 1 { "is not a session" } else { "are not sessions" };
         format!("{} {are}", count(others, "file"))
     })
 }
 
-fn csv(stats: &Stats) -> anyhow::Result<()> {
-    let mut page = Page::live();
-    let head = "key,input,output,reasoning,cache_read,cache_write,cache_write_1h,requests,\
-                cost_usd,declared_usd";
-    page.plain(head).end()?;
-    for (key, totals) in &stats.rows {
-        let usage = totals.usage;
-        let numbers = [
-            usage.input,
-            usage.output,
-            usage.reasoning,
-            usage.cache_read,
-            usage.cache_write,
-            usage.cache_write_1h,
-            totals.requests,
-        ];
-        let numbers = numbers.map(|number| number.to_string()).join(",");
-        let [cost, declared] = [totals.cost(), totals.declared()]
-            .map(|cost| cost.map(|cost| format!("{:.6}", cost.as_f64())).unwrap_or_default());
-        let key = key.to_string().replace('"', "\"\"");
-        page.plain(&format!("\"{key}\",{numbers},{cost},{declared}")).end()?;
-    }
-    page.finish()
-}
-
-fn print(report: &StatsReport) -> anyhow::Result<()> {
-    let stats = &report.stats;
-    let mut page = Page::new();
-    let sessions = usize::try_from(stats.sessions).unwrap_or(usize::MAX);
-    let picos = |totals: &Totals| totals.cost().unwrap_or_default().as_picos();
-    let most = stats.rows.values().map(picos).max().unwrap_or_default().max(1);
-    for (key, totals) in &stats.rows {
-        let bar = "█".repeat(usize::try_from(picos(totals) * 24 / most).unwrap_or_default());
-        page.add(Style::Name, &format!("{:<32}", key.to_string())).plain(&line(totals));
-        page.faint(&format!("  {bar}")).end()?;
-    }
-    page.add(Style::Head, &format!("{:<32}", count(sessions, "session")))
-        .plain(&line(&stats.totals));
-    page.end()?;
-    if !stats.unpriced.is_empty() {
-        let models: Vec<_> = stats.unpriced.iter().map(String::as_str).collect();
-        page.add(Style::Bad, "unknown price: ").plain(&models.join(", ")).end()?;
-    }
-    if let Some(note) = cost_note(&stats.totals) {
-        page.plain(&note).end()?;
-    }
-    if stats.totals.incomplete > 0 {
-        let requests = usize::try_from(stats.totals.incomplete).unwrap_or(usize::MAX);
-        let requests = count(requests, "request");
-        page.add(Style::Bad, "partial: ").plain(&format!("some tokens of {requests} are unknown"));
-        page.end()?;
-    }
-    if let Some(text) = others_in_words(report) {
-        page.faint(&text).end()?;
-    }
-    page.finish()
-}
-
-fn line(totals: &Totals) -> String {
-    let usage = totals.usage;
-    let cost = totals.cost().map_or_else(|| "unpriced".to_owned(), |cost| format!("${cost:.2}"));
-    let cached = usage.cache_read + usage.cache_write;
-    format!("{:>12} in {:>12} out {cached:>14} cached {cost:>12}", usage.input, usage.output)
+/// A field of CSV: whatever it contains, it is one field.
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('"', "\"\""))
 }

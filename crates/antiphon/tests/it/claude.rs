@@ -8,6 +8,7 @@ use crate::home::Home;
 pub(crate) struct Claude {
     id: String,
     folder: String,
+    model: String,
     /// Milliseconds since 1970.
     now: i64,
     lines: Vec<Value>,
@@ -22,7 +23,11 @@ impl Claude {
     pub(crate) fn new(number: u32, folder: &str, start: &str) -> Self {
         let id = format!("{number:08x}-0000-4000-8000-000000000000");
         let now = antiphon_model::Timestamp::parse(start).unwrap().as_millis();
-        Self { id, folder: folder.to_owned(), now, lines: Vec::new() }
+        Self { id, folder: folder.to_owned(), model: SONNET.to_owned(), now, lines: Vec::new() }
+    }
+
+    pub(crate) fn with_model(self, model: &str) -> Self {
+        Self { model: model.to_owned(), ..self }
     }
 
     pub(crate) fn id(&self) -> &str {
@@ -58,7 +63,7 @@ impl Claude {
         let request = format!("req_{}_{}", self.id, self.lines.len());
         let message = json!({
             "id": format!("msg_{request}"), "type": "message", "role": "assistant",
-            "model": SONNET, "content": [block], "stop_reason": stop,
+            "model": self.model, "content": [block], "stop_reason": stop,
             "usage": { "input_tokens": input, "output_tokens": output,
                 "cache_read_input_tokens": read, "cache_creation_input_tokens": write },
         });

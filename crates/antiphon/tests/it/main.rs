@@ -53,6 +53,7 @@ mod search;
 mod skeleton;
 mod special_files;
 mod standing;
+mod stats;
 mod store;
 mod tail;
 mod validate;
