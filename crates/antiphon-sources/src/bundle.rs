@@ -21,8 +21,8 @@ use antiphon_model::{Bodies, BodyError, Place, Problem, Timestamp};
 use crate::Error;
 use crate::database::{self, Database, DatabaseError};
 use crate::file::{self, COMPRESSED_SUFFIX, Text};
+use crate::member::Member;
 use crate::name;
-use crate::open::OnFile;
 use crate::regular;
 pub(crate) use growth::{Growth, Progress};
 pub use listings::FolderListings;
@@ -45,22 +45,9 @@ pub struct Bundle {
     note: Option<String>,
 }
 
-/// A file of the session.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Member {
-    /// The path relative to the session's root, with `/` between folders. The root is usually the
-    /// folder of the main file.
-    pub name: String,
-    pub path: PathBuf,
-    /// The content, for a session from a database, which is not a file.
-    pub document: Option<String>,
-}
-
-impl Member {
-    pub(crate) fn file(name: String, path: PathBuf) -> Self {
-        Self { name, path, document: None }
-    }
-}
+/// Called with the name of each file within its session, in the order of streams, and with its
+/// bytes if they differ from the stream's.
+pub type OnFile<'a> = &'a mut dyn FnMut(&str, Option<&[u8]>);
 
 impl Bundle {
     /// Reads the files of the session at `path`; `None` for an Antiphon log.

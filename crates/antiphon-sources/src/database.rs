@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use antiphon_formats::{DatabaseLayout, FORMATS, Format, QueryError, SessionRow};
 use thiserror::Error;
 
-use crate::bundle::Member;
+use crate::member::Member;
 use crate::memory::PLAIN_BYTES_MAX;
 use crate::regular;
 use source::Connected;

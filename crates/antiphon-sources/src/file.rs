@@ -9,13 +9,13 @@ mod head;
 mod records;
 mod unpack;
 
-use std::borrow::Cow;
 use std::io::{self, Read};
 use std::path::Path;
 
 use antiphon_model::{Place, Problem, Severity};
 
 use crate::memory::{Memory, size};
+use crate::utf8::text;
 use crate::{regular, zip};
 pub use chunks::{Chunk, each_chunk};
 pub use head::head;
@@ -282,32 +282,6 @@ pub fn read_text(path: &Path) -> io::Result<Option<String>> {
 fn is_binary(text: &str) -> bool {
     const HEAD_BYTES: usize = 8 << 10;
     text.bytes().take(HEAD_BYTES).any(|byte| byte == 0)
-}
-
-/// The text of a file. Each byte that is not valid UTF-8 becomes `?`, so that offsets stay the
-/// same.
-pub(crate) fn text(bytes: Vec<u8>) -> String {
-    String::from_utf8(bytes).unwrap_or_else(|error| {
-        let mut at = error.utf8_error().valid_up_to();
-        let mut bytes = error.into_bytes();
-        // In place, so that a long text is not held twice.
-        while let Err(error) = std::str::from_utf8(bytes.get(at..).unwrap_or_default()) {
-            at += error.valid_up_to();
-            let rest = bytes.get_mut(at..).unwrap_or_default();
-            let len = error.error_len().unwrap_or(rest.len());
-            rest.get_mut(..len).unwrap_or_default().fill(b'?');
-            at += len;
-        }
-        String::from_utf8(bytes).unwrap_or_default()
-    })
-}
-
-/// Like [`text`], without taking the bytes.
-fn lossy(bytes: &[u8]) -> Cow<'_, str> {
-    match std::str::from_utf8(bytes) {
-        Ok(text) => Cow::Borrowed(text),
-        Err(_) => Cow::Owned(text(bytes.to_vec())),
-    }
 }
 
 #[cfg(test)]

@@ -9,10 +9,9 @@ use std::path::{Path, PathBuf};
 use antiphon_formats::{Duplicate, Sink};
 use antiphon_journal::{Log, LogBodies, LogSummary, regular};
 use antiphon_model::{Activity, Bodies, Event, Problem, Reading, Session};
-use thiserror::Error;
 
-use crate::bundle::Bundle;
-use crate::database::DatabaseError;
+use crate::bundle::{Bundle, OnFile};
+use crate::error::Error;
 use crate::{activity, file, recorded};
 
 /// The name of the log's own format.
@@ -56,18 +55,6 @@ impl std::fmt::Debug for Opened {
     }
 }
 
-#[derive(Debug, Error)]
-pub enum Error {
-    #[error(transparent)]
-    Log(#[from] antiphon_journal::Error),
-    #[error(transparent)]
-    Database(#[from] DatabaseError),
-    #[error("cannot read `{path}`")]
-    Read { path: PathBuf, source: io::Error },
-    #[error("cannot write `{path}`")]
-    Write { path: PathBuf, source: io::Error },
-}
-
 /// What the caller needs of a session.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Wanted {
@@ -76,10 +63,6 @@ pub enum Wanted {
     /// Usage; anything else may be missing.
     Usage,
 }
-
-/// Called with the name of each file within its session, in the order of streams, and with its
-/// bytes if they differ from the stream's.
-pub type OnFile<'a> = &'a mut dyn FnMut(&str, Option<&[u8]>);
 
 /// Reads the session at `path`: a log, or a file of any known format with the files that belong to
 /// it. A file of no known format is read as a log, whose problems then say what is wrong.

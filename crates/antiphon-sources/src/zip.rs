@@ -9,6 +9,8 @@ use std::io::{self, Read};
 
 use antiphon_model::json;
 
+use crate::utf8;
+
 pub(crate) const MAGIC: [u8; 4] = *b"PK\x03\x04";
 const CENTRAL: [u8; 4] = *b"PK\x01\x02";
 const END: [u8; 4] = *b"PK\x05\x06";
@@ -53,7 +55,7 @@ pub(crate) fn unpack(zip: &[u8], most: u64) -> Unpacked {
         None => in_turn(zip, &mut unpacking),
     }
     let Unpacking { bytes, stopped, is_too_long, .. } = unpacking;
-    Unpacked { text: crate::file::text(bytes), stopped, is_too_long }
+    Unpacked { text: utf8::text(bytes), stopped, is_too_long }
 }
 
 /// The text while members are added to it.

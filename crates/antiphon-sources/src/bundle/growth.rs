@@ -8,7 +8,7 @@ use antiphon_journal::LINE_BYTES_MAX;
 use super::{Bundle, FolderListings, Siblings, companions, read};
 use crate::file::{self, COMPRESSED_SUFFIX};
 use crate::memory::Memory;
-use crate::regular;
+use crate::{regular, utf8};
 
 /// This much of the end of what was read must still be there, as a check that the file is the same.
 const OVERLAP_BYTES: usize = 256;
@@ -115,7 +115,7 @@ impl Bundle {
         {
             return Growth::Other;
         }
-        text.push_str(&file::text(new.to_vec()));
+        text.push_str(&utf8::text(new.to_vec()));
         Growth::More
     }
 

@@ -6,7 +6,7 @@
 use antiphon_journal::LINE_BYTES_MAX;
 use antiphon_model::{Place, Problem, Severity};
 
-use crate::file;
+use crate::utf8;
 
 /// The text with spaces in place of the lines that are too long, and a problem for each.
 pub(super) fn pass_over(text: String, stream: u32, name: &str) -> (String, Vec<Problem>) {
@@ -41,7 +41,7 @@ fn pass_over_longer(text: String, most: usize, stream: u32, name: &str) -> (Stri
     for range in long {
         bytes.get_mut(range).unwrap_or_default().fill(b' ');
     }
-    (file::text(bytes), problems)
+    (utf8::text(bytes), problems)
 }
 
 #[cfg(test)]

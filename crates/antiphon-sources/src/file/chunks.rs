@@ -9,8 +9,9 @@ use std::path::Path;
 
 use memchr::{memchr, memchr_iter, memrchr};
 
-use super::{Form, Opened, Stopped, is_binary, lossy};
+use super::{Form, Opened, Stopped, is_binary};
 use crate::memory::Memory;
+use crate::utf8::lossy;
 
 const CHUNK_BYTES: usize = 16 << 20;
 /// A match, with the context that it needs, must be shorter than half of this.

@@ -8,7 +8,8 @@ use std::borrow::Cow;
 use std::io::{self, Read};
 use std::path::Path;
 
-use super::{ZSTD_MAGIC, lossy};
+use super::ZSTD_MAGIC;
+use crate::utf8::lossy;
 use crate::{regular, zip};
 
 /// How much is read first.

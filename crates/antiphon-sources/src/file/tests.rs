@@ -3,6 +3,7 @@
 use std::fs;
 
 use super::*;
+use crate::utf8::lossy;
 
 #[test]
 fn a_packed_file_reads_as_what_was_packed() {
