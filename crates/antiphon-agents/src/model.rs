@@ -6,6 +6,7 @@
 mod anthropic;
 mod endpoint;
 mod http;
+mod keyless;
 mod models;
 mod name;
 mod openai;

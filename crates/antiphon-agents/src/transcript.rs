@@ -33,7 +33,7 @@ pub struct Answer {
 }
 
 /// A call of a tool.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Call {
     pub id: String,
     pub name: String,
@@ -132,13 +132,24 @@ impl Entry {
     pub fn says_the_same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Assistant(one), Self::Assistant(other)) => {
-                one.content.words() == other.content.words() && one.calls == other.calls
+                let calls = one.calls.len() == other.calls.len();
+                let mut pairs = one.calls.iter().zip(&other.calls);
+                one.content.words() == other.content.words()
+                    && calls
+                    && pairs.all(|(one, other)| one.asks_the_same(other))
             }
             (Self::Result(one), Self::Result(other)) => {
                 one.content.words() == other.content.words() && one.is_error == other.is_error
             }
             _ => self.role() == other.role() && self.content().words() == other.content().words(),
         }
+    }
+}
+
+impl Call {
+    /// Whether both ask for the same. Ids are given anew where they are taken, so they may differ.
+    fn asks_the_same(&self, other: &Self) -> bool {
+        self.name == other.name && self.arguments == other.arguments
     }
 }
 

@@ -2,17 +2,20 @@
 
 use antiphon_model::{Json, Usage};
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::endpoint::Endpoint;
-use super::http::{Post, Receive, error_words, malformed};
+use super::http::{Post, Progress, Receive, error_words, malformed};
+use super::keyless::Keyless;
 use super::openai::no_key;
 use super::sse::SseEvent;
-use super::{Answering, Delta, Model, ModelError, Reply, Request, TOO_LONG, Tell};
+use super::{Answering, Model, ModelError, Reply, Request, TOO_LONG, Tell};
 use crate::request;
 use crate::transcript::{Answer, Call, Content};
 
 const VERSION: &str = "2023-06-01";
+/// What an agent is told that is asked again.
+const GO_ON: &str = "(Go on.)";
 /// How many blocks one answer may have.
 const BLOCKS_MAX: usize = 1024;
 
@@ -34,6 +37,7 @@ impl Model for Anthropic {
             let key = self.endpoint.key().map_err(no_key)?;
             let mut body = request::anthropic(&self.model, request.transcript, request.tools);
             body.insert("stream".to_owned(), true.into());
+            let_user_speak_last(&mut body);
             let mut headers = vec![
                 ("accept", "text/event-stream".to_owned()),
                 ("anthropic-version", VERSION.to_owned()),
@@ -41,10 +45,21 @@ impl Model for Anthropic {
             headers.extend(key.map(|key| ("x-api-key", key.to_owned())));
             let body = Value::Object(body).to_string().into_bytes();
             let post = Post { endpoint: &self.endpoint, path: "/v1/messages", headers, body };
-            let mut receiver = Receiving::new(tell);
+            let mut receiver = Receiving::new(Keyless::new(key, tell));
             let head = post.send(&mut receiver).await?;
-            Ok(receiver.reply(head.request_id))
+            Ok(self.endpoint.keyless(receiver.reply(head.request_id)))
         })
+    }
+}
+
+/// An agent that is asked twice in a row has spoken last. The service would take its words for the
+/// beginning of the answer, or refuse them.
+fn let_user_speak_last(body: &mut Map<String, Value>) {
+    let messages = body.get_mut("messages").and_then(Value::as_array_mut);
+    if let Some(messages) = messages
+        && messages.last().is_some_and(|last| word(last, "role") == "assistant")
+    {
+        messages.push(json!({"role": "user", "content": [{"type": "text", "text": GO_ON}]}));
     }
 }
 
@@ -65,8 +80,7 @@ struct Event {
 struct Message {
     id: Option<String>,
     model: Option<String>,
-    #[serde(default)]
-    content: Vec<Value>,
+    content: Option<Vec<Value>>,
     stop_reason: Option<String>,
     usage: Option<Tokens>,
 }
@@ -89,12 +103,12 @@ struct CacheCreation {
 
 /// An answer as it comes.
 struct Receiving<'t> {
-    tell: Tell<'t>,
+    tell: Keyless<'t>,
     blocks: Vec<Block>,
     id: Option<String>,
     model: Option<String>,
     usage: Option<Usage>,
-    is_finished: bool,
+    progress: Progress,
 }
 
 /// A block as it comes: what it was begun with, and what was added to it.
@@ -107,9 +121,9 @@ struct Block {
 }
 
 impl<'t> Receiving<'t> {
-    fn new(tell: Tell<'t>) -> Self {
+    fn new(tell: Keyless<'t>) -> Self {
         let (blocks, id, model, usage) = (Vec::new(), None, None, None);
-        Self { tell, blocks, id, model, usage, is_finished: false }
+        Self { tell, blocks, id, model, usage, progress: Progress::Coming }
     }
 
     fn take(&mut self, event: Event) -> Result<(), ModelError> {
@@ -121,13 +135,10 @@ impl<'t> Receiving<'t> {
             }
             "content_block_start" => {
                 let at = event.index.unwrap_or(self.blocks.len());
-                let begun = event.content_block.unwrap_or_default();
                 // Some services begin a block with its first words.
-                let text = word(&begun, "text").to_owned();
-                if !text.is_empty() {
-                    (self.tell)(Delta::Words(&text));
-                }
-                *self.block(at)? = Block { begun, text, signature: String::new() };
+                let block = Block::of(event.content_block.unwrap_or_default());
+                self.show(&block);
+                *self.block(at)? = block;
             }
             "content_block_delta" => self.add(event.index, &event.delta.unwrap_or_default())?,
             "message_delta" => {
@@ -135,7 +146,7 @@ impl<'t> Receiving<'t> {
                 let delta = event.delta.unwrap_or_default();
                 self.end(word(&delta, "stop_reason"));
             }
-            "message_stop" => self.is_finished = true,
+            "message_stop" => self.progress = Progress::Over,
             // Whatever a service adds to its protocol is none of the answer.
             _ => {}
         }
@@ -145,9 +156,18 @@ impl<'t> Receiving<'t> {
     /// Takes in why the answer ends, if it does.
     fn end(&mut self, reason: &str) {
         if reason == "max_tokens" {
-            (self.tell)(Delta::Note(TOO_LONG));
+            self.tell.note(TOO_LONG);
         }
-        self.is_finished |= !reason.is_empty();
+        if !reason.is_empty() {
+            self.progress = Progress::Complete;
+        }
+    }
+
+    /// Tells the words that a block has already.
+    fn show(&mut self, block: &Block) {
+        if word(&block.begun, "type") == "text" && !block.text.is_empty() {
+            self.tell.words(&block.text);
+        }
     }
 
     fn head(&mut self, message: Message) {
@@ -174,7 +194,7 @@ impl<'t> Receiving<'t> {
         let part = |name: &str| word(delta, name);
         match word(delta, "type") {
             "text_delta" => {
-                (self.tell)(Delta::Words(part("text")));
+                self.tell.words(part("text"));
                 self.block(at)?.text.push_str(part("text"));
             }
             "thinking_delta" => self.block(at)?.text.push_str(part("thinking")),
@@ -264,20 +284,20 @@ impl Receive for Receiving<'_> {
     fn whole(&mut self, body: &str) -> Result<(), ModelError> {
         let mut message: Message =
             serde_json::from_str(body).map_err(|error| malformed(&error.to_string()))?;
-        self.blocks = message.content.drain(..).map(Block::of).collect();
-        for block in &self.blocks {
-            if word(&block.begun, "type") == "text" {
-                (self.tell)(Delta::Words(&block.text));
-            }
+        let content = message.content.take();
+        let content = content.ok_or_else(|| malformed("it has no content"))?;
+        for block in content.into_iter().map(Block::of) {
+            self.show(&block);
+            self.blocks.push(block);
         }
         self.end(message.stop_reason.as_deref().unwrap_or_default());
         self.head(message);
-        self.is_finished = true;
+        self.progress = Progress::Over;
         Ok(())
     }
 
-    fn is_done(&self) -> bool {
-        self.is_finished
+    fn progress(&self) -> Progress {
+        self.progress
     }
 }
 

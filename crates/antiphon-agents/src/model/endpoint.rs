@@ -2,6 +2,12 @@
 
 use std::fmt;
 
+use antiphon_model::Json;
+
+use super::Reply;
+use super::keyless::MARK;
+use crate::transcript::{Answer, Call};
+
 /// The services that models are asked from. The binary reads them from the environment.
 #[derive(Debug, Clone)]
 pub struct Endpoints {
@@ -82,7 +88,33 @@ impl Endpoint {
     pub(super) fn without_key(&self, text: String) -> String {
         match self.key.is_empty() || !text.contains(&self.key) {
             true => text,
-            false => text.replace(&self.key, "[key]"),
+            false => text.replace(&self.key, MARK),
+        }
+    }
+
+    /// An answer without the key, whatever it stands in.
+    pub(super) fn keyless(&self, reply: Reply) -> Reply {
+        if self.key.is_empty() {
+            return reply;
+        }
+        let clean = |text: String| self.without_key(text);
+        let Answer { content, calls, reasoning, thinking } = reply.answer;
+        let call = |call: Call| Call {
+            id: clean(call.id),
+            name: clean(call.name),
+            arguments: clean(call.arguments),
+        };
+        let blocks = |blocks: Json| Json::parse(&clean(blocks.as_str().to_owned())).ok();
+        Reply {
+            answer: Answer {
+                content: clean(content.words().into_owned()).into(),
+                calls: calls.into_iter().map(call).collect(),
+                reasoning: reasoning.map(clean),
+                thinking: thinking.and_then(blocks),
+            },
+            model: reply.model.map(clean),
+            request_id: reply.request_id.map(clean),
+            ..reply
         }
     }
 }

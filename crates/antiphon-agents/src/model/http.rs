@@ -20,6 +20,8 @@ const CONNECT: Duration = Duration::from_secs(30);
 /// What an answer may hold: a line of the log has to hold it.
 const ANSWER_BYTES_MAX: usize = 32 << 20;
 const ERROR_BYTES_MAX: usize = 64 << 10;
+/// What a person is shown of an error.
+const MESSAGE_CHARS_MAX: usize = 320;
 const PIECE_BYTES: usize = 16 << 10;
 /// So many pieces may wait to be read.
 const PIECES_MAX: usize = 16;
@@ -47,8 +49,17 @@ pub(super) trait Receive {
     /// `Err` says why this is no answer.
     fn event(&mut self, event: &SseEvent) -> Result<(), ModelError>;
     fn whole(&mut self, body: &str) -> Result<(), ModelError>;
-    /// Whether the answer is complete.
-    fn is_done(&self) -> bool;
+    fn progress(&self) -> Progress;
+}
+
+/// How much of an answer has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Progress {
+    Coming,
+    /// All of it, but for what the service adds: how many tokens it took.
+    Complete,
+    /// Nothing more will come. Some services leave the connection open.
+    Over,
 }
 
 /// A request that is ready to be sent.
@@ -64,9 +75,10 @@ impl Post<'_> {
     pub(super) async fn send(self, receiver: &mut dyn Receive) -> Result<Head, ModelError> {
         let endpoint = self.endpoint;
         let mut pieces = self.start();
-        let answer = receive(&mut pieces, endpoint, receiver).await;
+        let answer = receive(&mut pieces, receiver).await;
+        // The key goes first: half of one would not be recognised.
         answer.map_err(|error| ModelError {
-            message: endpoint.without_key(error.message),
+            message: antiphon_views::clip(&endpoint.without_key(error.message), MESSAGE_CHARS_MAX),
             retry: error.retry,
         })
     }
@@ -142,7 +154,6 @@ fn seconds(text: &str) -> Option<Duration> {
 
 async fn receive(
     pieces: &mut Receiver<Piece>,
-    endpoint: &Endpoint,
     receiver: &mut dyn Receive,
 ) -> Result<Head, ModelError> {
     let head = match timeout(FIRST_BYTE, pieces.recv()).await {
@@ -154,9 +165,22 @@ async fn receive(
     if head.status != 200 {
         return Err(refused(&head, pieces).await);
     }
+    match answer(&head, pieces, receiver).await {
+        Err(error) if receiver.progress() == Progress::Coming => Err(error),
+        // What came after the answer is not missed.
+        Ok(()) | Err(_) => Ok(head),
+    }
+}
+
+/// Hands an answer on as it comes, until all of it is there.
+async fn answer(
+    head: &Head,
+    pieces: &mut Receiver<Piece>,
+    receiver: &mut dyn Receive,
+) -> Result<(), ModelError> {
     let mut parser = SseParser::default();
     let (mut whole, mut total) = (Vec::new(), 0usize);
-    loop {
+    while receiver.progress() != Progress::Over {
         let piece = match timeout(BETWEEN_PIECES, pieces.recv()).await {
             Ok(Some(Piece::Body(piece))) => piece,
             Ok(Some(Piece::Failed(failure))) => return Err(failure),
@@ -169,10 +193,8 @@ async fn receive(
         }
         if head.is_stream {
             let mut failure = Ok(());
-            let fed = parser.feed(&piece, |mut event| {
+            let fed = parser.feed(&piece, |event| {
                 if failure.is_ok() {
-                    // A service that repeats the key does not get it into the log.
-                    event.data = endpoint.without_key(event.data);
                     failure = receiver.event(&event);
                 }
             });
@@ -183,10 +205,12 @@ async fn receive(
         }
     }
     if !head.is_stream {
-        let whole = String::from_utf8_lossy(&whole).into_owned();
-        receiver.whole(&endpoint.without_key(whole))?;
+        receiver.whole(&String::from_utf8_lossy(&whole))?;
     }
-    if receiver.is_done() { Ok(head) } else { Err(cut("it ended in the middle")) }
+    match receiver.progress() {
+        Progress::Coming => Err(cut("it ended in the middle")),
+        Progress::Complete | Progress::Over => Ok(()),
+    }
 }
 
 /// Why a request was not taken, in the service's own words.
@@ -214,7 +238,7 @@ pub(super) fn error_words(text: &str) -> Option<String> {
     let value: serde_json::Value = serde_json::from_str(text).ok()?;
     let error = value.get("error").unwrap_or(&value);
     let words = error.get("message").unwrap_or(error).as_str()?;
-    Some(antiphon_views::clip(words, 300)).filter(|words| !words.is_empty())
+    Some(words.to_owned()).filter(|words| !words.is_empty())
 }
 
 fn cut(why: &str) -> ModelError {
