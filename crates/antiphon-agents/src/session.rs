@@ -20,8 +20,9 @@ mod watching;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::rc::Rc;
+use std::sync::Arc;
 
-use antiphon_journal::{Options, Writer};
+use antiphon_journal::{Clock, Options, Writer};
 use antiphon_model::{Body, BodyError, SessionEnded, SessionStarted};
 use antiphon_views::Prices;
 use thiserror::Error;
@@ -63,10 +64,14 @@ pub struct Session {
     /// The models that may be used although they lead to a file: somebody has named them now.
     named_models: BTreeSet<String>,
     prices: Prices,
+    /// The same that the log's times are from.
+    clock: Arc<dyn Clock>,
     listener: Box<dyn FnMut(News<'_>)>,
     stop: StopSignal,
     /// Requests to models since the last message from outside.
     requests: usize,
+    /// How many tools are letting somebody speak, each in the turn of another.
+    nested: usize,
     /// What the log still owes, where the session is resumed.
     owed: Option<resume::Owed>,
     is_set_up: bool,
@@ -178,9 +183,11 @@ impl Session {
             cast,
             named_models,
             prices: Prices::bundled(),
+            clock: setup.options.clock,
             listener: Box::new(|_| {}),
             stop: StopSignal::default(),
             requests: 0,
+            nested: 0,
             owed: None,
             is_set_up: false,
             is_cast_given: true,
@@ -235,7 +242,7 @@ impl Session {
     }
 
     async fn hear(&mut self, agent: AgentKey, words: &str) -> Result<Turn, SessionError> {
-        self.requests = 0;
+        (self.requests, self.nested) = (0, 0);
         self.has_heard = true;
         self.stop.clear();
         let external = NewMessage { source: Some("external"), ..NewMessage::default() };
@@ -263,6 +270,22 @@ impl Session {
     /// The cast's prompt, if nothing came from outside yet.
     pub fn first_prompt(&self) -> Option<String> {
         self.cast.prompt.clone().filter(|_| !self.has_heard)
+    }
+
+    /// Whether calls have no result, because a model failed in the middle of a turn.
+    pub fn has_open_calls(&self) -> bool {
+        self.agents().any(|agent| {
+            let mut results = 0;
+            let newest = agent.transcript().iter().rev().find_map(|entry| match entry {
+                Entry::Assistant(answer) => Some(answer.calls.len()),
+                Entry::Result(_) => {
+                    results += 1;
+                    None
+                }
+                Entry::System(_) | Entry::User(_) => None,
+            });
+            newest.is_some_and(|calls| calls > results)
+        })
     }
 
     /// Ends the session, and writes how. A session that failed says why.

@@ -164,7 +164,7 @@ impl Context<'_> {
 
     /// Lets an agent speak: its model is asked until it says something, and hooks have their say.
     pub async fn speak(&mut self, agent: AgentKey) -> Result<Spoken, ToolError> {
-        Ok(self.session.speak(agent).await?)
+        self.session.speak_for_tool(agent).await
     }
 }
 

@@ -2,9 +2,8 @@
 
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::Instant;
 
-use antiphon_journal::{Clock, SystemClock};
+use antiphon_model::Timestamp;
 
 use super::ask::Asked;
 use super::watching::Asking;
@@ -51,7 +50,7 @@ impl Session {
         if self.has_recorded_result(agent, call) {
             return self.result(agent, call, &Output::default(), None);
         }
-        let begun = Instant::now();
+        let begun = self.clock.now();
         let run = self.outcome(agent, asked, call).await;
         let mut output = match run {
             Ok(output) => output,
@@ -160,7 +159,7 @@ impl Session {
         agent: AgentKey,
         call: &Call,
         output: &Output,
-        begun: Option<Instant>,
+        begun: Option<Timestamp>,
     ) -> Result<(), Stop> {
         let entry = Entry::Result(Arc::new(ToolResult {
             call_id: call.id.clone(),
@@ -168,14 +167,13 @@ impl Session {
             content: output.text.as_str().into(),
             is_error: output.is_error,
         }));
-        let duration = begun.map(|begun| begun.elapsed().as_millis());
-        let duration_ms = duration.map(|it| u64::try_from(it).unwrap_or(u64::MAX));
-        let now = SystemClock.now().as_millis();
-        let started = duration_ms.and_then(|it| now.checked_sub_unsigned(it));
+        let now = self.clock.now().as_millis();
+        // A clock that was set back in between took no time.
+        let taken = |begun: Timestamp| u64::try_from(now - begun.as_millis()).unwrap_or_default();
         let new = NewMessage {
             cause: &output.cause,
-            started_at: started.map(antiphon_model::Timestamp::from_millis),
-            duration_ms,
+            started_at: begun,
+            duration_ms: begun.map(taken),
             ..NewMessage::default()
         };
         let is_live = self.journal.is_live();

@@ -147,7 +147,7 @@ impl Session {
     /// Does what the log still owes: the rest of a turn. `None` where nothing was owed.
     pub(super) async fn go_on(&mut self) -> Result<Option<Turn>, SessionError> {
         let Some(Owed { past, agent }) = self.owed.take() else { return Ok(None) };
-        self.requests = 0;
+        (self.requests, self.nested) = (0, 0);
         let turn = match agent.and_then(|id| self.state.find(&id)) {
             Some(agent) => self.turn(agent).await,
             None => Err(Stop::Diverged),
@@ -155,7 +155,7 @@ impl Session {
         let turn = match turn {
             Err(Stop::Diverged) => None,
             // More is on the tape than the turn has written.
-            Ok(_) if !self.journal.is_live() => None,
+            Ok(_) | Err(Stop::Turn(_)) if !self.journal.is_live() => None,
             // All of it happened before, and somebody was told.
             Ok(_) | Err(Stop::Turn(_)) if !self.journal.has_written() => return Ok(None),
             turn => Some(settle(turn)?),

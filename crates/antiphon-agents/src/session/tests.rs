@@ -6,6 +6,7 @@ use crate::cast::{BUNDLED, Cast};
 use crate::model::Script;
 
 mod cuts;
+mod hostile;
 mod limits;
 mod replays;
 mod stops;

@@ -7,9 +7,13 @@ use std::sync::Arc;
 use super::watching::Reviewed;
 use super::{Session, Stop};
 use crate::agent::AgentKey;
+use crate::tool::ToolError;
 
 /// How often an agent may answer again after its words were rejected.
 const SECOND_CHANCES: usize = 3;
+/// How deep turns may lie in one another: agents let their sub-agents speak. A log may claim a
+/// chain of any length, and each turn takes a part of the stack.
+const NESTED_MAX: usize = 64;
 
 /// What an agent said.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,8 +57,20 @@ impl Session {
         }
     }
 
+    /// Lets an agent say something, for a tool of another.
+    pub(crate) async fn speak_for_tool(&mut self, agent: AgentKey) -> Result<Spoken, ToolError> {
+        if self.nested >= NESTED_MAX {
+            let words = format!("Limit reached: discussions in one another ({NESTED_MAX})");
+            return Err(ToolError::failed(words));
+        }
+        self.nested += 1;
+        let spoken = self.speak(agent).await;
+        self.nested -= 1;
+        Ok(spoken?)
+    }
+
     /// Lets an agent say something, and hooks have their say before anybody hears it.
-    pub(crate) async fn speak(&mut self, agent: AgentKey) -> Result<Spoken, Stop> {
+    async fn speak(&mut self, agent: AgentKey) -> Result<Spoken, Stop> {
         let mut chances = SECOND_CHANCES;
         loop {
             let Some(said) = self.respond(agent).await? else { return Ok(Spoken::Nothing) };

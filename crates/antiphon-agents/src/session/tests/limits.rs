@@ -65,3 +65,19 @@ fn a_person_who_stops_an_answer_is_not_given_it_later() {
     let resumed = Session::resume(&path, setup(HOST, ""), false).unwrap();
     assert_eq!(run(resumed, &[]), [], "nothing is asked again");
 }
+
+#[test]
+fn what_another_program_wrote_behind_a_limit_does_not_silence_the_session() {
+    let stage = Stage::new();
+    let path = stage.log("log.jsonl");
+    let cast = format!("{HOST}[limits]\nturns = 0\n");
+    let turns = "{\"agent\": \"Host\", \"content\": \"Here.\"}";
+    run(Session::begin(&path, setup(&cast, turns)).unwrap(), &["Begin."]);
+    let writer = Writer::open(&path, Options::default()).unwrap();
+    let note =
+        r#"{"agent_id":"agent_001","role":"user","content":"By the way.","source":"system"}"#;
+    writer.append(&antiphon_journal::Draft::from_json(note).unwrap()).unwrap();
+    writer.close().unwrap();
+    let resumed = Session::resume(&path, setup(HOST, turns), false).unwrap();
+    assert_eq!(said(&run(resumed, &["Well?"])[0]), "Here.");
+}

@@ -4,7 +4,7 @@ use super::*;
 use crate::model::Replay;
 
 /// The recording of a session as a model of the same name.
-fn replayed(name: &str, path: &Path, cast: Cast) -> Setup {
+pub(super) fn replayed(name: &str, path: &Path, cast: Cast) -> Setup {
     replayed_then(name, path, cast, None)
 }
 
