@@ -1,8 +1,12 @@
 //! `antiphon chat` from outside: at a terminal, in a pipe, with services that fail.
 
+mod faults;
+mod goes_on;
 mod guide;
+mod keys;
 mod litellm;
 mod llama;
+mod seen;
 mod service;
 mod signals;
 mod started;
@@ -101,33 +105,6 @@ fn a_service_that_is_busy_is_asked_again_and_the_person_is_told() {
 }
 
 #[test]
-fn a_disk_that_is_full_is_said_and_the_session_can_be_resumed() {
-    let home = Home::new();
-    let turns = ["x".repeat(3_000), "y".repeat(3_000), "Done.".to_owned()];
-    let turns = turns.map(|words| serde_json::json!({"agent": "Host", "content": words}));
-    cast(&home, &turns, "");
-    let antiphon = env!("CARGO_BIN_EXE_antiphon");
-    // A file of at most 4 KiB; the signal that would end the process is ignored.
-    let shell = format!(
-        "trap '' XFSZ; ulimit -f 8; exec {antiphon} chat --cast cast.toml --log log.jsonl --prompt 1 \
-         --prompt 2"
-    );
-    let mut command = std::process::Command::new("sh");
-    command.args(["-c", &shell]).current_dir(home.path(""));
-    command.env("ANTIPHON_HOME", home.path("store"));
-    let done = done(command);
-    assert_eq!(done.exit, 4, "{done}");
-    assert!(done.err.contains("too large") || done.err.contains("File"), "{done}");
-    assert!(done.err.contains("`antiphon chat --resume log.jsonl --cast cast.toml`"), "{done}");
-    let again = home.run("chat --resume log.jsonl --cast cast.toml");
-    assert_eq!(again.exit, 0, "{again}");
-    let answers = events(&home, "log.jsonl");
-    let answers: Vec<_> = answers.iter().filter(|event| event["role"] == "assistant").collect();
-    assert_eq!(answers.len(), 1, "{again}");
-    assert_eq!(answers[0]["content"], "x".repeat(3_000), "the prompt is answered");
-}
-
-#[test]
 fn a_fork_ends_at_its_message_whether_or_not_events_have_ids() {
     let home = Home::new();
     let message = |role: &str, words: &str| {
@@ -145,19 +122,6 @@ fn a_fork_ends_at_its_message_whether_or_not_events_have_ids() {
     let events = events(&home, "fork.jsonl");
     let words = events.iter().filter_map(|event| event["content"].as_str());
     assert_eq!(words.collect::<Vec<_>>(), ["1?", "One.", "2!", "Otherwise."]);
-}
-
-#[test]
-fn a_key_that_a_service_repeats_is_not_logged() {
-    let home = Home::new();
-    let service = Service::new(vec![Reply::Says("Your key is sk-it-is-me, I see.")]);
-    let arguments = ["chat", "--model", "openai/m", "--log", "log.jsonl", "--prompt", "Hi"];
-    let mut command = home.command(&arguments);
-    command.env("OPENAI_BASE_URL", service.url()).env("NO_PROXY", "127.0.0.1");
-    command.env("OPENAI_API_KEY", "sk-it-is-me");
-    let done = done(command);
-    assert_eq!(done.out, "Your key is [key], I see.\n", "{done}");
-    assert!(!home.text("log.jsonl").contains("sk-it-is-me"));
 }
 
 #[test]

@@ -50,7 +50,7 @@ impl Conversation<'_> {
             self.output.note("/help lists what you can do besides talking; Ctrl-D ends.");
         }
         let ended = self.speak(&mut session).await;
-        let command = self.place.command(session.id().as_deref(), self.args);
+        let command = self.place.command(&session, self.args);
         let ended = match ended {
             Ok(fork) => session.end(None).map(|()| fork),
             Err(error) => {
@@ -117,7 +117,7 @@ impl Conversation<'_> {
                     }
                     continue;
                 }
-                () = self.signals.ended() => break,
+                _ = self.signals.ended() => break,
                 () = sleep_until(tired.unwrap_or(last)), if tired.is_some() => break,
             };
             interrupts = if heard == Heard::Interrupted { interrupts + 1 } else { 0 };

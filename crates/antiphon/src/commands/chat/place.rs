@@ -3,6 +3,7 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use antiphon_agents::Session;
 use antiphon_library::{Environment, Store};
 use anyhow::Context as _;
 
@@ -46,14 +47,36 @@ impl Place {
         Self { path: path.to_owned(), temporary: None }
     }
 
+    /// Removes a new log that came to nothing.
+    pub(super) fn discard(self) {
+        let _ = match self.path.is_dir() {
+            true => std::fs::remove_dir_all(&self.path),
+            false => std::fs::remove_file(&self.path),
+        };
+    }
+
     /// The command that goes on with the session, as a shell takes it. What a log names is not
     /// followed, so the command names again what this one did.
-    pub(super) fn command(&self, session_id: Option<&str>, args: &ChatArgs) -> Option<String> {
+    pub(super) fn command(&self, session: &Session, args: &ChatArgs) -> Option<String> {
+        let in_store = self.path.is_dir().then(|| session.id()).flatten();
+        self.command_for(in_store, session.has_open_calls(), args)
+    }
+
+    /// The same, for a session that cannot be opened now.
+    pub(super) fn later_command(&self, args: &ChatArgs) -> Option<String> {
+        self.command_for(None, args.close_open, args)
+    }
+
+    fn command_for(
+        &self,
+        session_id: Option<String>,
+        close_open: bool,
+        args: &ChatArgs,
+    ) -> Option<String> {
         if self.temporary.is_some() {
             return None;
         }
-        let in_store = self.path.is_dir().then_some(session_id).flatten();
-        let name = in_store.map_or_else(|| self.path.display().to_string(), str::to_owned);
+        let name = session_id.unwrap_or_else(|| self.path.display().to_string());
         let mut words = vec!["antiphon".to_owned(), "chat".to_owned(), "--resume".to_owned(), name];
         let cast = args.cast.as_ref().map(|cast| cast.display().to_string());
         let named =
@@ -63,6 +86,7 @@ impl Place {
         for (option, value) in named.chain(servers) {
             words.extend([option.to_owned(), value]);
         }
+        words.extend(close_open.then(|| "--close-open".to_owned()));
         Some(quoted(&words))
     }
 }
@@ -88,6 +112,8 @@ fn private_folder() -> std::io::Result<PathBuf> {
 
 impl Drop for Place {
     fn drop(&mut self) {
+        // A folder of the store in which nothing was written. One that is not empty stays.
+        let _ = std::fs::remove_dir(&self.path);
         if let Some(folder) = &self.temporary {
             let _ = std::fs::remove_dir_all(folder);
         }

@@ -1,8 +1,8 @@
 //! Signals: the first stops the answer that is being given; the session is over with the second,
 //! or at once where nobody sits at a terminal.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use antiphon_agents::StopSignal;
 use tokio::sync::Notify;
@@ -23,15 +23,19 @@ struct Inner {
     /// Ctrl-C stops the answer that is being given, and not the session: at a terminal, once.
     is_patient: AtomicBool,
     was_patient: AtomicBool,
+    /// What stops the answer, once there is a session.
+    stop: OnceLock<StopSignal>,
     notify: Notify,
 }
 
 impl Signals {
-    fn new(is_patient: bool) -> Self {
-        let signals = Self::default();
-        signals.0.is_patient.store(is_patient, Ordering::SeqCst);
-        signals.0.was_patient.store(is_patient, Ordering::SeqCst);
-        signals
+    /// Stops the answers of a session from now on. `is_patient`: the first Ctrl-C in an answer
+    /// stops only that answer.
+    pub(super) fn attach(&self, stop: StopSignal, is_patient: bool) {
+        self.0.was_patient.store(is_patient, Ordering::SeqCst);
+        self.renew();
+        // There is one session for each.
+        let _ = self.0.stop.set(stop);
     }
 
     /// Begins another answer, which may be stopped alone.
@@ -39,12 +43,12 @@ impl Signals {
         self.0.is_patient.store(self.0.was_patient.load(Ordering::SeqCst), Ordering::SeqCst);
     }
 
-    /// Listens. `is_patient`: the first Ctrl-C in an answer stops only that answer.
+    /// Listens. Until there is a session, every signal is the end.
     #[cfg(unix)]
-    pub(super) fn listen(stop: StopSignal, is_patient: bool) -> std::io::Result<Self> {
+    pub(super) fn listen() -> std::io::Result<Self> {
         use tokio::signal::unix::{SignalKind, signal};
 
-        let signals = Self::new(is_patient);
+        let signals = Self::default();
         let (mut interrupt, mut terminate) =
             (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
         let told = signals.clone();
@@ -54,32 +58,35 @@ impl Signals {
                     _ = interrupt.recv() => INTERRUPT,
                     _ = terminate.recv() => TERMINATE,
                 };
-                let is_patient = told.0.is_patient.swap(false, Ordering::SeqCst);
-                if number == TERMINATE || !is_patient {
-                    told.end(ENDED_BY_SIGNAL + number);
-                }
-                stop.stop();
+                told.came(number);
             }
         });
         Ok(signals)
     }
 
     #[cfg(not(unix))]
-    pub(super) fn listen(stop: StopSignal, is_patient: bool) -> std::io::Result<Self> {
-        let signals = Self::new(is_patient);
+    pub(super) fn listen() -> std::io::Result<Self> {
+        let signals = Self::default();
         let told = signals.clone();
         tokio::spawn(async move {
             while tokio::signal::ctrl_c().await.is_ok() {
-                if !told.0.is_patient.swap(false, Ordering::SeqCst) {
-                    told.end(ENDED_BY_SIGNAL + INTERRUPT);
-                }
-                stop.stop();
+                told.came(INTERRUPT);
             }
         });
         Ok(signals)
     }
 
-    pub(super) fn end(&self, exit: u8) {
+    fn came(&self, number: u8) {
+        let is_patient = self.0.is_patient.swap(false, Ordering::SeqCst);
+        if number == TERMINATE || !is_patient {
+            self.end(ENDED_BY_SIGNAL + number);
+        }
+        if let Some(stop) = self.0.stop.get() {
+            stop.stop();
+        }
+    }
+
+    fn end(&self, exit: u8) {
         self.0.exit.store(exit, Ordering::SeqCst);
         self.0.notify.notify_waiters();
     }
@@ -89,12 +96,12 @@ impl Signals {
         Some(self.0.exit.load(Ordering::SeqCst)).filter(|&exit| exit != 0)
     }
 
-    /// Returns when the session is to end.
-    pub(super) async fn ended(&self) {
+    /// Returns when the session is to end, with the exit code.
+    pub(super) async fn ended(&self) -> u8 {
         loop {
             let notified = self.0.notify.notified();
-            if self.exit().is_some() {
-                return;
+            if let Some(exit) = self.exit() {
+                return exit;
             }
             notified.await;
         }

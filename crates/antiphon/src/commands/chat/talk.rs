@@ -64,8 +64,8 @@ async fn talk_on(args: &ChatArgs, echo: Option<mpsc::Sender<String>>) -> anyhow:
                 (input, output)
             }
         };
-        let (session, place, triggers) = opened;
-        let signals = Signals::listen(session.stop_signal(), input.is_person())?;
+        let Started { session, place, triggers, signals } = opened;
+        signals.attach(session.stop_signal(), input.is_person());
         let talk = Conversation { args: &args, place, triggers, signals, input, output };
         match talk.hold(session).await? {
             End::Over(outcome) => return Ok(outcome),
@@ -91,11 +91,19 @@ fn is_terminal(args: &ChatArgs) -> bool {
     !args.json && std::io::stdin().is_terminal() && std::io::stdout().is_terminal()
 }
 
+/// A session that can be talked with.
+struct Started {
+    session: Session,
+    place: Place,
+    triggers: Triggers,
+    signals: Signals,
+}
+
 /// Begins, resumes or forks a session; or says why not, and how that ends.
 async fn open(
     args: &ChatArgs,
     echo: Option<mpsc::Sender<String>>,
-) -> anyhow::Result<Result<(Session, Place, Triggers), Outcome>> {
+) -> anyhow::Result<Result<Started, Outcome>> {
     let forked = args.fork.as_deref().map(Forked::open).transpose()?;
     // What cannot be begun starts no program.
     if let Some(forked) = &forked
@@ -121,8 +129,17 @@ async fn open(
     let models = prepared::models(args, cast.as_ref())?;
     let triggers = Triggers::new(cast.as_ref().map_or(&[], |cast| &cast.triggers));
     let options = Options { program: "antiphon chat".to_owned(), echo, ..Options::default() };
+    // From here on nobody is asked anything, and a signal is answered in words.
+    let signals = Signals::listen()?;
+    let tools = tokio::select! {
+        tools = prepared::tools(&servers) => tools?,
+        exit = signals.ended() => {
+            let what = "interrupted while MCP servers were starting; nothing was written";
+            return Err(UserError::with_exit(what, exit).into());
+        }
+    };
     let setup = Setup {
-        tools: prepared::tools(&servers).await?,
+        tools,
         cast,
         models,
         cwd: std::env::current_dir().ok().map(|folder| folder.display().to_string()),
@@ -131,14 +148,17 @@ async fn open(
     let session = match forked {
         Some(forked) => {
             let (cast, title) = (setup.cast.as_ref(), args.title.as_deref());
-            forked.write(&place.path, setup.options.clone(), cast, title)?;
+            if let Err(error) = forked.write(&place.path, setup.options.clone(), cast, title) {
+                place.discard();
+                return Err(error);
+            }
             Session::resume(&place.path, setup, args.close_open)
         }
         None if args.resume.is_some() => Session::resume(&place.path, setup, args.close_open),
         None => Session::begin(&place.path, setup).map_err(Into::into),
     };
     match session {
-        Ok(session) => Ok(Ok((session, place, triggers))),
+        Ok(session) => Ok(Ok(Started { session, place, triggers, signals })),
         Err(ResumeError::Open(OpenCalls(calls))) => {
             Ok(Err(refuse(calls.iter().map(|call| (&*call.call_id, &*call.tool_name)))))
         }
@@ -153,7 +173,7 @@ fn refused(error: SessionError, place: &Place, args: &ChatArgs) -> anyhow::Error
         return error.into();
     };
     let path = quoted(&[place.path.display().to_string()]);
-    let again = place.command(None, args).unwrap_or_default();
+    let again = place.later_command(args).unwrap_or_default();
     let hint =
         format!("`antiphon tail {path}` shows what happens; `{again}` goes on when it is over");
     UserError::failed(error.to_string()).hint(hint).into()
