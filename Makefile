@@ -79,7 +79,7 @@ torture: need     ## Kill, cut and flip what keeps sessions; ROUNDS=n for more
 	@cargo build --release --quiet --package antiphon
 	@cargo run --release --quiet --package xtask -- torture
 
-samples: need     ## Seal samples/drafts anew
+samples: need     ## Write the logs in samples/ from their drafts and casts
 	cargo xtask samples
 
 need:
