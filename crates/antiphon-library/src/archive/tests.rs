@@ -6,7 +6,7 @@ use antiphon_sources::Member;
 
 use super::copy::{Job, Step};
 use super::*;
-use crate::storage::storage;
+use crate::storage::{check_session, storage};
 
 struct Scene {
     folder: tempfile::TempDir,
@@ -404,15 +404,7 @@ fn a_session_whose_record_is_damaged_or_gone_is_still_one() {
 
 fn check_shared(main: &Path) {
     let opened = crate::open(main).unwrap();
-    assert_eq!((opened.format, opened.name.as_str()), ("opencode", "ses_main"));
-    assert!(opened.session.problems().is_empty());
-    let session = &opened.session;
-    let said: Vec<&str> = session.entries().map(|entry| entry.id()).collect();
-    assert!(said.contains(&"msg_a") && said.contains(&"msg_c") && !said.contains(&"msg_other"));
-    let agents: Vec<_> = session.agents().map(|(ix, _)| session.agent_id(ix)).collect();
-    assert_eq!(agents, ["main", "ses_child"]);
-    let (_, child) = session.agents().nth(1).unwrap();
-    assert!(child.parent.agent().is_some());
+    check_session((opened.format, &opened.name), &opened.session);
 }
 
 #[test]

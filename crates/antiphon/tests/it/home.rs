@@ -2,10 +2,10 @@
 
 use std::io::Write;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
-use crate::run::{Done, command, folder};
+use crate::run::{Done, command, finish, folder};
 
 pub(crate) struct Home {
     folder: tempfile::TempDir,
@@ -60,23 +60,7 @@ impl Home {
     }
 
     pub(crate) fn run_with(&self, arguments: &str, stdin: &[u8]) -> Done {
-        let mut command = self.command(&arguments.split_whitespace().collect::<Vec<_>>());
-        let mut child = command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut pipe = child.stdin.take().unwrap();
-        let input = stdin.to_vec();
-        let feeder = std::thread::spawn(move || pipe.write_all(&input));
-        let done = child.wait_with_output().unwrap();
-        feeder.join().unwrap().unwrap();
-        Done {
-            out: String::from_utf8(done.stdout).unwrap(),
-            err: String::from_utf8(done.stderr).unwrap(),
-            exit: done.status.code().unwrap_or(-1),
-        }
+        finish(self.command(&arguments.split_whitespace().collect::<Vec<_>>()), stdin)
     }
 
     /// Waits for what a process in the background does.

@@ -46,8 +46,14 @@ pub(crate) fn antiphon(arguments: &str) -> Done {
 }
 
 pub(crate) fn run_with(arguments: &[&str], stdin: &[u8]) -> Done {
-    let mut child = command()
-        .args(arguments)
+    let mut command = command();
+    command.args(arguments);
+    finish(command, stdin)
+}
+
+/// Runs a command to its end with this input.
+pub(crate) fn finish(mut command: Command, stdin: &[u8]) -> Done {
+    let mut child = command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

@@ -4,21 +4,13 @@ use std::fs;
 
 use crate::Bundle;
 use crate::open::open;
-use storage::{storage, write};
+use storage::{check_session, storage, write};
 
 use super::*;
 
 fn check(main: &Path) {
     let opened = open(main).unwrap();
-    assert_eq!((opened.format, opened.name.as_str()), ("opencode", "ses_main"));
-    assert!(opened.session.problems().is_empty());
-    let session = &opened.session;
-    let said: Vec<&str> = session.entries().map(|entry| entry.id()).collect();
-    assert!(said.contains(&"msg_a") && said.contains(&"msg_c") && !said.contains(&"msg_other"));
-    let agents: Vec<_> = session.agents().map(|(ix, _)| session.agent_id(ix)).collect();
-    assert_eq!(agents, ["main", "ses_child"]);
-    let (_, child) = session.agents().nth(1).unwrap();
-    assert!(child.parent.agent().is_some());
+    check_session((opened.format, &opened.name), &opened.session);
 }
 
 #[test]

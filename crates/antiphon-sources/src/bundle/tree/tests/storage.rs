@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use antiphon_model::Session;
+
 /// A machine's OpenCode folders, of a session with a child and of one that has nothing to do with
 /// them.
 pub(crate) fn storage(root: &Path, is_old: bool) -> PathBuf {
@@ -45,4 +47,16 @@ pub(crate) fn write(root: &Path, name: &str, text: &str) -> PathBuf {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(&path, text).unwrap();
     path
+}
+
+/// Checks that a session is the main one of [`storage`], with its sub-agent and nothing else.
+pub(crate) fn check_session(format_and_name: (&str, &str), session: &Session) {
+    assert_eq!(format_and_name, ("opencode", "ses_main"));
+    assert!(session.problems().is_empty());
+    let said: Vec<&str> = session.entries().map(|entry| entry.id()).collect();
+    assert!(said.contains(&"msg_a") && said.contains(&"msg_c") && !said.contains(&"msg_other"));
+    let agents: Vec<_> = session.agents().map(|(ix, _)| session.agent_id(ix)).collect();
+    assert_eq!(agents, ["main", "ses_child"]);
+    let (_, child) = session.agents().nth(1).unwrap();
+    assert!(child.parent.agent().is_some());
 }
