@@ -4,12 +4,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use antiphon_catalog::{Origin, Row};
-use antiphon_model::Timestamp;
+use antiphon_model::{Standing, Timestamp};
 use antiphon_sources::{LOG_FORMAT, format_of};
 use serde::{Serialize, Serializer};
 
 use crate::stats::trouble;
-use crate::stored::{title_of_file, title_of_log};
+use crate::stored::{Glance, glance_at_file, glance_at_log};
 use crate::sync::{SourceFolder, files, main_files, source_folders};
 use crate::{Environment, Store};
 
@@ -45,13 +45,17 @@ fn shown<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(&path.display())
 }
 
-/// A session, as far as its file alone shows.
+/// A session, as far as the ends of its file show.
 #[derive(Debug)]
 pub struct Recent {
     pub agent: &'static str,
     pub path: PathBuf,
     pub changed_at: Timestamp,
     pub title: Option<String>,
+    /// The folder in which it worked.
+    pub project: Option<String>,
+    /// `None` for what cannot be read.
+    pub standing: Option<Standing>,
 }
 
 /// The agents' folders, and what will be deleted soon.
@@ -83,34 +87,46 @@ fn report(folder: &SourceFolder, now: Timestamp) -> SourceReport {
     }
 }
 
-/// The sessions that changed last, of every agent and recorded ones.
-pub fn recent(environment: &Environment, limit: usize) -> Vec<Recent> {
+/// What was changed later than this is looked at, because it may be running.
+const RUNNING_MILLIS: i64 = 120_000;
+
+/// The sessions that changed last: of every agent, and those that were recorded. More than `limit`
+/// only if they changed so lately that they may be running.
+pub fn recent(environment: &Environment, limit: usize, now: Timestamp) -> Vec<Recent> {
     let folders = source_folders(environment);
     let files = folders.iter().flat_map(|folder| {
         let agent = folder.agent;
-        main_files(folder).into_iter().filter_map(move |path| {
-            Some(Recent { agent, changed_at: changed_at(&path)?, path, title: None })
-        })
+        main_files(folder)
+            .into_iter()
+            .filter_map(move |path| Some(Recent::unread(agent, changed_at(&path)?, path)))
     });
     let store = Store::open_default(environment).ok();
     let places = store.iter().flat_map(Store::places);
-    let recorded = places.filter(|place| place.origin == Origin::Recorded).map(|place| Recent {
-        agent: LOG_FORMAT,
-        path: place.folder,
-        changed_at: place.changed_at,
-        title: None,
-    });
+    let recorded = places.filter(|place| place.origin == Origin::Recorded);
+    let recorded = recorded.map(|place| Recent::unread(LOG_FORMAT, place.changed_at, place.folder));
     let mut all: Vec<Recent> = files.chain(recorded).collect();
     all.sort_by(|a, b| b.changed_at.cmp(&a.changed_at).then_with(|| a.path.cmp(&b.path)));
-    all.truncate(limit);
-    for recent in &mut all {
-        let is_log = recent.agent == LOG_FORMAT;
-        recent.title = match is_log {
-            true => title_of_log(&recent.path),
-            false => title_of_file(&recent.path),
-        };
-    }
+    let is_new = |it: &Recent| now.since(it.changed_at) < RUNNING_MILLIS;
+    all.truncate(all.iter().take_while(|it| is_new(it)).count().max(limit));
+    all.iter_mut().for_each(Recent::read);
     all
+}
+
+impl Recent {
+    fn unread(agent: &'static str, changed_at: Timestamp, path: PathBuf) -> Self {
+        Self { agent, path, changed_at, title: None, project: None, standing: None }
+    }
+
+    /// Reads the ends of its file.
+    fn read(&mut self) {
+        let found = match self.agent == LOG_FORMAT {
+            true => glance_at_log(&self.path),
+            false => glance_at_file(&self.path, self.changed_at),
+        };
+        if let Some(Glance { title, project, standing }) = found {
+            (self.title, self.project, self.standing) = (title, project, Some(standing));
+        }
+    }
 }
 
 /// A problem with a file or a stored session.

@@ -21,7 +21,7 @@ use crate::Store;
 use crate::archive::Copies;
 
 pub use digest::StoredSession;
-pub(crate) use digest::{title_of_file, title_of_log};
+pub(crate) use digest::{Glance, glance_at_file, glance_at_log};
 pub use find::Found;
 pub(crate) use places::Places;
 

@@ -41,7 +41,7 @@ pub use link::{Basis, Link, LinkKind, Rule};
 pub use moment::{NotAMoment, parse_moment};
 pub use problem::{Problem, ProblemKind, Severity};
 pub use range::TimeRange;
-pub use reading::{AgentNotFound, Reading};
+pub use reading::{AgentNotFound, MessageNotFound, Reading};
 pub use session::{
     Agent, Call, ContextEdit, Detail, Entry, EntryKind, Info, MessageRef, Parent, Selection,
     Session, Source,

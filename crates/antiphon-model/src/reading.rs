@@ -27,7 +27,43 @@ pub enum AgentNotFound {
     Ambiguous { ids: Vec<String> },
 }
 
+/// Why a word names no message, or more than one.
+#[derive(Debug, PartialEq, Eq)]
+pub enum MessageNotFound {
+    Unknown,
+    /// The ids that begin with it, as many as are worth naming.
+    Ambiguous {
+        ids: Vec<String>,
+    },
+}
+
 impl<'a> Reading<'a> {
+    /// The message that a person means: by its id, or by the beginning of its id.
+    pub fn message(&self, wanted: &str) -> Result<Entry<'a>, MessageNotFound> {
+        const NAMED: usize = 8;
+        if let Some(entry) = self.session.find(wanted) {
+            return Ok(entry);
+        }
+        let begins = |entry: &Entry<'_>| !wanted.is_empty() && entry.id().starts_with(wanted);
+        let mut ids: Vec<&str> = Vec::new();
+        for entry in self.session.entries().filter(begins) {
+            if !ids.contains(&entry.id()) {
+                ids.push(entry.id());
+            }
+            if ids.len() == NAMED {
+                break;
+            }
+        }
+        match ids.as_slice() {
+            [id] => self.session.find(id).ok_or(MessageNotFound::Unknown),
+            [] => Err(MessageNotFound::Unknown),
+            ids => {
+                let ids = ids.iter().map(|&id| id.to_owned()).collect();
+                Err(MessageNotFound::Ambiguous { ids })
+            }
+        }
+    }
+
     /// The agent that a person means: by id, by name, or by name in another letter case.
     pub fn agent(&self, wanted: &str) -> Result<AgentIx, AgentNotFound> {
         if let Some(agent) = self.session.find_agent(wanted) {

@@ -61,6 +61,26 @@ impl Zone {
         Some(format!("{} {:02}:{:02}", local.date(), local.hour(), local.minute()))
     }
 
+    /// The time of day: `14:05`.
+    pub fn clock_name(&self, at: Timestamp) -> Option<String> {
+        let local = self.local(at)?;
+        Some(format!("{:02}:{:02}", local.hour(), local.minute()))
+    }
+
+    /// A time as a person says it now: `14:05` today, `Mon 14:05` in the last days, then
+    /// `Nov 3`, and `2025-11-03` of another year. It takes at most ten columns.
+    pub fn short_name(&self, at: Timestamp, now: Timestamp) -> Option<String> {
+        let (local, today) = (self.local(at)?, self.local(now)?.date());
+        let (date, clock) = (local.date(), self.clock_name(at)?);
+        let days = today.since(date).ok()?.get_days();
+        Some(match days {
+            0 => clock,
+            1..=6 => format!("{} {clock}", local.strftime("%a")),
+            _ if date.year() == today.year() => local.strftime("%b %-d").to_string(),
+            _ => date.to_string(),
+        })
+    }
+
     /// The local date and time.
     pub(crate) fn local(&self, at: Timestamp) -> Option<DateTime> {
         Some(self.0.to_datetime(instant(at)?))
@@ -109,6 +129,26 @@ mod tests {
         let name = |at: &str| zone.span_name(Timestamp::parse(at).unwrap(), Span::Hour).unwrap();
         assert_eq!(name("2026-10-25T00:30:00Z"), "2026-10-25T02:00+02:00");
         assert_eq!(name("2026-10-25T01:30:00Z"), "2026-10-25T02:00+01:00");
+    }
+
+    #[test]
+    fn a_time_is_said_as_short_as_it_is_clear() {
+        let zone = Zone::new(TimeZone::posix("IST-5:30").unwrap());
+        // A Tuesday, 18:00 there.
+        let now = Timestamp::parse("2026-03-10T12:30:00Z").unwrap();
+        let check = |at: &str, wanted: &str| {
+            let said = zone.short_name(Timestamp::parse(at).unwrap(), now).unwrap();
+            assert_eq!((at, &*said), (at, wanted));
+            assert!(said.len() <= 10);
+        };
+        check("2026-03-10T12:29:00Z", "17:59");
+        check("2026-03-09T18:30:00Z", "00:00");
+        check("2026-03-09T18:29:00Z", "Mon 23:59");
+        check("2026-03-04T12:00:00Z", "Wed 17:30");
+        check("2026-03-03T12:00:00Z", "Mar 3");
+        check("2025-11-21T12:00:00Z", "2025-11-21");
+        // A clock that is ahead.
+        check("2026-03-12T12:00:00Z", "Mar 12");
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use antiphon_model::{AgentIx, BodyError, CallIx, Session, Timestamp};
 use serde::Serialize;
 
+use crate::call_subject::call_subject;
 use crate::{Category, FactBasis, Reading, category};
 
 /// A tool call.
@@ -40,6 +41,8 @@ pub struct CallRow {
     pub results: Vec<String>,
     /// The call, in words: the tool and its main arguments.
     pub text: String,
+    /// What it is about: a command, a path, or its arguments in short.
+    pub subject: String,
 }
 
 /// How a call went.
@@ -91,6 +94,7 @@ fn row(reading: &Reading<'_>, delegations: &Delegations, ix: CallIx) -> Result<C
         message_id: made.id().to_owned(),
         results: session.results(ix).map(|event| session.entry(event).id().to_owned()).collect(),
         text: reading.call_text(tool, call)?,
+        subject: call_subject(reading, ix)?,
     })
 }
 

@@ -1,6 +1,6 @@
 //! Who said what, and who heard it.
 
-use antiphon_model::{AgentIx, BodyError, Timestamp};
+use antiphon_model::{AgentIx, BodyError, EventIx, Timestamp};
 use serde::Serialize;
 
 use crate::Reading;
@@ -23,6 +23,15 @@ pub struct Utterance {
     /// When it was said.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamp: Option<Timestamp>,
+    #[serde(skip)]
+    event: EventIx,
+}
+
+impl Utterance {
+    /// The event of the message.
+    pub fn event(&self) -> EventIx {
+        self.event
+    }
 }
 
 /// Which utterances are wanted.
@@ -58,6 +67,7 @@ pub fn dialog(reading: &Reading<'_>, filter: &DialogFilter) -> Result<Vec<Uttera
             content: reading.text(entry)?,
             heard_by: heard_by.iter().map(|&to| session.agent_id(to).to_owned()).collect(),
             timestamp: entry.at(),
+            event: entry.ix(),
         });
     }
     Ok(rows)

@@ -63,7 +63,7 @@ mod words;
 
 // What every view is given.
 pub use answer::{LastAnswer, last_answer};
-pub use antiphon_model::{AgentNotFound, Reading, short_arguments};
+pub use antiphon_model::{AgentNotFound, MessageNotFound, Reading, short_arguments};
 pub use basis::FactBasis;
 pub use blame::{Blame, BlameRule, BlamedLine, blame};
 pub use busy::{Busy, Idle, busy};
@@ -102,7 +102,7 @@ pub use phases::{
 };
 pub use prices::{ModelPrices, Prices, PricesError};
 pub use prompts::{Prompt, prompts};
-pub use quantity::{count, duration, size, tokens};
+pub use quantity::{count, dollars, duration, size, tokens};
 pub use request::{Cost, CostBasis, Identity, Pricing, Request, requests};
 pub use resume::{OpenCall, Resume, ResumePoint, resume};
 pub use run::{Run, RunPart, RunSession, RunSpan, RunStatus, RunStatusRule, RunStep, RunTree, run};

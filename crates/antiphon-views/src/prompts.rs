@@ -20,6 +20,13 @@ pub struct Prompt {
     pub event: EventIx,
 }
 
+impl Prompt {
+    /// The event of the message.
+    pub fn event(&self) -> EventIx {
+        self.event
+    }
+}
+
 /// Everything that the person said, in order. What a program says in the person's name is left out.
 pub fn prompts(reading: &Reading<'_>) -> Result<Vec<Prompt>, BodyError> {
     let session = reading.session;

@@ -1,14 +1,15 @@
 //! Numbers, times and sizes as people write them.
 
+use crate::Usd;
+
 /// `1 call`, `3 calls`, `1,234 calls`.
 pub fn count(number: usize, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
-    format!("{} {noun}{plural}", grouped(number))
+    format!("{} {noun}{plural}", grouped(&number.to_string()))
 }
 
-/// `1,234,567`.
-fn grouped(number: usize) -> String {
-    let digits = number.to_string();
+/// Digits with a comma before every third from the end: `1,234,567`.
+fn grouped(digits: &str) -> String {
     let mut out = String::new();
     for (at, digit) in digits.chars().enumerate() {
         if at > 0 && (digits.len() - at).is_multiple_of(3) {
@@ -59,6 +60,18 @@ pub fn size(bytes: usize) -> String {
     }
 }
 
+/// An amount of money: `$1,234.50`, `$0.0042`. What is less than a cent is still something.
+pub fn dollars(amount: Usd) -> String {
+    let text = format!("{amount:.2}");
+    if text == "0.00" && amount > Usd::ZERO {
+        return format!("${amount:.4}");
+    }
+    match text.split_once('.') {
+        Some((whole, cents)) => format!("${}.{cents}", grouped(whole)),
+        None => format!("${text}"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -67,6 +80,11 @@ mod tests {
     fn numbers_times_and_sizes_read_as_words() {
         assert_eq!(count(1, "call"), "1 call");
         assert_eq!(count(1_234_567, "event"), "1,234,567 events");
+        let usd = |amount: f64| dollars(Usd::from_f64(amount).unwrap());
+        assert_eq!(
+            [0.0, 0.004_2, 0.25, 12_345.6].map(usd),
+            ["$0.00", "$0.0042", "$0.25", "$12,345.60"]
+        );
         assert_eq!(duration(340), "340 ms");
         assert_eq!(duration(12_540), "12.5 s");
         assert_eq!(duration(200_000), "3 min 20 s");

@@ -7,9 +7,10 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
     annotate, append, blame, changes, chat, demo, doctor, export, forget, formats, hook, install,
-    lead, ls, migrate, record, redact, reindex, resume, salvage, scan, scribe, search, stats, sync,
-    tail, validate, verify, view,
+    lead, ls, migrate, record, redact, reindex, resume, salvage, scan, scribe, search, show, stats,
+    sync, tail, validate, verify, view,
 };
+use crate::terminal::Colour;
 
 /// The record of what AI agents said, did and cost
 #[derive(Debug, Parser)]
@@ -20,6 +21,12 @@ pub(crate) struct Cli {
     /// Memory limit for unpacking a file or reading a document (default: 256MB)
     #[arg(long, global = true, value_name = "SIZE", value_parser = size, hide = true)]
     pub(crate) max_memory: Option<u64>,
+    /// When to use colours
+    #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t, hide = true)]
+    pub(crate) color: Colour,
+    /// Print directly, without a pager
+    #[arg(long, global = true, hide = true)]
+    pub(crate) no_pager: bool,
 }
 
 /// Parses a number of bytes such as `512MB` or `2G`.
@@ -50,9 +57,11 @@ Examples:
 
 A SESSION is the path of a log, of a folder with a log's segments, or of a file written by a known
 agent (see `antiphon formats`); or the id of a kept session (see `antiphon ls`), the first few
-characters of its id, or `latest`.
+characters of its id, `latest`, or `latest~1` for the one before it. Message ids can be shortened, too.
 Unpacking a file or reading a document uses at most 256 MB of memory; every command accepts
 `--max-memory SIZE` to change the limit.
+Every command accepts `--color auto|always|never` and `--no-pager`; long output goes through
+$ANTIPHON_PAGER, $PAGER or `less`.
 Exit codes: 0 success, 1 negative result (such as nothing found or not valid), 2 usage error,
 3 success, but some input was bad, 4 failure.";
 
@@ -71,7 +80,7 @@ pub(crate) enum Command {
     /// Search everything said and done in all kept sessions
     Search(search::SearchArgs),
     /// Show a session on one page
-    Show(SessionArgs),
+    Show(show::ShowArgs),
     /// Show one view of a session: tree, dialog, perspective, causality …
     View(view::ViewArgs),
     /// Show what sessions changed, as a diff

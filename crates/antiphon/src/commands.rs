@@ -37,6 +37,7 @@ pub(crate) mod welcome;
 
 use crate::cli::{Cli, Command};
 use crate::failure::Outcome;
+use crate::terminal::Screen;
 
 /// What to do about an empty store.
 const NOTHING_KEPT: &str =
@@ -46,6 +47,7 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<Outcome> {
     if let Some(bytes) = cli.max_memory {
         antiphon_sources::allow_memory(bytes);
     }
+    Screen { colour: cli.color, has_pager: !cli.no_pager }.choose();
     match cli.command {
         None => welcome::run(),
         Some(Command::Demo(args)) => demo::run(&args),

@@ -6,7 +6,7 @@ use antiphon_journal::{Error, Log};
 use antiphon_library::{Environment, Found, Store, StoreError, StoredSession};
 use antiphon_model::{Agent, AgentIx, EventIx, Status};
 use antiphon_redact::Redactor;
-use antiphon_views::AgentNotFound;
+use antiphon_views::{AgentNotFound, MessageNotFound};
 
 use crate::failure::{Outcome, UserError, report_problems};
 use crate::terminal::{clip, complain};
@@ -105,14 +105,38 @@ impl Opened {
         }
     }
 
-    /// The event with that id.
+    /// The event with that id, or the only one whose id begins so.
     pub(crate) fn event(&self, message_id: &str) -> anyhow::Result<EventIx> {
-        let found = self.session.find(message_id).map(|entry| entry.ix());
-        found.ok_or_else(|| {
-            UserError::not_found(format!("there is no message `{message_id}`"))
-                .hint("`antiphon view timeline` lists the ids")
-                .into()
+        let found = self.reading().message(message_id).map(|entry| entry.ix());
+        found.map_err(|error| match error {
+            MessageNotFound::Unknown => {
+                UserError::not_found(format!("there is no message `{message_id}`"))
+                    .hint("`antiphon view timeline` lists the ids")
+                    .into()
+            }
+            MessageNotFound::Ambiguous { ids } => {
+                UserError::usage(format!("`{message_id}` is the beginning of several message ids"))
+                    .hint(format!("type more characters of one of these: {}", ids.join(", ")))
+                    .into()
+            }
         })
+    }
+
+    /// The whole id of the message that a person names by its id or the beginning of its id.
+    pub(crate) fn message_id(&self, wanted: &str) -> anyhow::Result<String> {
+        Ok(self.session.entry(self.event(wanted)?).id().to_owned())
+    }
+
+    /// Whether this is a person with their agent, and not a cast of agents that talk to one
+    /// another: there is one agent, or it is a program's session with one main agent.
+    pub(crate) fn is_conversation(&self) -> bool {
+        let is_root = |(_, agent): &(AgentIx, &Agent)| agent.parent.agent().is_none();
+        let is_product =
+            antiphon_formats::find(self.format).is_some_and(|it| !it.product.is_empty());
+        match self.session.agents().len() {
+            1 => true,
+            _ => is_product && self.session.agents().filter(is_root).count() == 1,
+        }
     }
 
     /// Reports what was wrong with the source; the outcome of a command that did its work.
@@ -190,6 +214,10 @@ fn located(named: &Path) -> anyhow::Result<Located> {
         Found::Nothing if word == "latest" => {
             let none = UserError::not_found("no sessions have been kept yet");
             Err(none.hint("`antiphon sync` copies your agents' sessions").into())
+        }
+        Found::Nothing if word.starts_with("latest~") => {
+            let none = UserError::not_found(format!("there is no session `{word}`"));
+            Err(none.hint("`latest~1` is the one before the latest; see `antiphon ls`").into())
         }
         // A thread is kept with the session that made it.
         Found::Nothing => match store.map(|store| store.find_parts(word)).as_deref() {

@@ -22,7 +22,7 @@ pub(crate) struct RangeArgs {
 impl RangeArgs {
     /// The zone whose days are meant.
     pub(crate) fn zone(&self) -> Zone {
-        if self.utc { Zone::utc() } else { local_zone() }
+        zone(self.utc)
     }
 
     pub(crate) fn range(&self) -> anyhow::Result<TimeRange> {
@@ -35,6 +35,11 @@ impl RangeArgs {
         };
         Ok(TimeRange { since: parse(&self.since)?, until: parse(&self.until)? })
     }
+}
+
+/// The zone in which times are shown.
+pub(crate) fn zone(utc: bool) -> Zone {
+    if utc { Zone::utc() } else { local_zone() }
 }
 
 /// The zone of this machine, as `TZ` or the system's settings say; UTC if neither does.

@@ -6,6 +6,7 @@
 mod bar;
 mod escape;
 mod page;
+mod screen;
 mod table;
 mod text;
 
@@ -13,12 +14,13 @@ use std::io::{self, IsTerminal, Write};
 
 use serde::Serialize;
 
-pub(crate) use antiphon_views::{clip, count, duration, tokens};
+pub(crate) use antiphon_views::{clip, count, dollars, duration, size, tokens};
 pub(crate) use bar::Bar;
 pub(crate) use escape::{escape, escape_json, escape_line};
 pub(crate) use page::{Page, Style};
+pub(crate) use screen::{Colour, Screen};
 pub(crate) use table::{Column, Table};
-pub(crate) use text::{ago, before_now, clip_path, pad, product};
+pub(crate) use text::{ago, clip_path, pad, product, when};
 
 /// Prints one JSON document: for a person on a terminal, in one line otherwise.
 pub(crate) fn json(value: &impl Serialize) -> anyhow::Result<()> {

@@ -68,6 +68,8 @@ export interface CallRow {
   started_at: string | null;
   /** How the call went. */
   status: CallStatus;
+  /** What it is about: a command, a path, or its arguments in short. */
+  subject: string;
   /** The call, in words: the tool and its main arguments. */
   text: string;
   /** As recorded, or else derived from the tool and, for a shell, from its command; null for an unknown tool. */

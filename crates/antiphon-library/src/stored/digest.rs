@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use antiphon_catalog::{Origin, Row, Summary};
 use antiphon_formats::{FORMATS, Stream};
 use antiphon_journal::{Log, read_bytes, regular};
-use antiphon_model::{Activity, Info, Session, Standing, StatusFacts};
+use antiphon_model::{Activity, Info, Session, Standing, StatusFacts, Timestamp};
 use antiphon_sources::{Fold, LOG_FORMAT, Opened, activity, format_of, tree};
 
 use super::Place;
@@ -68,12 +68,7 @@ impl StoredSession {
         let activity = match self.origin {
             _ if self.ended => Activity::Unknown,
             Origin::Archived => activity::since(Some(self.at())),
-            Origin::Recorded => match Log::find(&self.folder).map(|log| log.activity()) {
-                Ok(known @ (Activity::Writing | Activity::Gone)) => known,
-                Ok(Activity::Unknown | Activity::Quiet) | Err(_) => {
-                    activity::since(Some(self.at()))
-                }
-            },
+            Origin::Recorded => activity_of_log(&self.folder, Some(self.at())),
         };
         StatusFacts { end: self.end, is_answered: self.is_answered, activity }.standing()
     }
@@ -96,13 +91,44 @@ impl StoredSession {
     }
 }
 
-/// What a session is called, or how it began.
-pub(crate) fn title_of_file(path: &Path) -> Option<String> {
-    title(of_file(path)?.session.info())
+/// What can be said of a session at a glance.
+pub(crate) struct Glance {
+    /// What it is called, or how it began.
+    pub(crate) title: Option<String>,
+    /// The folder in which it worked.
+    pub(crate) project: Option<String>,
+    pub(crate) standing: Standing,
 }
 
-pub(crate) fn title_of_log(folder: &Path) -> Option<String> {
-    title(of_log(folder)?.session.info())
+impl Glance {
+    fn of(session: &Session, activity: Activity) -> Self {
+        let (info, facts) = (session.info(), session.status_facts());
+        Self {
+            title: title(info),
+            project: info.cwd.as_deref().map(str::to_owned),
+            standing: StatusFacts { activity, ..facts }.standing(),
+        }
+    }
+}
+
+pub(crate) fn glance_at_file(path: &Path, changed_at: Timestamp) -> Option<Glance> {
+    let session = of_file(path)?.session;
+    let last = session.time_span().map_or(changed_at, |(_, last)| last);
+    Some(Glance::of(&session, activity::since(Some(last))))
+}
+
+pub(crate) fn glance_at_log(folder: &Path) -> Option<Glance> {
+    let session = of_log(folder)?.session;
+    let last = session.time_span().map(|(_, last)| last);
+    Some(Glance::of(&session, activity_of_log(folder, last)))
+}
+
+/// Whether somebody writes a log whose last event was then.
+fn activity_of_log(folder: &Path, last: Option<Timestamp>) -> Activity {
+    match Log::find(folder).map(|log| log.activity()) {
+        Ok(known @ (Activity::Writing | Activity::Gone)) => known,
+        Ok(Activity::Unknown | Activity::Quiet) | Err(_) => activity::since(last),
+    }
 }
 
 /// What a session calls itself.

@@ -11,7 +11,7 @@ pub enum Found {
     Nothing,
 }
 
-/// The word for the session with the latest event.
+/// The word for the session with the latest event; `latest~2` is the second before it.
 const LATEST: &str = "latest";
 
 /// A shorter word must be a complete id.
@@ -19,11 +19,11 @@ pub(super) const PREFIX_MIN: usize = 4;
 
 impl Store {
     /// The session with this id or key, or the only one whose id or key begins with it, or for
-    /// `latest` the one with the latest event.
+    /// `latest` the one with the latest event, and for `latest~2` the second before that.
     pub fn find(&self, word: &str) -> Found {
-        if word == LATEST {
-            let latest = self.sessions().into_iter().next();
-            return latest.map_or(Found::Nothing, |session| Found::One(Box::new(session)));
+        if let Some(before) = before_latest(word) {
+            let session = self.sessions().into_iter().nth(before);
+            return session.map_or(Found::Nothing, |session| Found::One(Box::new(session)));
         }
         let sessions = self.rows();
         let is = |session: &StoredSession| {
@@ -40,6 +40,16 @@ impl Store {
             return Found::Nothing;
         }
         one_of(sessions.into_iter().filter(begins).collect())
+    }
+}
+
+/// How many sessions before the latest a word means: 0 for `latest`, 2 for `latest~2`.
+fn before_latest(word: &str) -> Option<usize> {
+    match word.strip_prefix(LATEST)? {
+        "" => Some(0),
+        // `latest~` is the one before, as in git.
+        "~" => Some(1),
+        more => more.strip_prefix('~')?.parse().ok(),
     }
 }
 

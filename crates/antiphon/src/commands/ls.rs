@@ -3,6 +3,7 @@
 use antiphon_catalog::{SessionQuery, SessionSort};
 use antiphon_journal::{Clock, SystemClock};
 use antiphon_library::{Environment, List, Listed, Store, StoredSession, project_query};
+use antiphon_model::Zone;
 use antiphon_views::Totals;
 use clap::{Args, ValueEnum};
 
@@ -10,7 +11,10 @@ use super::NOTHING_KEPT;
 use super::show::status_style;
 use crate::failure::{Outcome, report_left_out};
 use crate::range::RangeArgs;
-use crate::terminal::{self, Bar, Page, Style, before_now, clip, count};
+use crate::terminal::{self, Bar, Column, Page, Style, Table, clip, count, dollars, when};
+
+/// From this width on there is room for the folder of a session.
+const WIDE: usize = 120;
 
 /// So much of an id is shown at least; more where two begin alike.
 const ID_MIN: usize = 8;
@@ -113,7 +117,7 @@ pub(crate) fn run(args: &LsArgs) -> anyhow::Result<Outcome> {
         });
         page.end()?;
     }
-    print(&mut page, &sessions, &ids)?;
+    print(&mut page, &sessions, &ids, &args.range.zone())?;
     if sessions.len() < ids.len() {
         let rest = count(ids.len() - sessions.len(), "session");
         page.faint(&format!("… and {rest} more: `antiphon ls --limit {}`", ids.len())).end()?;
@@ -122,34 +126,51 @@ pub(crate) fn run(args: &LsArgs) -> anyhow::Result<Outcome> {
     Ok(outcome)
 }
 
-fn print(page: &mut Page, shown: &[Listed], all: &[Box<str>]) -> anyhow::Result<()> {
-    let now = SystemClock.now();
-    let ids = short_ids(shown, all);
-    let ids_width = ids.iter().map(|id| id.chars().count()).max().unwrap_or_default();
-    let has_cost = shown.iter().any(|it| !cost(&it.totals).is_empty());
-    let names: Vec<String> = shown.iter().map(|it| name(&it.session)).collect();
-    let names_width = names.iter().map(|name| name.chars().count()).max().unwrap_or_default();
-    for ((Listed { session, totals, is_damaged }, id), name) in shown.iter().zip(ids).zip(names) {
-        page.faint(&format!("{:>12}  ", before_now(now.since(session.at()))));
-        page.add(Style::Call, &format!("{id:<ids_width$}  "));
-        page.add(Style::Name, &format!("{name:<names_width$}  "));
-        if has_cost {
-            page.plain(&format!("{:>9}  ", cost(totals)));
-        }
-        page.plain(&session.short_title().unwrap_or_else(|| "(no title)".to_owned()));
-        let status = session.standing().status;
-        page.plain("  ").add(status_style(status), status.as_str());
-        if *is_damaged {
-            page.plain("  ").add(Style::Bad, "damaged");
-        }
-        page.end()?;
+fn print(page: &mut Page, shown: &[Listed], all: &[Box<str>], zone: &Zone) -> anyhow::Result<()> {
+    if shown.is_empty() {
+        return Ok(());
     }
-    Ok(())
+    let now = SystemClock.now();
+    // A narrow terminal has no room for the folder beside the title.
+    let has_project = page.width.is_none_or(|width| width >= WIDE)
+        && shown.iter().any(|it| it.session.project.is_some());
+    let has_cost = shown.iter().any(|it| !cost(&it.totals).is_empty());
+    let mut columns = vec![
+        Column::text("WHEN"),
+        Column::text("ID"),
+        Column::text("AGENT").cut(),
+        Column::text("STATUS"),
+    ];
+    columns.extend(has_cost.then_some(Column::number("COST")));
+    columns.extend(has_project.then_some(Column::text("PROJECT").cut_in_the_middle()));
+    columns.push(Column::text("TITLE").cut());
+    let mut table = Table::new(&columns);
+    for (listed, id) in shown.iter().zip(short_ids(shown, all)) {
+        let Listed { session, totals, is_damaged } = listed;
+        let status = session.standing().status;
+        let title = session.short_title();
+        let mut row = vec![
+            (Style::Faint, when(session.at(), now, zone)),
+            (Style::Call, id.to_owned()),
+            (Style::Name, name(session)),
+            (status_style(status), status.as_str().to_owned()),
+        ];
+        row.extend(has_cost.then(|| (Style::Plain, cost(totals))));
+        let project = || session.project.as_deref().unwrap_or_default().to_owned();
+        row.extend(has_project.then(|| (Style::Faint, project())));
+        row.push(match (title, is_damaged) {
+            (title, true) => (Style::Bad, format!("(damaged) {}", title.unwrap_or_default())),
+            (Some(title), false) => (Style::Plain, title),
+            (None, false) => (Style::Faint, "(no title)".to_owned()),
+        });
+        table.row(row);
+    }
+    table.print(page)
 }
 
 fn cost(totals: &Totals) -> String {
     let cost = totals.cost().filter(|_| totals.requests > 0);
-    cost.map(|cost| format!("${cost:.2}")).unwrap_or_default()
+    cost.map(dollars).unwrap_or_default()
 }
 
 /// The program, and the role in which it ran.

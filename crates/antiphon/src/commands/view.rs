@@ -40,8 +40,8 @@ pub(crate) struct ViewArgs {
 pub(crate) enum ViewKind {
     /// Which agent created which, recorded or inferred (and by which rule)
     Tree(SessionArgs),
-    /// One agent's messages, in order
-    Transcript(AgentArgs),
+    /// The conversation with an agent: prompts, answers, thoughts, calls and diffs
+    Transcript(transcript::TranscriptArgs),
     /// Who said what, and who heard it
     Dialog(dialog::DialogArgs),
     /// What one agent heard, did, received and said

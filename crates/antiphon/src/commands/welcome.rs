@@ -1,20 +1,22 @@
-//! `antiphon` without arguments: the sessions on this machine, what will be deleted, and what to do
-//! next. Nothing is written.
+//! `antiphon` without arguments: the sessions on this machine, what is running, what changed last,
+//! what will be deleted, and what to do next. Nothing is written.
 
 use antiphon_journal::{Clock, SystemClock};
 use antiphon_library::{Environment, Recent, SourceReport, Store, recent, source_reports};
+use antiphon_model::{Status, Timestamp, Zone};
 
+use super::show::status_style;
 use crate::failure::Outcome;
-use crate::terminal::{Page, Style, before_now, clip, count, product};
+use crate::range::local_zone;
+use crate::terminal::{Column, Page, Style, Table, clip, count, product, when};
 
 const SHOWN: usize = 10;
-const TITLE_WIDTH: usize = 70;
 
 pub(crate) fn run() -> anyhow::Result<Outcome> {
     let environment = Environment::of_process();
     let now = SystemClock.now();
     let sources = source_reports(&environment, now);
-    let recent = recent(&environment, SHOWN);
+    let recent = recent(&environment, SHOWN, now);
     let store = Store::open_default(&environment).ok();
     let kept = store.map_or(0, |store| store.count());
     let found: usize = sources.iter().map(|source| source.sessions).sum();
@@ -31,35 +33,70 @@ pub(crate) fn run() -> anyhow::Result<Outcome> {
     if kept > 0 {
         page.plain(&format!("{:<14}{} in the store", "kept", count(kept, "session"))).end()?;
     }
-    if !recent.is_empty() {
-        page.end()?;
-        let width = recent.iter().map(|it| it.agent.len()).max().unwrap_or_default();
-        for Recent { agent, changed_at, title, .. } in &recent {
-            page.faint(&format!("{:>12}  ", before_now(now.since(*changed_at))));
-            page.add(Style::Name, &format!("{agent:<width$}  "));
-            let title = title.as_deref().map(|title| clip(title, TITLE_WIDTH));
-            page.plain(title.as_deref().unwrap_or("(no title)")).end()?;
-        }
-    }
+    let is_running =
+        |it: &&Recent| it.standing.is_some_and(|standing| standing.status == Status::Running);
+    let (running, rest): (Vec<&Recent>, Vec<&Recent>) = recent.iter().partition(is_running);
+    sessions(&mut page, "Running now", &running, now)?;
+    let rest: Vec<&Recent> = rest.into_iter().take(SHOWN).collect();
+    sessions(&mut page, "Latest sessions", &rest, now)?;
     page.end()?;
     let (command, what) = match (found, kept) {
         (0, 0) => ("antiphon demo", "shows what a session looks like"),
-        (found, kept) if kept < found => ("antiphon sync", "copies them so that they are not lost"),
+        (_, 0) => ("antiphon sync", "copies them so that they are not lost"),
         _ => ("antiphon show latest", "shows the latest session"),
     };
-    page.plain("Next: ").add(Style::Call, command).plain(&format!(" {what}."));
-    page.faint(" `antiphon --help` lists the rest.").end()?;
+    page.plain("Next: ").add(Style::Call, command).plain(&format!(" {what}.")).end()?;
+    page.faint("`antiphon --help` lists the rest.").end()?;
     page.finish()?;
     Ok(Outcome::Done)
 }
 
 fn tell(page: &mut Page, source: &SourceReport) -> anyhow::Result<()> {
-    page.add(Style::Name, &format!("{:<14}", source.agent));
-    page.plain(&count(source.sessions, "session"));
+    const INDENT: usize = 14;
+    page.add(Style::Name, &format!("{:<INDENT$}", source.agent));
+    page.plain(&count(source.sessions, "session")).end()?;
     if let Some(deletions) = deletions(source) {
-        page.add(Style::Bad, &format!("  {deletions}"));
+        page.plain(&" ".repeat(INDENT));
+        page.block(Style::Bad, &deletions, INDENT)?;
     }
-    page.end()
+    Ok(())
+}
+
+fn sessions(
+    page: &mut Page,
+    heading: &str,
+    sessions: &[&Recent],
+    now: Timestamp,
+) -> anyhow::Result<()> {
+    if sessions.is_empty() {
+        return Ok(());
+    }
+    let zone: Zone = local_zone();
+    page.end()?;
+    page.add(Style::Head, heading).end()?;
+    let mut table = Table::new(&[
+        Column::text(""),
+        Column::text(""),
+        Column::text(""),
+        Column::text("").cut_in_the_middle(),
+        Column::text("").cut(),
+    ]);
+    for Recent { agent, changed_at, title, project, standing, .. } in sessions {
+        let status = standing.map(|standing| standing.status);
+        let folder = project.as_deref().and_then(|path| path.rsplit('/').next());
+        let title = title.as_deref().map(|title| clip(title, 200));
+        table.row(vec![
+            (Style::Faint, format!("  {}", when(*changed_at, now, &zone))),
+            (Style::Name, (*agent).to_owned()),
+            (
+                status.map_or(Style::Faint, status_style),
+                status.map_or("unreadable", Status::as_str).to_owned(),
+            ),
+            (Style::Faint, folder.unwrap_or_default().to_owned()),
+            (Style::Plain, title.unwrap_or_else(|| "(no title)".to_owned())),
+        ]);
+    }
+    table.print_rows(page)
 }
 
 /// A sentence about the sessions that the agent will delete soon.
@@ -76,8 +113,9 @@ pub(super) fn deletions(source: &SourceReport) -> Option<String> {
     }
     let soon = source.soon_deleted.saturating_sub(source.overdue);
     if soon > 0 {
-        let first = source.first_goes_at.map(|first| first.to_string()).unwrap_or_default();
-        let day = first.split('T').next().unwrap_or_default();
+        let first = source.first_goes_at.and_then(|first| local_zone().minute_name(first));
+        let first = first.unwrap_or_default();
+        let day = first.split(' ').next().unwrap_or_default();
         told.push(format!("{soon} will be deleted within a week, the first on {day}"));
     }
     (!told.is_empty()).then(|| told.join("; "))

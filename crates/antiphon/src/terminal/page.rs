@@ -5,6 +5,7 @@ use std::process::{Child, Command, Stdio};
 
 use anstyle::{AnsiColor, Effects};
 
+use super::Screen;
 use super::escape::{escape, escape_line};
 use super::text::{expand_tabs, wrap};
 
@@ -80,8 +81,8 @@ const FLUSH_BYTES: usize = 64 << 10;
 impl Page {
     /// A page on stdout; on a terminal, through a pager if there is one.
     pub(crate) fn new() -> Self {
-        let is_terminal = io::stdout().is_terminal();
-        let out = match is_terminal.then(start_pager).flatten() {
+        let is_paged = io::stdout().is_terminal() && Screen::chosen().has_pager;
+        let out = match is_paged.then(start_pager).flatten() {
             Some(pager) => Out::Pager(pager),
             None => Out::Stdout,
         };
@@ -91,14 +92,12 @@ impl Page {
     /// A page that is never paged: for what goes on for ever.
     pub(crate) fn live() -> Self {
         let is_terminal = io::stdout().is_terminal();
-        let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-        let no_colour = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         let size = terminal_size::terminal_size();
         let width = size.filter(|_| is_terminal).map(|(width, _)| usize::from(width.0).max(40));
         Self {
             buffer: String::new(),
             out: Out::Stdout,
-            has_colour: is_terminal && !dumb && !no_colour,
+            has_colour: Screen::chosen().colour.is_wanted(is_terminal),
             width,
         }
     }
@@ -136,16 +135,17 @@ impl Page {
 
     /// Adds a text of several lines, wrapped, each behind `indent` spaces but for the first.
     pub(crate) fn block(&mut self, style: Style, text: &str, indent: usize) -> anyhow::Result<()> {
-        let text = escape(text);
-        let Some(width) = self.width else {
-            return text
-                .split('\n')
-                .enumerate()
-                .try_for_each(|(at, line)| self.block_line(style, line, at, indent));
-        };
-        let lines = wrap(&text, Some(width.saturating_sub(indent)));
+        let lines = self.lines(text, indent);
         let mut lines = lines.iter().enumerate();
         lines.try_for_each(|(at, line)| self.block_line(style, line, at, indent))
+    }
+
+    /// The lines that a text takes behind `indent` spaces: escaped, with spaces instead of tabs,
+    /// and wrapped.
+    pub(crate) fn lines(&self, text: &str, indent: usize) -> Vec<String> {
+        let text = escape(text);
+        let lines: Vec<_> = text.split('\n').map(expand_tabs).collect();
+        wrap(&lines.join("\n"), self.width.map(|width| width.saturating_sub(indent)))
     }
 
     fn block_line(
@@ -155,7 +155,7 @@ impl Page {
         at: usize,
         indent: usize,
     ) -> anyhow::Result<()> {
-        if at > 0 {
+        if at > 0 && !line.is_empty() {
             self.buffer.extend(std::iter::repeat_n(' ', indent));
         }
         self.add(style, line);
@@ -193,16 +193,19 @@ impl Page {
     }
 }
 
-/// Starts `$PAGER`, or `less` in a way that leaves a short page on the screen.
+/// Starts `$ANTIPHON_PAGER`, `$PAGER`, or `less` in a way that leaves a short page on the screen
+/// and passes colours on.
 fn start_pager() -> Option<Child> {
-    let chosen = std::env::var_os("PAGER");
-    let command = chosen.as_deref().and_then(|pager| pager.to_str()).unwrap_or("less -FIRX");
-    let mut words = command.split_whitespace();
-    let program = words.next().filter(|&program| program != "cat")?;
+    let chosen = ["ANTIPHON_PAGER", "PAGER"].into_iter().find_map(std::env::var_os);
+    let command = chosen.as_deref().and_then(|pager| pager.to_str()).unwrap_or("less");
+    let words = shlex::split(command)?;
+    let (program, arguments) = words.split_first().filter(|(program, _)| *program != "cat")?;
     let mut pager = Command::new(program);
-    pager.args(words).stdin(Stdio::piped());
-    if std::env::var_os("LESS").is_none() {
-        pager.env("LESS", "FIRX");
+    pager.args(arguments).stdin(Stdio::piped());
+    for (name, value) in [("LESS", "FRX"), ("LV", "-c")] {
+        if std::env::var_os(name).is_none() {
+            pager.env(name, value);
+        }
     }
     pager.spawn().ok()
 }

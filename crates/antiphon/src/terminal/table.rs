@@ -1,11 +1,10 @@
 //! A table: headers, rows, and one column that gives way where the terminal is narrow.
 
-use antiphon_views::clip;
 use unicode_width::UnicodeWidthStr;
 
 use super::escape::escape_line;
 use super::page::{Page, Style};
-use super::text::{clip_path, pad};
+use super::text::{clip_end, clip_path, pad};
 
 /// A column of a table.
 #[derive(Debug, Clone, Copy)]
@@ -81,6 +80,12 @@ impl Table {
         self.rows.iter().try_for_each(|row| self.line(page, &widths, row))
     }
 
+    /// Prints the rows without headers, where a heading says what they are.
+    pub(crate) fn print_rows(&self, page: &mut Page) -> anyhow::Result<()> {
+        let widths = self.widths(page.width);
+        self.rows.iter().try_for_each(|row| self.line(page, &widths, row))
+    }
+
     fn line(
         &self,
         page: &mut Page,
@@ -92,7 +97,7 @@ impl Table {
         for (at, ((column, &width), (style, text))) in columns.take(last + 1) {
             let text = match column.cut {
                 Cut::Never => text.clone(),
-                Cut::End => clip(text, width),
+                Cut::End => clip_end(text, width),
                 Cut::Middle => clip_path(text, width),
             };
             let before = if at == 0 { 0 } else { GAP };
@@ -166,9 +171,9 @@ mod tests {
     fn without_a_terminal_nothing_is_cut() {
         assert_eq!(
             printed(None),
-            "name                            calls  path\n\
-             a short one                        12  /srv/shop/src/deeply/nested/file.rs\n\
-             a name that goes on and on\\x07  1,234\n"
+            "name                             calls  path\n\
+             a short one                         12  /srv/shop/src/deeply/nested/file.rs\n\
+             a name that goes on and on\\u{7}  1,234\n"
         );
     }
 
@@ -176,6 +181,7 @@ mod tests {
     fn on_a_narrow_terminal_texts_lose_their_end_and_paths_their_middle() {
         let text = printed(Some(40));
         assert!(text.lines().all(|line| line.width() <= 40), "{text}");
-        assert!(text.contains("a name that g…") && text.contains("/file.rs"), "{text}");
+        assert!(text.contains("a name tha") && text.contains("e.rs"), "{text}");
+        assert_eq!(text.matches('…').count(), 2, "{text}");
     }
 }

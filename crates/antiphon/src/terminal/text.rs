@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use antiphon_model::{Timestamp, Zone};
 use antiphon_views::duration;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -16,21 +17,36 @@ pub(crate) fn wrap(text: &str, width: Option<usize>) -> Vec<String> {
     }
 }
 
+/// How far the second line of a broken line is indented: as its first one, and behind the mark of
+/// a list.
+fn hanging(line: &str) -> usize {
+    let text = line.trim_start_matches(' ');
+    let number = text.trim_start_matches(|c: char| c.is_ascii_digit());
+    let mark = match (text.len() - number.len(), number.get(..2)) {
+        (0, Some("- " | "* ")) => 2,
+        (digits @ 1..=3, Some(". " | ") ")) => digits + 2,
+        _ => 0,
+    };
+    line.len() - text.len() + mark
+}
+
 fn wrap_line(line: &str, width: usize) -> Vec<String> {
+    // Deeply nested text would have no room left.
+    let hanging = Some(hanging(line)).filter(|&it| it <= width / 3).unwrap_or_default();
     let mut out = Vec::new();
     let mut current = String::new();
     let mut used = 0;
     for word in line.split_inclusive(' ') {
         let word_width = word.trim_end().width();
-        if used > 0 && used + word_width > width {
-            out.push(std::mem::take(&mut current).trim_end().to_owned());
-            used = 0;
+        if used > hanging && used + word_width > width {
+            out.push(std::mem::replace(&mut current, " ".repeat(hanging)).trim_end().to_owned());
+            used = hanging;
         }
         for c in word.chars() {
             let c_width = c.width().unwrap_or_default();
             if used + c_width > width && c != ' ' {
-                out.push(std::mem::take(&mut current));
-                used = 0;
+                out.push(std::mem::replace(&mut current, " ".repeat(hanging)));
+                used = hanging;
             }
             current.push(c);
             used += c_width;
@@ -49,6 +65,15 @@ pub(crate) fn clip_path(path: &str, width: usize) -> String {
     let end: Vec<char> = take_columns(path.chars().rev(), room - room / 3);
     let begin: String = take_columns(path.chars(), room / 3).into_iter().collect();
     format!("{begin}…{}", end.into_iter().rev().collect::<String>())
+}
+
+/// A text of at most `width` columns, cut at its end. Its spaces stay, unlike with `clip`.
+pub(crate) fn clip_end(text: &str, width: usize) -> String {
+    if text.width() <= width {
+        return text.to_owned();
+    }
+    let begin = take_columns(text.chars(), width.saturating_sub(1));
+    format!("{}…", begin.into_iter().collect::<String>())
 }
 
 fn take_columns(chars: impl Iterator<Item = char>, width: usize) -> Vec<char> {
@@ -92,7 +117,7 @@ pub(crate) fn ago(millis: i64) -> String {
 }
 
 /// How long before now: `just now`, `5 min ago`, `3 h ago`, `2 days ago`.
-pub(crate) fn before_now(millis: i64) -> String {
+fn before_now(millis: i64) -> String {
     let minutes = millis / 60_000;
     match minutes {
         // What lies ahead is a clock that was set back.
@@ -100,6 +125,15 @@ pub(crate) fn before_now(millis: i64) -> String {
         1..60 => format!("{minutes} min ago"),
         60..2_880 => format!("{} h ago", minutes / 60),
         _ => format!("{} days ago", minutes / 1_440),
+    }
+}
+
+/// When something happened: `5 min ago` within the last hour, then the local time.
+pub(crate) fn when(at: Timestamp, now: Timestamp, zone: &Zone) -> String {
+    const HOUR_MILLIS: i64 = 3_600_000;
+    match now.since(at) {
+        before @ 0..HOUR_MILLIS => before_now(before),
+        _ => zone.short_name(at, now).unwrap_or_else(|| at.to_string()),
     }
 }
 
@@ -125,6 +159,14 @@ mod tests {
         let wanted = ["the quick brown fox", "jumps", "over", "xxxxxxxxxxxxxxxxxxxx", "xxxxxxxxxx"];
         assert_eq!(wrap(text, Some(20)), wanted);
         assert_eq!(wrap(text, None).len(), 2);
+        assert_eq!(
+            wrap("  - one two three four five", Some(20)),
+            ["  - one two three", "    four five"]
+        );
+        assert_eq!(
+            wrap("12. one two three four five", Some(20)),
+            ["12. one two three", "    four five"]
+        );
         assert_eq!(wrap("日本語日本語日本語日本語", Some(20)), ["日本語日本語日本語日", "本語"]);
     }
 

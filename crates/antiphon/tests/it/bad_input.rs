@@ -88,12 +88,11 @@ fn a_bad_line_is_named_and_the_rest_is_shown() {
     );
     let done = run_with(&["view", "dialog", &log], b"");
     insta::assert_snapshot!(done.to_string().replace(&log, "LOG"), @r"
-    a  to you  m1
+    a
       before
 
-    a  to you  m3
+    a
       after
-
     --- stderr
     LOG:2: not JSON: expected value at byte 17
     --- exit 3

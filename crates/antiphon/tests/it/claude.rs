@@ -74,6 +74,11 @@ impl Claude {
         self.reply(&json!({ "type": "text", "text": text }), "end_turn", tokens)
     }
 
+    pub(crate) fn think(&mut self, text: &str) -> String {
+        let thought = json!({ "type": "thinking", "thinking": text, "signature": "c2ln" });
+        self.reply(&thought, "tool_use", [10, 50, 1000, 100])
+    }
+
     /// A call that takes so many seconds; the id of the message that made it.
     pub(crate) fn call(
         &mut self,

@@ -268,10 +268,11 @@ fn bare_antiphon_tells_what_is_there_and_what_will_go_and_writes_nothing() {
     days_ago(28);
     let told = antiphon(folder.path(), &[]);
     assert!(
-        told.out.contains("claude-code   1 session  1 will be deleted within a week"),
+        told.out.contains("claude-code   1 session\n              1 will be deleted within a week"),
         "{told}"
     );
-    assert!(told.out.contains("28 days ago  claude-code  Build it"), "{told}");
+    let line = told.out.lines().find(|line| line.contains("Build it")).unwrap_or_default();
+    assert!(line.contains("claude-code  interrupted"), "{told}");
     assert!(told.out.contains("Next: antiphon sync copies them"), "{told}");
     assert!(!folder.path().join("store").exists(), "nothing was written");
     days_ago(40);

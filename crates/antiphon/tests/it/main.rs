@@ -48,7 +48,10 @@ mod recorded_transcripts;
 mod redact;
 mod run;
 mod samples;
+#[cfg(unix)]
+mod screens;
 mod search;
+mod show;
 #[cfg(unix)]
 mod skeleton;
 mod special_files;
@@ -56,5 +59,6 @@ mod standing;
 mod stats;
 mod store;
 mod tail;
+mod transcript;
 mod validate;
 mod views;

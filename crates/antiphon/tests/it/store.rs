@@ -52,11 +52,12 @@ fn a_list_begins_with_the_last_to_change() {
     let home = three();
     let done = home.run("ls");
     assert_eq!((done.exit, done.err.as_str()), (0, ""), "{done}");
-    let without_time = done.out.lines().map(|line| line.split_once(" ago").unwrap().1.trim());
+    let without_time = done.out.lines().map(|line| line.split_once("  ").unwrap().1.trim());
     insta::assert_snapshot!(without_time.collect::<Vec<_>>().join("\n"), @r"
-    beta      antiphon append           (no title)  completed
-    alpha-tw  antiphon append/reviewer  Count the bees  completed
-    alpha-on  codex                     Paint the gate  completed
+    ID        AGENT                     STATUS     TITLE
+    beta      antiphon append           completed  (no title)
+    alpha-tw  antiphon append/reviewer  completed  Count the bees
+    alpha-on  codex                     completed  Paint the gate
     ");
     let one = home.run("ls --limit 1");
     assert!(one.out.contains("beta") && !one.out.contains("alpha"), "{one}");

@@ -196,10 +196,7 @@ impl Conversation<'_> {
         let opened = Opened::read(&self.place.path)?;
         let last = || opened.session.entries().next_back().map(|entry| entry.id().to_owned());
         let message = match message {
-            Some(message) => {
-                opened.event(message)?;
-                message.to_owned()
-            }
+            Some(message) => opened.message_id(message)?,
             None => last().unwrap_or_default(),
         };
         Ok(format!("{}@{message}", self.place.path.display()))

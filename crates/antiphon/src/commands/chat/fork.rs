@@ -28,7 +28,8 @@ impl Forked {
         })?;
         let opened = Opened::read(Path::new(session))?;
         let at = opened.event(message)?;
-        let origin = Origin { session_id: opened.id(), message_id: message.to_owned() };
+        let message_id = opened.session.entry(at).id().to_owned();
+        let origin = Origin { session_id: opened.id(), message_id };
         Ok(Self { path: locate(Path::new(session))?, opened, origin, at })
     }
 

@@ -5,7 +5,7 @@ use clap::Args;
 
 use crate::cli::SessionArgs;
 use crate::failure::Outcome;
-use crate::terminal::{Page, Style, clip, duration};
+use crate::terminal::{Column, Page, Style, Table, clip, duration};
 
 #[derive(Debug, Args)]
 pub(crate) struct CallsArgs {
@@ -28,17 +28,25 @@ pub(crate) fn run(args: &CallsArgs) -> anyhow::Result<Outcome> {
 }
 
 fn print(page: &mut Page, rows: &[CallRow]) -> anyhow::Result<()> {
-    let room = page.width.map_or(usize::MAX, |width| width.saturating_sub(36).max(20));
+    let is_one = rows.iter().all(|row| rows.first().is_none_or(|it| it.agent_id == row.agent_id));
+    let mut columns = vec![Column::text("STATUS"), Column::number("TIME")];
+    columns.extend((!is_one).then_some(Column::text("AGENT").cut()));
+    columns.extend([Column::text("TOOL"), Column::text("WHAT").cut()]);
+    let mut table = Table::new(&columns);
     for row in rows {
-        let (mark, style) = match row.status {
-            CallStatus::Failed => ("✗", Style::Bad),
-            CallStatus::Open => ("…", Style::Plain),
-            CallStatus::Success => ("✓", Style::Good),
+        let style = match row.status {
+            CallStatus::Failed => Style::Bad,
+            CallStatus::Open => Style::Plain,
+            CallStatus::Success => Style::Good,
         };
-        let took = row.duration_ms.map(duration).unwrap_or_default();
-        page.add(style, mark).faint(&format!(" {took:>12}  "));
-        page.add(Style::Name, &clip(&row.name, 16)).plain("  ");
-        page.add(Style::Call, &clip(&row.text, room)).end()?;
+        let mut cells = vec![
+            (style, row.status.as_str().to_owned()),
+            (Style::Faint, row.duration_ms.map(duration).unwrap_or_default()),
+        ];
+        cells.extend((!is_one).then(|| (Style::Name, clip(&row.name, 16))));
+        cells.push((Style::Call, clip(&row.tool_name, 24)));
+        cells.push((Style::Plain, clip(&row.subject, 500)));
+        table.row(cells);
     }
-    Ok(())
+    table.print(page)
 }

@@ -8,7 +8,7 @@ use crate::cli::{PriceArgs, SessionArgs};
 use crate::cost_note::cost_note;
 use crate::failure::Outcome;
 use crate::price_table;
-use crate::terminal::{Page, Style};
+use crate::terminal::{Column, Page, Style, Table, dollars, tokens};
 
 #[derive(Debug, Args)]
 pub(crate) struct CostArgs {
@@ -61,12 +61,17 @@ fn print_book(page: &mut Page, book: &CostLedger) -> anyhow::Result<()> {
 
 /// Prints what each agent used, those below it indented.
 pub(crate) fn print(page: &mut Page, cost: &CostTree) -> anyhow::Result<()> {
-    page.faint(&format!(
-        "{:>12} {:>12}  {:>10} {:>10} {:>12}",
-        "total", "own", "in", "out", "cached"
-    ));
-    page.end()?;
-    print_nodes(page, &cost.tree, 0)?;
+    let mut table = Table::new(&[
+        Column::number("TOTAL"),
+        Column::number("OWN"),
+        Column::number("IN"),
+        Column::number("OUT"),
+        Column::number("CACHED"),
+        Column::text("AGENT").cut(),
+        Column::text("MODELS").cut(),
+    ]);
+    add_nodes(&mut table, &cost.tree, 0);
+    table.print(page)?;
     if !cost.unpriced.is_empty() {
         page.add(Style::Bad, "unknown price: ").plain(&cost.unpriced.join(", ")).end()?;
     }
@@ -80,25 +85,27 @@ pub(crate) fn print(page: &mut Page, cost: &CostTree) -> anyhow::Result<()> {
 }
 
 // The view bounds the depth of the tree, and so this recursion.
-fn print_nodes(page: &mut Page, nodes: &[CostNode], depth: usize) -> anyhow::Result<()> {
+fn add_nodes(table: &mut Table, nodes: &[CostNode], depth: usize) {
     for node in nodes {
-        page.add(Style::Head, &format!("{:>12}", money(&node.total)));
-        page.plain(&format!(" {:>12}", money(&node.own)));
         let usage = node.own.usage;
-        let cached = usage.cache_read + usage.cache_write;
-        page.faint(&format!("  {:>10} {:>10} {cached:>12}  ", usage.input, usage.output));
-        page.plain(&"  ".repeat(depth)).add(Style::Name, &node.name);
-        page.faint(&format!("  {}", node.models.join(", "))).end()?;
-        print_nodes(page, &node.children, depth + 1)?;
+        table.row(vec![
+            (Style::Head, money(&node.total)),
+            (Style::Plain, money(&node.own)),
+            (Style::Faint, tokens(usage.input)),
+            (Style::Faint, tokens(usage.output)),
+            (Style::Faint, tokens(usage.cache_read + usage.cache_write)),
+            (Style::Name, format!("{}{}", "  ".repeat(depth), node.name)),
+            (Style::Faint, node.models.join(", ")),
+        ]);
+        add_nodes(table, &node.children, depth + 1);
     }
-    Ok(())
 }
 
 fn money(totals: &Totals) -> String {
     match (totals.cost(), totals.is_partial()) {
-        (None, _) if totals.requests == 0 => "-".to_owned(),
+        _ if totals.requests == 0 => "-".to_owned(),
         (None, _) => "unpriced".to_owned(),
-        (Some(cost), false) => format!("${cost:.4}"),
-        (Some(cost), true) => format!("${cost:.4}+?"),
+        (Some(cost), false) => dollars(cost),
+        (Some(cost), true) => format!("{}+?", dollars(cost)),
     }
 }

@@ -22,11 +22,11 @@ pub(crate) struct DeliveryArgs {
 
 pub(crate) fn run(args: &DeliveryArgs) -> anyhow::Result<Outcome> {
     let opened = Opened::read(&args.session)?;
-    let rows = delivery(&opened.reading(), args.message.as_deref())?;
-    if let Some(message) = &args.message
+    let message = args.message.as_deref().map(|message| opened.message_id(message)).transpose()?;
+    let rows = delivery(&opened.reading(), message.as_deref())?;
+    if let Some(message) = &message
         && rows.is_empty()
     {
-        opened.event(message)?;
         let what = format!("`{message}` was not delivered to any agent");
         if args.json {
             crate::terminal::json(&rows)?;
