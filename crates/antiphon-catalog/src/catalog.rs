@@ -60,6 +60,9 @@ pub enum CatalogError {
     /// The catalogue contradicts itself, or a checksum is wrong.
     #[error("the catalogue is damaged: {0}")]
     Damaged(String),
+    /// Another process is writing the catalogue.
+    #[error("another process is writing the catalogue")]
+    Busy,
     /// The catalogue cannot be read or written at the moment.
     #[error("the catalogue cannot be used: {0}")]
     Unusable(String),
@@ -115,6 +118,10 @@ pub trait Catalog {
 
     /// Searches some sessions for words.
     fn search(&self, search: &Search<'_>, texts: &dyn Texts) -> Result<Found, CatalogError>;
+
+    /// Words that were said and are written almost like this one, the nearest first; none if this
+    /// one was said. For a person who has mistyped it, so it need not be complete.
+    fn nearest(&self, word: &str, most: usize) -> Result<Vec<String>, CatalogError>;
 
     /// Which of some sessions contain a word in their searched text.
     fn holding(

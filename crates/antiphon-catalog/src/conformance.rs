@@ -218,6 +218,27 @@ fn words_are_found_in_what_was_said_asked_of_tools_and_given_back() {
         assert_eq!(scene.found("tool:bash"), ["3", "2"]);
         assert_eq!(scene.found("parser role:user"), ["1", "5"]);
         assert_eq!(scene.found("nowhere"), [""; 0]);
+        assert_eq!(scene.found("/pars.r/"), ["4", "2", "1", "5"]);
+        assert_eq!(scene.found(r"/need\w+/ tool:bash"), ["2"]);
+        assert_eq!(scene.found("parser /another|nobody/"), ["5"]);
+        let within = format!("parser session:{}", Shelf::key("b"));
+        assert_eq!(scene.found(&within), ["5"]);
+        assert_eq!(scene.found("parser session:nobody"), [""; 0]);
+        let nearest = |word: &str| scene.catalog.nearest(word, 3).unwrap();
+        assert_eq!(nearest("praser"), ["parser"]);
+        assert_eq!(nearest("aprser"), ["parser"]);
+        assert_eq!(nearest("parser"), [""; 0], "it is there");
+        assert_eq!(nearest("zqnowhere"), [""; 0]);
+        let marks = |query: &str| -> Vec<Vec<String>> {
+            let hits = scene.search(query, Sort::Newest).hits.into_iter();
+            let marked = |hit: Hit| {
+                let letters: Vec<char> = hit.snippet.chars().collect();
+                let marks = hit.marks.into_iter();
+                marks.map(|(from, to)| letters[from..to].iter().collect()).collect()
+            };
+            hits.map(marked).collect()
+        };
+        assert_eq!(marks("another PARSER"), [["Another", "parser"]]);
         let Hit { session, role, tool, snippet, .. } =
             scene.search("needle", Sort::Newest).hits.remove(0);
         assert_eq!((session, role, tool.as_deref()), (Shelf::key("a"), "assistant", Some("Bash")));

@@ -36,7 +36,7 @@ pub(crate) use row::FileBlocks;
 pub use row::{
     EventRow, LineAt, MainFile, Origin, Record, RequestId, RequestRow, Row, Stamp, ToolCallRow,
 };
-pub use search::{Found, Hit, Query, Search, Sort};
+pub use search::{Found, Hit, Pattern, Query, Search, Sort};
 pub use sqlite::Sqlite;
 pub use summary::Summary;
 pub use texts::{Block, Text, Texts};

@@ -1,12 +1,18 @@
 //! Words in everything that was said and done: the query and its results.
 
 pub(crate) mod entry;
+mod needs;
+mod pattern;
 mod query;
+mod snippet;
 
 use antiphon_model::Timestamp;
 
 use crate::{Key, Summary};
+pub(crate) use needs::Need;
+pub use pattern::Pattern;
 pub use query::Query;
+pub(crate) use snippet::Snippet;
 
 /// What to search for, and where.
 #[derive(Debug, Clone, Copy)]
@@ -28,6 +34,8 @@ pub struct Hit {
     pub tool: Option<String>,
     pub timestamp: Option<Timestamp>,
     pub snippet: String,
+    /// Where the words and patterns are in the snippet, in characters, in order.
+    pub marks: Vec<(usize, usize)>,
 }
 
 /// The order of results.

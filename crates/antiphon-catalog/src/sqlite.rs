@@ -19,6 +19,7 @@ mod schema;
 mod search;
 mod tool_calls;
 mod uuid;
+mod vocabulary;
 mod words;
 mod write;
 
@@ -66,6 +67,11 @@ impl Sqlite {
     /// Opens the catalogue at `path`, and creates it if it does not exist. A catalogue of another
     /// version is emptied: all of it is derived.
     pub fn open(path: &Path) -> Result<Self, CatalogError> {
+        Self::open_within(path, PATIENCE)
+    }
+
+    /// The same, waiting no longer than this for another process that writes.
+    pub fn open_within(path: &Path, patience: Duration) -> Result<Self, CatalogError> {
         // SQLite would create it as readable as the umask allows, and its other files likewise.
         make_private_file(path);
         if let Ok(metadata) = fs::metadata(path)
@@ -73,16 +79,16 @@ impl Sqlite {
         {
             return Err(CatalogError::Damaged("it is not a regular file".to_owned()));
         }
-        Self::with(Connection::open(path).map_err(CatalogError::from)?)
+        Self::with(Connection::open(path).map_err(CatalogError::from)?, patience)
     }
 
     /// A catalogue that is gone when it is dropped.
     pub fn in_memory() -> Result<Self, CatalogError> {
-        Self::with(Connection::open_in_memory().map_err(CatalogError::from)?)
+        Self::with(Connection::open_in_memory().map_err(CatalogError::from)?, PATIENCE)
     }
 
-    fn with(connection: Connection) -> Result<Self, CatalogError> {
-        connection.busy_timeout(PATIENCE)?;
+    fn with(connection: Connection, patience: Duration) -> Result<Self, CatalogError> {
+        connection.busy_timeout(patience)?;
         // There are more than the default, and each is used for every session.
         connection.set_prepared_statement_cache_capacity(STATEMENTS);
         let mut catalog = Self { connection, prices: OnceCell::new(), has_written: false };
@@ -142,6 +148,9 @@ fn is_busy(error: &rusqlite::Error) -> bool {
 
 impl From<rusqlite::Error> for CatalogError {
     fn from(error: rusqlite::Error) -> Self {
+        if is_busy(&error) {
+            return Self::Busy;
+        }
         let is_damage = match error.sqlite_error_code() {
             Some(code) => matches!(
                 code,
@@ -238,6 +247,10 @@ impl Catalog for Sqlite {
 
     fn search(&self, search: &Search<'_>, texts: &dyn Texts) -> Result<Found, CatalogError> {
         search::search(self, search, texts)
+    }
+
+    fn nearest(&self, word: &str, most: usize) -> Result<Vec<String>, CatalogError> {
+        self.snapshot(|connection| vocabulary::nearest(connection, word, most))
     }
 
     fn holding(

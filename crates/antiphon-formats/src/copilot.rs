@@ -44,6 +44,7 @@ pub(crate) const FORMAT: Format = Format {
             fallback: None,
             deletes_after_days: None,
         }),
+        resume: &["copilot", "--resume", "{}"],
         ..Layout::ONE_FILE
     },
     ..crate::ONE_FILE

@@ -37,6 +37,7 @@ pub(crate) const FORMAT: Format = Format {
             fallback: None,
             deletes_after_days: Some(30),
         }),
+        resume: &["gemini", "--resume", "{}"],
         ..Layout::ONE_FILE
     },
     ..crate::ONE_FILE

@@ -38,6 +38,7 @@ pub(crate) const FORMAT: Format = Format {
             deletes_after_days: None,
         }),
         database: Some(database::DATABASE),
+        resume: &["opencode", "--session", "{}"],
         ..Layout::ONE_FILE
     },
     ..crate::ONE_FILE

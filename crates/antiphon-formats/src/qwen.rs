@@ -33,6 +33,7 @@ pub(crate) const FORMAT: Format = Format {
             fallback: None,
             deletes_after_days: None,
         }),
+        resume: &["qwen", "--resume", "{}"],
         ..Layout::ONE_FILE
     },
     ..crate::ONE_FILE

@@ -60,6 +60,7 @@ pub(crate) use check::{Depth, damages, is_damage, problems_of, restore_record};
 pub(crate) use copies::{Copies, called};
 use copy::Form;
 use copying::{Copying, How};
+pub(crate) use lock::Patience;
 pub(crate) use packs::{Incoming, Marks, PACKS, Packs};
 pub(crate) use settled::write_back;
 pub(crate) use sizes::{Sizes, is_fresh, size, size_of};

@@ -3,19 +3,22 @@
 //! There is nobody who watches: whoever asks first compares what the catalogue knows with what is
 //! there, and reads what has changed. A catalogue that turns out to be damaged is set aside and
 //! made again; one that cannot be written, be the disk full or not ours, is made in memory, for
-//! this once. A session that cannot be read is named by every answer ([`Catalogue::left_out`]).
+//! this once. Nobody who asks waits for another process that writes: then the answer is what the
+//! catalogue has, and the store says how far it is behind ([`Store::behind`]). A session that
+//! cannot be read is named by every answer ([`Catalogue::left_out`]).
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::Receiver;
+use std::time::Duration;
 
 use antiphon_catalog::{Catalog, CatalogError, Change, Key, Sqlite, Stamp};
 use antiphon_model::on_every_processor;
 use serde::Serialize;
 
-use crate::archive::Packs;
+use crate::archive::{Packs, Patience};
 use crate::damaged::{LeftOut, with_causes};
 use crate::outbox::Outbox;
 use crate::stored::{CATALOG_FILE, Place, Places, by_key, sessions_of};
@@ -23,6 +26,9 @@ use crate::{Store, StoredSession, indexed};
 
 /// So many events are written at once, and a session more.
 const EVENTS_AT_ONCE: usize = 40_000;
+
+/// How long somebody who asks waits for another process to write a little.
+const PATIENCE: Duration = Duration::from_millis(100);
 
 /// Is told how many sessions are done, of how many.
 pub type Progress<'a> = &'a (dyn Fn(usize, usize) + Sync);
@@ -65,8 +71,24 @@ pub struct Refreshed {
 pub(crate) type Read = Result<Change, (Key, LeftOut)>;
 
 impl Store {
-    /// The catalogue of what is kept, as it is now.
+    /// The catalogue of what is kept, as it is now; while another process writes it, as it was.
     pub fn catalogue<'p>(&self, progress: Progress<'p>) -> Result<Catalogue<'p>, CatalogError> {
+        let mut catalogue = self.open_catalogue(progress, Patience::None)?;
+        match catalogue.bring_into_step(Catalogue::refresh) {
+            Err(CatalogError::Busy) => self.note_behind(catalogue.behind()?),
+            refreshed => {
+                refreshed?;
+                self.note_behind(0);
+            }
+        }
+        Ok(catalogue)
+    }
+
+    /// The same, and waits for another process that writes it.
+    pub fn catalogue_in_step<'p>(
+        &self,
+        progress: Progress<'p>,
+    ) -> Result<Catalogue<'p>, CatalogError> {
         let mut catalogue = self.catalogue_as_is(progress)?;
         catalogue.bring_into_step(Catalogue::refresh)?;
         Ok(catalogue)
@@ -83,11 +105,23 @@ impl Store {
         &self,
         progress: Progress<'p>,
     ) -> Result<Catalogue<'p>, CatalogError> {
+        self.open_catalogue(progress, Patience::Waits)
+    }
+
+    pub(crate) fn open_catalogue<'p>(
+        &self,
+        progress: Progress<'p>,
+        patience: Patience,
+    ) -> Result<Catalogue<'p>, CatalogError> {
         let file = self.catalog_file();
-        let opened = match Sqlite::open(&file) {
+        let open = || match patience {
+            Patience::Waits => Sqlite::open(&file),
+            Patience::None => Sqlite::open_within(&file, PATIENCE),
+        };
+        let opened = match open() {
             Err(CatalogError::Damaged(_)) => {
                 self.set_aside();
-                Sqlite::open(&file)
+                open()
             }
             other => other,
         };
@@ -104,7 +138,7 @@ impl Store {
         }
         // One that cannot be written now is brought into step by whoever asks next.
         if self.catalog_file().is_file() {
-            let _ = self.catalogue(&|_, _| {});
+            let _ = self.catalogue_in_step(&|_, _| {});
         }
     }
 
@@ -132,7 +166,7 @@ impl Catalogue<'_> {
                 self.bring_into_step(Self::remake)?;
                 question(&*self.catalog)
             }
-            Err(_) if !self.is_in_memory => {
+            Err(CatalogError::Unusable(_) | CatalogError::Write { .. }) if !self.is_in_memory => {
                 self.go_into_memory()?;
                 question(&*self.catalog)
             }
@@ -159,6 +193,7 @@ impl Catalogue<'_> {
             done => done,
         };
         match done {
+            Err(CatalogError::Busy) => Err(CatalogError::Busy),
             Err(_) if !self.is_in_memory => self.go_into_memory(),
             done => done,
         }
@@ -169,6 +204,13 @@ impl Catalogue<'_> {
         self.catalog = Box::new(Sqlite::in_memory()?);
         self.is_in_memory = true;
         self.refresh()
+    }
+
+    /// How many sessions are not in it as they are now.
+    fn behind(&self) -> Result<usize, CatalogError> {
+        let known: HashMap<Key, Stamp> = self.catalog.stamps()?.into_iter().collect();
+        let places = self.store.places();
+        Ok(places.iter().filter(|place| known.get(&place.key) != Some(&place.stamp)).count())
     }
 
     /// Every session, the one that changed last first.

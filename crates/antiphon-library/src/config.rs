@@ -6,7 +6,9 @@
 //! does not hold.
 
 mod read;
+mod rows;
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -14,6 +16,8 @@ use antiphon_journal::regular;
 use thiserror::Error;
 
 use crate::Environment;
+
+pub use rows::{ConfigRow, config_rows};
 
 /// What the file is called.
 pub const CONFIG_FILE: &str = "antiphon.toml";
@@ -23,8 +27,11 @@ pub const CONFIG_FILE: &str = "antiphon.toml";
 pub struct Config {
     pub logging: Logging,
     pub redaction: Redaction,
+    pub library: Library,
     /// Where it was read; `None` where no file is.
     pub file: Option<PathBuf>,
+    /// The settings that the file contains; the others have their defaults.
+    pub(crate) set: BTreeSet<&'static str>,
 }
 
 /// `[logging]`.
@@ -43,6 +50,13 @@ pub struct Redaction {
     pub enabled: bool,
 }
 
+/// `[library]`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Library {
+    /// `fresh`: whether commands that read the library first copy what is new.
+    pub fresh: bool,
+}
+
 #[derive(Debug, Error)]
 pub enum ConfigError {
     #[error("cannot read the configuration `{path}`")]
@@ -56,7 +70,9 @@ impl Default for Config {
         Self {
             logging: Logging { agent_sessions: false, logs_dir: PathBuf::from("./logs") },
             redaction: Redaction { enabled: true },
+            library: Library { fresh: true },
             file: None,
+            set: BTreeSet::new(),
         }
     }
 }

@@ -17,6 +17,8 @@ pub struct Environment {
     pub antiphon_home: Option<PathBuf>,
     /// `$ANTIPHON_CONFIG`: the configuration.
     pub antiphon_config: Option<PathBuf>,
+    /// `$ANTIPHON_PRICES`: a price table.
+    pub antiphon_prices: Option<PathBuf>,
     pub xdg_data_home: Option<PathBuf>,
     pub xdg_config_home: Option<PathBuf>,
     /// By name: the others that name an agent's folder ([`Kept::variable`]), if they are set.
@@ -37,6 +39,7 @@ impl Environment {
         Self {
             antiphon_home: var("ANTIPHON_HOME"),
             antiphon_config: var("ANTIPHON_CONFIG"),
+            antiphon_prices: var("ANTIPHON_PRICES"),
             xdg_data_home: xdg(DATA_HOME),
             xdg_config_home: xdg("XDG_CONFIG_HOME"),
             agents: names.filter_map(|name| Some((name, var(name)?))).collect(),
@@ -57,6 +60,15 @@ impl Environment {
             false => self.xdg_data_home.clone().or_else(|| of_home(".local/share")),
         };
         data.map(|data| data.join("antiphon"))
+    }
+
+    /// The variable that says where sessions are kept, if one does.
+    pub(crate) fn store_variable(&self) -> Option<&'static str> {
+        let is_xdg = self.xdg_data_home.is_some() && !cfg!(target_os = "macos");
+        match &self.antiphon_home {
+            Some(_) => Some("ANTIPHON_HOME"),
+            None => is_xdg.then_some(DATA_HOME),
+        }
     }
 
     /// The folders of an agent, whether or not they are there: the one that its variable names, or

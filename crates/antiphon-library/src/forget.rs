@@ -73,6 +73,12 @@ impl Store {
         Ok(finished)
     }
 
+    /// Whether a session is being forgotten, or somebody was killed while doing so.
+    pub(crate) fn is_deleting(&self) -> bool {
+        let marks = list(&self.root().join(FORGOTTEN));
+        marks.iter().any(|path| path.to_string_lossy().ends_with(PENDING))
+    }
+
     /// Marks the keys and removes the folders that a file names, then the file; the id of the
     /// session.
     fn finish(&self, pending: &Path) -> Result<Option<String>, Error> {

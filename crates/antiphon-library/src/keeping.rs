@@ -6,7 +6,7 @@ use crate::indexed::record_of;
 use crate::outbox::Outbox;
 use crate::stored::Place;
 use crate::sync::{Round, Sink};
-use crate::{Environment, Store, Synced};
+use crate::{Catalogue, Environment, Store, Synced};
 
 impl Store {
     /// Copies what is new of every session, on as many threads as there are processors, and takes
@@ -18,20 +18,28 @@ impl Store {
         each: &(dyn Fn(usize, usize) + Sync),
     ) -> Synced {
         let round = Round::begin(self, environment, agent);
-        // What is at hand is read at once. If that fails, whoever asks next does it.
-        let mut catalogue = self.catalogue_as_is(each).ok();
-        let (outbox, records) = Outbox::new();
-        let kept = std::thread::scope(|scope| {
-            let indexing = Indexing(outbox);
-            let keeping = scope.spawn(move || round.keep(&indexing, each));
-            match &mut catalogue {
-                Some(catalogue) => drop(catalogue.write_all(records)),
-                None => drop(records),
-            }
-            keeping.join()
-        });
-        kept.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        let catalogue = self.catalogue_as_is(each).ok();
+        indexed_by(catalogue, |sink| round.keep(sink, each))
     }
+}
+
+/// Keeps sessions, and takes those that are at hand into the catalogue meanwhile. If that fails,
+/// whoever asks next does it.
+pub(crate) fn indexed_by<T: Send>(
+    mut catalogue: Option<Catalogue<'_>>,
+    keep: impl FnOnce(&dyn Sink) -> T + Send,
+) -> T {
+    let (outbox, records) = Outbox::new();
+    let kept = std::thread::scope(|scope| {
+        let indexing = Indexing(outbox);
+        let keeping = scope.spawn(move || keep(&indexing));
+        match &mut catalogue {
+            Some(catalogue) => drop(catalogue.write_all(records)),
+            None => drop(records),
+        }
+        keeping.join()
+    });
+    kept.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
 /// Makes records of sessions that were copied, for whoever writes them.

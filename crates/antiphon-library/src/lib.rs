@@ -12,6 +12,7 @@ mod edits;
 mod environment;
 mod forget;
 mod formats;
+mod fresh;
 mod indexed;
 mod keeping;
 mod ledger;
@@ -24,6 +25,7 @@ mod overview;
 mod project;
 mod recording;
 mod restore;
+mod resumption;
 mod scan;
 mod search;
 mod stats;
@@ -38,26 +40,30 @@ pub use archive::{Copied, Damage, Source};
 pub use blame::{BlameError, BlamedFile};
 pub use catalogue::{Catalogue, Progress, Refreshed};
 pub use collector::{CollectorError, CompleteSpan, SpanCollector, StartRun, StartSpan};
-pub use config::{CONFIG_FILE, Config, ConfigError, Logging, Redaction};
+pub use config::{
+    CONFIG_FILE, Config, ConfigError, ConfigRow, Library, Logging, Redaction, config_rows,
+};
 pub use damaged::{LeftOut, with_causes};
 pub use doctor::{DoctorReport, Examination, doctor};
 pub use edits::{EditedSessions, root_of};
 pub use environment::Environment;
 pub use formats::{FormatSupport, formats};
+pub use fresh::{Asked, FRESH_WITHIN, Freshened};
 pub use ledger::{CostLedger, CountedRequest, DroppedRecord, cost_ledger};
 pub use list::{List, Listed};
 pub use listed::ListedSession;
 pub use machine::{Recent, SourceReport, Trouble, recent, source_reports};
 pub use opened::{
     damages_of, export_log, find_bundle, live, native, native_files, open, open_all, open_usage,
-    open_with, stamp,
+    open_with, original, stamp,
 };
 pub use overview::{continue_command, session_overview};
 pub use project::{project_query, repository_around};
 pub use recording::SessionFolder;
 pub use restore::{RestoreError, Restored, restore};
+pub use resumption::{NativeFile, Resumption, resumption};
 pub use scan::{FoundSecret, ScanReport, scan};
-pub use search::{Answer, SearchHit, search};
+pub use search::{Answer, SearchHit, SearchTurn, SearchedSession, add_context, search};
 pub use stats::{StatsReport, call_stats_at, stats_at};
 pub use store::{Store, StoreError};
 pub use stored::{Found, StoredSession};

@@ -122,6 +122,18 @@ pub fn live(path: &Path, quiet: Duration, each: Each<'_>) -> Result<Live, Error>
     Live::open(path, Finder { bundle: find_bundle, stamp }, quiet, each)
 }
 
+/// The agent's own file of which the one at `path` is a copy, if it is there and no shorter: what
+/// an agent writes is in its own file first.
+pub fn original(path: &Path) -> Option<PathBuf> {
+    let copies = Copies::of_copy(path)?;
+    let source = copies.source()?;
+    // A session of a database is called by a path that is not a file's.
+    let is_in_database = || source.parent().is_some_and(Path::is_file);
+    let is_longer = || source.metadata().is_ok_and(|it| Some(it.len()) >= copies.main_len());
+    let is_there = if source.is_file() { is_longer() } else { is_in_database() };
+    is_there.then_some(source)
+}
+
 /// What is wrong with the copies that a session was read from.
 pub fn damages_of(bundle: &Bundle) -> impl Iterator<Item = &Problem> {
     bundle.problems().iter().filter(|problem| archive::is_damage(problem.code))

@@ -1,7 +1,7 @@
 //! Putting an agent's own files back where it looks for them.
 
-use std::fs;
-use std::io;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write as _};
 use std::path::{Component, Path, PathBuf};
 
 use antiphon_sources::Error as SourceError;
@@ -9,6 +9,9 @@ use thiserror::Error;
 
 use crate::archive::{Copies, replace};
 use crate::{Environment, find_bundle, native_files};
+
+/// How often a file that changes meanwhile is looked at.
+const TRIES: usize = 3;
 
 /// The result of restoring a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,6 +28,8 @@ pub enum RestoreError {
     NoNativeFile,
     #[error("`{0}` is not in a folder where its agent keeps sessions")]
     ElsewhereKept(PathBuf),
+    #[error("the session is in a database of its agent, `{0}`, to which nothing can be added")]
+    InDatabase(PathBuf),
     #[error("`{0}` has different content; move it away first")]
     Different(PathBuf),
     #[error("cannot write `{path}`")]
@@ -41,6 +46,10 @@ pub fn restore(path: &Path, environment: &Environment) -> Result<Restored, Resto
     // An agent's own file is already in place.
     let Some(copies) = Copies::of_copy(&main) else { return Ok(Restored::There(main)) };
     let source = copies.source().ok_or(RestoreError::NoNativeFile)?;
+    // A session of a database is called by a path that is not a file's.
+    if let Some(database) = source.parent().filter(|it| it.is_file()) {
+        return Err(RestoreError::InDatabase(database.to_owned()));
+    }
     let format = antiphon_formats::find(bundle.format());
     let kept = format.and_then(|format| format.layout.kept.as_ref());
     let mut folders =
@@ -71,20 +80,62 @@ fn is_plain(path: &Path) -> bool {
 
 fn put(path: &Path, bytes: &[u8]) -> Result<Restored, RestoreError> {
     let failed = |source| RestoreError::Write { path: path.to_owned(), source };
-    match antiphon_journal::regular::read(path) {
-        Ok(there) if there.len() >= bytes.len() => return Ok(Restored::There(path.to_owned())),
-        Ok(there) if !bytes.starts_with(&there) => {
-            return Err(RestoreError::Different(path.to_owned()));
-        }
-        Ok(_) => {}
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        Err(error) => return Err(failed(error)),
-    }
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(failed)?;
     }
-    replace(path, bytes).map_err(failed)?;
-    Ok(Restored::Written(path.to_owned()))
+    // The agent may be writing it at this moment, so that it is looked at again.
+    for _ in 0..TRIES {
+        let there = match antiphon_journal::regular::read(path) {
+            Ok(there) => Some(there),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(failed(error)),
+        };
+        let written = match there {
+            Some(there) if there.len() >= bytes.len() => {
+                return Ok(Restored::There(path.to_owned()));
+            }
+            Some(there) if !bytes.starts_with(&there) => {
+                return Err(RestoreError::Different(path.to_owned()));
+            }
+            // What is there stays, even if it grows meanwhile: only the rest is added.
+            Some(there) => complete(path, &there, bytes),
+            None => create(path, bytes),
+        };
+        match written {
+            Ok(true) => return Ok(Restored::Written(path.to_owned())),
+            Ok(false) => {}
+            Err(error) => return Err(failed(error)),
+        }
+    }
+    Err(RestoreError::Different(path.to_owned()))
+}
+
+/// Writes a file that is not there; false, if it has come meanwhile.
+fn create(path: &Path, bytes: &[u8]) -> io::Result<bool> {
+    // It is written beside first, so that it is never there by half.
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let draft = path.with_file_name(format!(".{name}.{}.restored", std::process::id()));
+    replace(&draft, bytes)?;
+    let linked = match fs::hard_link(&draft, path) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+        // Some disks have no links.
+        Err(_) if !path.exists() => fs::rename(&draft, path).map(|()| true),
+        Err(error) => Err(error),
+    };
+    let _ = fs::remove_file(&draft);
+    linked
+}
+
+/// Adds to a file what it lacks; false, if it is not what it was.
+fn complete(path: &Path, there: &[u8], bytes: &[u8]) -> io::Result<bool> {
+    let mut options = OpenOptions::new();
+    let mut file = antiphon_journal::regular::open_by(path, options.append(true))?;
+    if file.metadata()?.len() != there.len() as u64 {
+        return Ok(false);
+    }
+    file.write_all(bytes.get(there.len()..).unwrap_or_default())?;
+    Ok(true)
 }
 
 #[cfg(test)]
@@ -100,5 +151,11 @@ mod tests {
         assert_eq!(fs::read(&path).unwrap(), b"one\ntwo\n");
         assert_eq!(put(&path, b"one\ntwo\nthree\n").unwrap(), Restored::Written(path.clone()));
         assert!(matches!(put(&path, b"another, which is longer"), Err(RestoreError::Different(_))));
+        assert_eq!(fs::read(&path).unwrap(), b"one\ntwo\nthree\n");
+        let names = fs::read_dir(folder.path().join("a")).unwrap();
+        assert_eq!(names.count(), 1, "nothing is left beside it");
+        assert!(!create(&path, b"new").unwrap(), "what has come meanwhile is not replaced");
+        assert!(!complete(&path, b"one\n", b"one\ntwo\n").unwrap(), "nor added to");
+        assert_eq!(fs::read(&path).unwrap(), b"one\ntwo\nthree\n");
     }
 }

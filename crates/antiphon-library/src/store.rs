@@ -13,6 +13,8 @@
 use std::fs::{self, DirBuilder};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use antiphon_catalog::Key;
 use antiphon_journal::regular;
@@ -26,6 +28,8 @@ use crate::archive::replace;
 #[derive(Debug, Clone)]
 pub struct Store {
     root: PathBuf,
+    /// How many sessions were newer than the catalogue when it was last asked.
+    behind: Arc<AtomicUsize>,
 }
 
 #[derive(Debug, Error)]
@@ -60,7 +64,17 @@ impl Store {
     }
 
     pub fn at(root: impl Into<PathBuf>) -> Self {
-        Self { root: root.into() }
+        Self { root: root.into(), behind: Arc::default() }
+    }
+
+    /// How many sessions the answers may lack a part of, because another process was writing the
+    /// catalogue when it was asked: through this store, or a clone of it.
+    pub fn behind(&self) -> usize {
+        self.behind.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn note_behind(&self, sessions: usize) {
+        self.behind.store(sessions, Ordering::Relaxed);
     }
 
     pub fn root(&self) -> &Path {

@@ -4,6 +4,7 @@
 //! whose files have the sizes and times that they had when it was last copied is not opened.
 
 mod before;
+mod brief;
 mod disks;
 mod keep;
 mod packing;
@@ -21,10 +22,11 @@ use std::sync::{Mutex, PoisonError};
 use antiphon_model::on_every_processor;
 use antiphon_sources::{Error, FolderListings};
 
-use crate::archive::{Copied, Incoming, PACKS, Packs, STAMP_FILE, Sizes, called};
+use crate::archive::{Copied, Incoming, PACKS, Packs, Patience, STAMP_FILE, Sizes, called};
 use crate::stored::{Place, archived};
 use crate::{Environment, Store};
 use before::Before;
+pub(crate) use brief::{Brief, Time};
 use packing::Packing;
 use settle::{Settling, Waiting};
 use sources::{Found, Wanted, is_sub_agents, look, one_of_each};
@@ -163,6 +165,7 @@ pub(crate) struct Round<'a> {
     /// Files beside main files of which no session is known yet.
     orphans: Vec<(PathBuf, &'static str)>,
     synced: Synced,
+    taken: Taken,
 }
 
 impl<'a> Round<'a> {
@@ -182,6 +185,16 @@ impl<'a> Round<'a> {
             Ok(forgotten) => synced.forgotten = forgotten,
             Err(error) => synced.failed.push((store.root().to_owned(), error)),
         }
+        Self::look(store, environment, agent, synced)
+    }
+
+    /// Looks for sessions.
+    fn look(
+        store: &'a Store,
+        environment: &Environment,
+        agent: Option<&'a str>,
+        mut synced: Synced,
+    ) -> Self {
         let folders = source_folders(environment);
         let wanted = folders.iter().filter(|it| agent.is_none_or(|agent| agent == it.agent));
         let (mut found, mut orphans) = (Vec::new(), Vec::new());
@@ -196,18 +209,18 @@ impl<'a> Round<'a> {
                 Err(error) => synced.failed.push((folder.path.clone(), error)),
             }
         }
-        Self { store, agent, sources: one_of_each(found), orphans, synced }
+        let (sources, taken) = (one_of_each(found), Taken::default());
+        Self { store, agent, sources, orphans, synced, taken }
     }
 
     /// Copies what is new of every session, on as many threads as there are processors. `each` is
     /// told after each session how many are done, of how many.
     pub(crate) fn keep(self, sink: &dyn Sink, each: &(dyn Fn(usize, usize) + Sync)) -> Synced {
-        let Self { store, agent, sources, orphans, synced } = self;
+        let Self { store, agent, sources, orphans, synced, taken } = self;
         let synced = Mutex::new(synced);
-        let taken = Taken::default();
         let done = AtomicUsize::new(0);
         let (settling, nearby) = (Settling::default(), FolderListings::default());
-        let (packing, before) = (Packing::new(store), Before::of(store));
+        let (packing, before) = (Packing::new(store, Patience::Waits), Before::of(store));
         on_every_processor(&sources, |_, wanted| {
             let mut outcome = store.keep(wanted, &before, &nearby, &taken);
             if let Ok(Outcome::Kept(kept)) = &mut outcome {

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    annotate, append, blame, changes, chat, demo, doctor, export, forget, formats, hook, install,
-    lead, ls, migrate, record, redact, reindex, resume, salvage, scan, scribe, search, show, stats,
-    sync, tail, validate, verify, view,
+    annotate, append, blame, changes, chat, completions, config, demo, doctor, export, forget,
+    formats, hook, install, lead, ls, man, migrate, record, redact, reindex, resume, salvage, scan,
+    scribe, search, show, stats, sync, tail, validate, verify, view,
 };
 use crate::terminal::Colour;
 
@@ -27,6 +27,9 @@ pub(crate) struct Cli {
     /// Print directly, without a pager
     #[arg(long, global = true, hide = true)]
     pub(crate) no_pager: bool,
+    /// Answer from the library as it is, without copying what is new first
+    #[arg(long, global = true, hide = true)]
+    pub(crate) no_sync: bool,
 }
 
 /// Parses a number of bytes such as `512MB` or `2G`.
@@ -58,6 +61,8 @@ Examples:
 A SESSION is the path of a log, of a folder with a log's segments, or of a file written by a known
 agent (see `antiphon formats`); or the id of a kept session (see `antiphon ls`), the first few
 characters of its id, `latest`, or `latest~1` for the one before it. Message ids can be shortened, too.
+Commands that read the library first copy what is new, for at most 0.3 seconds; `--no-sync`, or
+`[library] fresh = false` in the configuration, turns that off.
 Unpacking a file or reading a document uses at most 256 MB of memory; every command accepts
 `--max-memory SIZE` to change the limit.
 Every command accepts `--color auto|always|never` and `--no-pager`; long output goes through
@@ -95,7 +100,7 @@ pub(crate) enum Command {
     Export(export::ExportArgs),
     /// Add a phase or a note to a session
     Annotate(annotate::AnnotateArgs),
-    /// Show the last complete point and open calls, or go on with a session elsewhere
+    /// Show where a session stands, and continue it with its agent or elsewhere
     Resume(resume::ResumeArgs),
     /// Append events, one JSON object per line of stdin
     Append(append::AppendArgs),
@@ -115,6 +120,12 @@ pub(crate) enum Command {
     Formats(formats::FormatsArgs),
     /// Check session locations and upcoming deletions
     Doctor(doctor::DoctorArgs),
+    /// Show the settings in force, and where each comes from
+    Config(config::ConfigArgs),
+    /// Print a script that completes commands in your shell
+    Completions(completions::CompletionsArgs),
+    /// Write the manual pages
+    Man(man::ManArgs),
     /// Permanently delete a kept session, after showing what will be deleted
     Forget(forget::ForgetArgs),
     /// Rebuild the catalogue that `ls`, `search` and `stats` use

@@ -5,6 +5,8 @@ pub(crate) mod append;
 pub(crate) mod blame;
 pub(crate) mod changes;
 pub(crate) mod chat;
+pub(crate) mod completions;
+pub(crate) mod config;
 pub(crate) mod demo;
 pub(crate) mod doctor;
 pub(crate) mod document;
@@ -16,6 +18,7 @@ pub(crate) mod hook;
 pub(crate) mod install;
 pub(crate) mod lead;
 pub(crate) mod ls;
+pub(crate) mod man;
 pub(crate) mod migrate;
 mod page;
 pub(crate) mod record;
@@ -48,6 +51,7 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<Outcome> {
         antiphon_sources::allow_memory(bytes);
     }
     Screen { colour: cli.color, has_pager: !cli.no_pager }.choose();
+    crate::fresh::set_no_sync(cli.no_sync);
     match cli.command {
         None => welcome::run(),
         Some(Command::Demo(args)) => demo::run(&args),
@@ -69,6 +73,9 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Some(Command::Redact(args)) => redact::run(&args),
         Some(Command::Validate(args)) => validate::run(&args),
         Some(Command::Sync(args)) => sync::run(&args),
+        Some(Command::Config(args)) => config::run(&args),
+        Some(Command::Completions(args)) => completions::run(&args),
+        Some(Command::Man(args)) => man::run(&args),
         Some(Command::Search(args)) => search::run(&args),
         Some(Command::Doctor(args)) => doctor::run(&args),
         Some(Command::Forget(args)) => forget::run(&args),

@@ -4,6 +4,7 @@ mod cli;
 mod commands;
 mod cost_note;
 mod failure;
+mod fresh;
 mod opened;
 mod price_table;
 mod range;
@@ -19,7 +20,9 @@ use crate::failure::Outcome;
 
 fn main() -> ExitCode {
     let cli = cli::Cli::parse();
-    match commands::run(cli) {
+    let ended = commands::run(cli);
+    fresh::report_left();
+    match ended {
         Ok(outcome) => outcome.into(),
         Err(error) if failure::is_broken_pipe(&error) => Outcome::Done.into(),
         Err(error) => failure::report(&error),

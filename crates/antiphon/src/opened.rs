@@ -3,12 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use antiphon_journal::{Error, Log};
-use antiphon_library::{Environment, Found, Store, StoreError, StoredSession};
+use antiphon_library::{Asked, Environment, Found, Store, StoredSession};
 use antiphon_model::{Agent, AgentIx, EventIx, Status};
 use antiphon_redact::Redactor;
 use antiphon_views::{AgentNotFound, MessageNotFound};
 
 use crate::failure::{Outcome, UserError, report_problems};
+use crate::fresh;
 use crate::terminal::{clip, complain};
 
 /// A session, read, and the path at which it was found.
@@ -195,10 +196,7 @@ fn located(named: &Path) -> anyhow::Result<Located> {
     }
     let word = named.to_str().filter(|word| !word.contains(std::path::is_separator));
     let Some(word) = word.filter(|_| !named.exists()) else { return Ok(at(named)) };
-    let store = match Store::open_default(&Environment::of_process()) {
-        Err(newer @ StoreError::Newer { .. }) => return Err(newer.into()),
-        store => store.ok(),
-    };
+    let store = fresh::store_if_any(Asked::Session)?;
     match store.as_ref().map_or(Found::Nothing, |store| store.find(word)) {
         Found::One(session) => Ok(Located { path: session.path(), end: session.end }),
         Found::Several(sessions) => {

@@ -1,8 +1,9 @@
 //! Choosing a price table: the user's own file, or the bundled one.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use antiphon_journal::regular;
+use antiphon_library::Environment;
 use antiphon_views::Prices;
 use anyhow::Context;
 
@@ -13,9 +14,8 @@ pub(crate) fn load(chosen: Option<&Path>) -> anyhow::Result<Prices> {
 
 /// Like [`load`], but `None` for the bundled table.
 pub(crate) fn own(chosen: Option<&Path>) -> anyhow::Result<Option<Prices>> {
-    let file = chosen
-        .map(Path::to_owned)
-        .or_else(|| std::env::var_os("ANTIPHON_PRICES").map(PathBuf::from));
+    let named = || Environment::of_process().antiphon_prices;
+    let file = chosen.map(Path::to_owned).or_else(named);
     let Some(file) = file else { return Ok(None) };
     let text = regular::read_text(&file)
         .with_context(|| format!("cannot read the price table `{}`", file.display()))?;

@@ -194,6 +194,16 @@ export interface Changes {
   possible: PossibleChange[];
 }
 
+/** A setting in force. */
+export interface ConfigRow {
+  /** The name of the setting: for those of the configuration file, with its section (`library.fresh`). */
+  key: string;
+  /** `default`, the configuration file that sets it, or the name of an environment variable. */
+  source: string;
+  /** Its value; null if there is none. */
+  value: unknown;
+}
+
 /** The context of an agent at a step. */
 export interface Context {
   /** The id of the agent. */
@@ -648,6 +658,14 @@ export interface ListedSession {
 /** A line of a session's file, exactly as it is there. `docs/format.md` describes the lines of an Antiphon log; other programs have their own. */
 export type LogLine = Record<string, unknown>;
 
+/** An agent's own file of a session. */
+export interface NativeFile {
+  /** Where the agent looks for it, whether it is there or not. */
+  path: string;
+  /** Whether it was put back now. */
+  restored: boolean;
+}
+
 /** A call without a result. */
 export interface OpenCall {
   /** The id of the agent that made the call. */
@@ -788,20 +806,6 @@ export interface Refreshed {
   read: number;
 }
 
-/** The point from which a session can be continued, and what is unfinished. */
-export interface Resume {
-  /** Whether the end of the session is recorded. */
-  ended: boolean;
-  /** The number of events after it. */
-  events_after: number;
-  /** The last point at which every call had a result; null if there is none. */
-  last_complete: ResumePoint | null;
-  /** Every call without a result. */
-  open_calls: OpenCall[];
-  /** The id of the session. */
-  session_id: string;
-}
-
 /** A point at which every call had a result. */
 export interface ResumePoint {
   /** The id of the agent in whose transcript it is. */
@@ -814,6 +818,24 @@ export interface ResumePoint {
   name: string | null;
   /** The text of the message; for a call, the tool and its main arguments. */
   text: string;
+}
+
+/** The point from which a session can be continued, what is unfinished, and how its agent continues it. */
+export interface Resumption {
+  /** The command with which its agent continues it, for a shell; null if none is known. */
+  command: string | null;
+  /** Whether the end of the session is recorded. */
+  ended: boolean;
+  /** The number of events after it. */
+  events_after: number;
+  /** The last point at which every call had a result; null if there is none. */
+  last_complete: ResumePoint | null;
+  /** The agent's own file; null if it has none, as for a session that Antiphon recorded or one in a database. */
+  native: NativeFile | null;
+  /** Every call without a result. */
+  open_calls: OpenCall[];
+  /** The id of the session. */
+  session_id: string;
 }
 
 /** Who speaks in a transcript entry. */
@@ -934,6 +956,10 @@ export interface ScanReport {
 export interface SearchHit {
   /** The id of the agent in whose transcript it is. */
   agent_id: string | null;
+  /** With `-C N`, the messages around it in the same transcript: N before, itself, N after. */
+  context?: SearchTurn[];
+  /** Where the words and patterns are in the snippet: from and to, in characters. */
+  marks: number[][];
   /** The id of the message. */
   message_id: string;
   /** The file or folder of the session in the store. */
@@ -948,6 +974,16 @@ export interface SearchHit {
   timestamp: string | null;
   /** The tool that it calls, or whose result it is. */
   tool: string | null;
+}
+
+/** A message at or near a match. */
+export interface SearchTurn {
+  /** The id of the message. */
+  message_id: string;
+  /** The role of the message, or the kind of event. */
+  role: string;
+  /** What was said, and the calls that were made, shortened if it is long. */
+  text: string;
 }
 
 /** A session on one page. */
@@ -1509,11 +1545,12 @@ export interface Documents {
   "blame": Blame;
   "changes": Changes;
   "chat": LogLine;
+  "config": ConfigRow[];
   "doctor": DoctorReport;
   "formats": FormatSupport[];
   "ls": ListedSession[];
   "reindex": Refreshed;
-  "resume": Resume;
+  "resume": Resumption;
   "scan": ScanReport;
   "search": SearchHit[];
   "show": SessionOverview;

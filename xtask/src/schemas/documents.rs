@@ -2,13 +2,13 @@
 
 use antiphon_documents::ValidatedFile;
 use antiphon_library::{
-    CostLedger, DoctorReport, FormatSupport, ListedSession, Refreshed, ScanReport, SearchHit,
-    StatsReport, SyncReport, VerifiedSession,
+    ConfigRow, CostLedger, DoctorReport, FormatSupport, ListedSession, Refreshed, Resumption,
+    ScanReport, SearchHit, StatsReport, SyncReport, VerifiedSession,
 };
 use antiphon_views::{
     Blame, CallRow, CallStats, Causality, Changes, Context, ContextLink, CostTree, Delivery, Flow,
-    HookEpisode, LogLine, Perspective, Phase, Resume, Run, RunTree, SessionOverview, Span,
-    SpanNode, TimelineRow, TraceStep, Tree, Utterance,
+    HookEpisode, LogLine, Perspective, Phase, Run, RunTree, SessionOverview, Span, SpanNode,
+    TimelineRow, TraceStep, Tree, Utterance,
 };
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 use schemars::transform::RecursiveTransform;
@@ -29,11 +29,12 @@ pub(super) const DOCUMENTS: &[Document] = &[
     Document::of::<Changes>("changes"),
     // JSON Lines, as of `tail`.
     Document::of::<LogLine>("chat"),
+    Document::of::<Vec<ConfigRow>>("config"),
     Document::of::<DoctorReport>("doctor"),
     Document::of::<Vec<FormatSupport>>("formats"),
     Document::of::<Vec<ListedSession<'static>>>("ls"),
     Document::of::<Refreshed>("reindex"),
-    Document::of::<Resume>("resume"),
+    Document::of::<Resumption>("resume"),
     Document::of::<ScanReport>("scan"),
     Document::of::<Vec<SearchHit>>("search"),
     Document::of::<SessionOverview>("show"),

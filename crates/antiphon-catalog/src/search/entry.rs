@@ -3,7 +3,7 @@
 use antiphon_model::{CallIx, Detail, Entry, EntryKind, Place, Role};
 use antiphon_views::Reading;
 
-use super::{Hit, Matching, Query};
+use super::{Hit, Matching, Query, Snippet};
 use crate::Key;
 use crate::searched::{SHORT_BYTES, says_more};
 
@@ -11,7 +11,7 @@ use crate::searched::{SHORT_BYTES, says_more};
 pub(crate) struct Found<'a> {
     reading: &'a Reading<'a>,
     entry: Entry<'a>,
-    snippet: String,
+    snippet: Snippet,
 }
 
 impl Found<'_> {
@@ -24,12 +24,13 @@ impl Found<'_> {
             role: entry.kind().as_str(),
             tool: calls_of(entry).next().map(|ix| reading.session.tool_name(ix).to_owned()),
             timestamp: entry.at(),
-            snippet,
+            snippet: snippet.text,
+            marks: snippet.marks,
         }
     }
 }
 
-/// The entry, if it contains all of the words, or any, and matches the query.
+/// The entry, if it contains all of the words, or any, and matches the rest of the query.
 pub(crate) fn look<'a>(
     reading: &'a Reading<'a>,
     entry: Entry<'a>,
@@ -40,11 +41,13 @@ pub(crate) fn look<'a>(
     let text = text_of(reading, entry, query)?;
     let lower = text.to_lowercase();
     let has = words.iter().map(|word| lower.contains(word.as_str()));
-    let is_hit = matching.holds(has);
+    // Of no words, all are there and none is.
+    let is_hit = words.is_empty() || matching.holds(has);
+    let is_hit = is_hit && query.patterns.iter().all(|pattern| pattern.is_match(&text));
     (is_hit && passes(reading, entry, query)).then(|| Found {
         reading,
         entry,
-        snippet: snippet(&text, &lower, words),
+        snippet: Snippet::of(&text, &lower, words, &query.patterns),
     })
 }
 
@@ -58,10 +61,11 @@ pub(crate) fn look_at_prose<'a>(
 ) -> Option<Found<'a>> {
     let text = text_of(reading, entry, query)?;
     let lower = text.to_lowercase();
-    passes(reading, entry, query).then(|| Found {
+    let is_hit = query.patterns.iter().all(|pattern| pattern.is_match(&text));
+    (is_hit && passes(reading, entry, query)).then(|| Found {
         reading,
         entry,
-        snippet: snippet(&text, &lower, words),
+        snippet: Snippet::of(&text, &lower, words, &query.patterns),
     })
 }
 
@@ -111,17 +115,4 @@ fn passes(reading: &Reading<'_>, entry: Entry<'_>, query: &Query) -> bool {
 fn calls_of(entry: Entry<'_>) -> impl Iterator<Item = CallIx> {
     let is_result = entry.kind() == EntryKind::Message(Role::Tool);
     entry.calls().map(|(ix, _)| ix).chain(entry.call().filter(|_| is_result))
-}
-
-/// The text around the first word, on one line.
-fn snippet(text: &str, lower: &str, words: &[String]) -> String {
-    const AROUND: usize = 60;
-    let at = words.iter().filter_map(|word| lower.find(word.as_str())).min().unwrap_or_default();
-    // Lower case may change the length of a text; the position is close enough.
-    let before = lower.get(..at).map_or(0, |before| before.chars().count());
-    let start = before.saturating_sub(AROUND);
-    let part: String = text.chars().skip(start).take(AROUND * 3).collect();
-    let line = part.split_whitespace().collect::<Vec<_>>().join(" ");
-    let (front, back) = (start > 0, text.chars().count() > start + AROUND * 3);
-    format!("{}{line}{}", if front { "…" } else { "" }, if back { "…" } else { "" })
 }

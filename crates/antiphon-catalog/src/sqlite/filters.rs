@@ -22,8 +22,9 @@ use crate::search::Matching;
 /// The requirements that candidates must meet.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Asked<'a> {
-    pub(super) words: &'a [Grams],
-    /// Whether a session must contain all of the words, or any.
+    /// For each thing that is looked for, the texts one of which must be there.
+    pub(super) needs: &'a [Vec<Grams>],
+    /// Whether a session must have all of them, or any.
     pub(super) matching: Matching,
     /// The session must have events with all of these ([`crate::fields`]).
     pub(super) fields: &'a [String],
@@ -33,8 +34,8 @@ pub(super) struct Asked<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Candidate {
     pub(super) session: Key,
-    /// The index of the word that the fewest blocks may contain, if all words are required.
-    pub(super) word: Option<usize>,
+    /// The index of the need that the fewest blocks may meet, if all are required.
+    pub(super) need: Option<usize>,
     /// Those blocks.
     pub(super) files: Vec<Held>,
 }
@@ -309,25 +310,42 @@ impl Filters<'_> {
         read(checked(place, key, bits, row.get(1)?)?).ok_or_else(damaged)
     }
 
+    /// The parts that may contain one of some texts; `None` if all may.
+    fn parts_with_any(
+        &mut self,
+        session: i64,
+        key: &str,
+        texts: &[Grams],
+    ) -> Result<Option<Parts>, CatalogError> {
+        let mut any = Parts::new();
+        for text in texts {
+            let mut parts: Option<Parts> = None;
+            for (nth, grams) in text.segments() {
+                self.row(session, key, nth, |bits| rule_out(nth, bits, grams, &mut parts))?;
+                if !is_left(parts.as_ref()) {
+                    break;
+                }
+            }
+            let Some(parts) = parts else { return Ok(None) };
+            any.resize(any.len().max(parts.len()), false);
+            any.iter_mut().zip(parts).for_each(|(any, part)| *any |= part);
+        }
+        Ok(Some(any))
+    }
+
     fn candidate(
         &mut self,
         session: i64,
         key: &str,
         asked: &Asked<'_>,
     ) -> Result<Option<Candidate>, CatalogError> {
-        let Asked { words, matching, fields } = *asked;
+        let Asked { needs, matching, fields } = *asked;
         if !fields.is_empty() && !self.row(session, key, FIELDS, |row| has(row, fields))? {
             return Ok(None);
         }
         let mut left = Vec::new();
-        for word in words {
-            let mut parts: Option<Parts> = None;
-            for (nth, grams) in word.segments() {
-                self.row(session, key, nth, |bits| rule_out(nth, bits, grams, &mut parts))?;
-                if !is_left(parts.as_ref()) {
-                    break;
-                }
-            }
+        for need in needs {
+            let parts = self.parts_with_any(session, key, need)?;
             let is_left = is_left(parts.as_ref());
             left.push(parts);
             if is_left != (matching == Matching::All) {
@@ -341,7 +359,7 @@ impl Filters<'_> {
         let damaged = || CatalogError::Damaged(format!("`{key}` is not a key"));
         let mut candidate = Candidate {
             session: Key::parse(key).ok_or_else(damaged)?,
-            word: None,
+            need: None,
             files: Vec::new(),
         };
         let count = |parts: &Option<Parts>| match parts {
@@ -350,8 +368,8 @@ impl Filters<'_> {
         };
         let ranked = (0..).zip(&left).filter(|_| matching == Matching::All);
         let fewest = ranked.min_by_key(|(_, parts)| count(parts));
-        if let Some((word, parts)) = fewest {
-            candidate.word = Some(word);
+        if let Some((need, parts)) = fewest {
+            candidate.need = Some(need);
             candidate.files =
                 self.row(session, key, LAYOUT, |layout| held(layout, parts.as_ref()))?;
         }

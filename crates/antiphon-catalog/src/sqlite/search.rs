@@ -20,7 +20,7 @@ use antiphon_views::Reading;
 
 use super::{Asked, Candidate, Held, Sqlite};
 use crate::filter::Grams;
-use crate::search::{Found, Hit, Matching, Query, Search, Sort, entry};
+use crate::search::{Found, Hit, Matching, Need, Query, Search, Sort, entry};
 use crate::{Block, CatalogError, Key, LineAt, Texts, fields};
 use finders::Finders;
 use glimpse::Line;
@@ -35,9 +35,12 @@ pub(super) fn search(
     let Search { query, sort, limit, sessions } = *search;
     let words = query.telling();
     let about = query.about();
+    let sessions = query.within(sessions);
     let sessions: Vec<&Key> =
         sessions.iter().filter(|it| about.wants(it)).map(|it| &it.key).collect();
     let look = Look { query, words: &words, limit, sessions: &sessions, texts };
+    // A pattern alone has no rank.
+    let sort = if words.is_empty() { Sort::Newest } else { sort };
     let mut hits = match sort {
         Sort::Newest => {
             look.scan(catalog, &look.candidates(catalog, Matching::All)?, Matching::All)?
@@ -75,13 +78,15 @@ impl Look<'_> {
         // A `file:` query is answered from everything that a tool returned, which filters do not
         // cover.
         let file = self.query.file.as_deref();
-        let telling = |word: &String| Grams::of(if file.is_some() { "" } else { word });
-        let mut grams: Vec<Grams> = self.words.iter().map(telling).collect();
+        let telling = |text: &String| Grams::of(if file.is_some() { "" } else { text });
+        let needs = self.query.needs(self.words, matching);
+        let mut grams: Vec<Vec<Grams>> =
+            needs.iter().map(|need| need.iter().map(telling).collect()).collect();
         // The name of a file is in the arguments of its calls, which filters do cover.
-        grams.extend(file.map(Grams::of));
+        grams.extend(file.map(|file| vec![Grams::of(file)]));
         let matching = if file.is_some() { Matching::All } else { matching };
         let fields = fields::wanted(self.query);
-        let found = catalog.candidates(&Asked { words: &grams, matching, fields: &fields })?;
+        let found = catalog.candidates(&Asked { needs: &grams, matching, fields: &fields })?;
         Ok(found.into_iter().map(|it| (it.session.clone(), it)).collect())
     }
 
@@ -92,7 +97,8 @@ impl Look<'_> {
         candidates: &Candidates,
         matching: Matching,
     ) -> Result<Vec<Hit>, CatalogError> {
-        let finders = Finders::of(self.query, self.words);
+        let needs = self.query.needs(self.words, matching);
+        let finders = Finders::of(self.query, &needs);
         let mut left: Vec<&Candidate> =
             self.sessions.iter().filter_map(|session| candidates.get(*session)).collect();
         let mut hits = Vec::new();
@@ -102,7 +108,7 @@ impl Look<'_> {
                 seen.iter().map(|(_, seen)| seen.len()).sum::<usize>() >= wanted
             };
             let (seen, done) = in_parallel(&left, is_enough, |candidate| {
-                Some(self.see(candidate, &finders, matching)).filter(|seen| seen.len() > 0)
+                Some(self.see(candidate, &needs, &finders, matching)).filter(|seen| seen.len() > 0)
             });
             // Which events the lines belong to is only known from the catalogue.
             let (mut found, mut untold) = (Vec::new(), Vec::new());
@@ -120,7 +126,7 @@ impl Look<'_> {
             let (read, _) = in_parallel(
                 &untold,
                 |_| false,
-                |(at, session)| Some((*at, self.hits_in(session, &finders, matching))),
+                |(at, session)| Some((*at, self.hits_in(session, &needs, &finders, matching))),
             );
             found.extend(read.into_iter().map(|(_, hits)| hits));
             found.sort_by_key(|(at, _)| *at);
@@ -132,12 +138,18 @@ impl Look<'_> {
     }
 
     /// Searches a session as far as possible without the catalogue.
-    fn see(&self, candidate: &Candidate, finders: &Finders, matching: Matching) -> Seen {
+    fn see(
+        &self,
+        candidate: &Candidate,
+        needs: &[Need],
+        finders: &Finders,
+        matching: Matching,
+    ) -> Seen {
         // If any word is enough, it is not known which one the session contains.
-        let word = candidate.word.filter(|_| matching == Matching::All);
-        let finder = word.and_then(|word| finders.get(word));
+        let need = candidate.need.filter(|_| matching == Matching::All);
+        let finder = need.and_then(|need| finders.get(need));
         if let Some(finder) = finder
-            && glimpse::is_enough(self.query, self.words)
+            && glimpse::is_enough(self.query, needs)
             && self.texts.stands_alone(&candidate.session)
             && let Some(lines) = glimpse::lines(self.texts, candidate, finder)
         {
@@ -146,17 +158,22 @@ impl Look<'_> {
         if !may_hold(self.texts, candidate, finder) {
             return Seen::Hits(Vec::new());
         }
-        Seen::Hits(self.hits_in(&candidate.session, finders, matching))
+        Seen::Hits(self.hits_in(&candidate.session, needs, finders, matching))
     }
 
     /// The matches in a session; none if it cannot be read.
-    fn hits_in(&self, session: &Key, finders: &Finders, matching: Matching) -> Vec<Hit> {
+    fn hits_in(
+        &self,
+        session: &Key,
+        needs: &[Need],
+        finders: &Finders,
+        matching: Matching,
+    ) -> Vec<Hit> {
         let Some(text) = self.texts.session(session) else { return Vec::new() };
-        let marks = Marks::of(&*text.bodies, &finders.words);
+        let marks = Marks::of(&*text.bodies, &finders.needs);
         let may_be_in = |entry: Entry<'_>| {
-            marks
-                .as_ref()
-                .is_none_or(|marks| marks.may_be_in(&text.session, entry, self.words, matching))
+            let marks = marks.as_ref();
+            marks.is_none_or(|marks| marks.may_be_in(&text.session, entry, needs, matching))
         };
         let reading = Reading { session: &text.session, bodies: &*text.bodies };
         let mut hits = Vec::new();
@@ -231,8 +248,8 @@ pub(super) fn holding(
     word: &str,
     texts: &dyn Texts,
 ) -> Result<BTreeSet<Key>, CatalogError> {
-    let words = &[Grams::of(word)];
-    let found = catalog.candidates(&Asked { words, matching: Matching::All, fields: &[] })?;
+    let needs = &[vec![Grams::of(word)]];
+    let found = catalog.candidates(&Asked { needs, matching: Matching::All, fields: &[] })?;
     let found: Candidates = found.into_iter().map(|it| (it.session.clone(), it)).collect();
     // Every known agent writes the slashes of a path unescaped.
     let finder = AhoCorasick::builder().ascii_case_insensitive(true).build([word]).ok();

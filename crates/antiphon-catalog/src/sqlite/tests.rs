@@ -40,17 +40,22 @@ fn blocks_that_may_hold_all_words_are_named_by_the_rarest() {
     let many = with_file("many", "m.jsonl", &["needle common", "common", "common things"]);
     catalog.replace(many).unwrap();
     catalog.replace(with_file("few", "f.jsonl", &["common"])).unwrap();
-    let words = [Grams::of("common"), Grams::of("needle")];
-    let candidates = |words: &[Grams], matching: Matching| {
-        catalog.candidates(&Asked { words, matching, fields: &[] }).unwrap()
+    let words = [vec![Grams::of("common")], vec![Grams::of("needle")]];
+    let candidates = |needs: &[Vec<Grams>], matching: Matching| {
+        catalog.candidates(&Asked { needs, matching, fields: &[] }).unwrap()
     };
     let found = candidates(&words, Matching::All);
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].session, key("many"));
     let held = Held { stream: 0, name: "m.jsonl".to_owned(), blocks: vec![0] };
-    assert_eq!((found[0].word, &*found[0].files), (Some(1), &[held][..]));
+    assert_eq!((found[0].need, &*found[0].files), (Some(1), &[held][..]));
     assert_eq!(candidates(&words, Matching::Any).len(), 2);
     assert_eq!(candidates(&[], Matching::All).len(), 2, "nothing is asked for");
+    let either = [vec![Grams::of("zqnowhere"), Grams::of("needle")]];
+    let found = candidates(&either, Matching::All);
+    assert_eq!((found.len(), &found[0].session), (1, &key("many")), "one of two is enough");
+    let any = [vec![Grams::of("zq"), Grams::of("needle")]];
+    assert_eq!(candidates(&any, Matching::All).len(), 2, "what is too short may be anywhere");
 }
 
 #[test]

@@ -155,6 +155,13 @@ impl Copies {
         forms.find(|name| self.bytes().len(name).is_some_and(|len| len > 0))
     }
 
+    /// How many bytes the agent wrote of the main file of the newest copy.
+    pub(crate) fn main_len(&self) -> Option<u64> {
+        let main = self.main()?;
+        let plain = main.strip_suffix(COMPRESSED_SUFFIX).unwrap_or(&main);
+        Some(self.state()?.files.get(plain)?.sums.len)
+    }
+
     /// The path of the main file of the newest copy.
     pub(crate) fn main_file(&self) -> Option<PathBuf> {
         self.main().map(|main| self.folder.join(main))

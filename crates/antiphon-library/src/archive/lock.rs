@@ -11,6 +11,23 @@ use super::bytes;
 /// The name of the file that is locked where a folder cannot be.
 pub(super) const LOCK_FILE: &str = "lock";
 
+/// What to do where another process has a lock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Patience {
+    /// Wait for it.
+    Waits,
+    /// Fail at once.
+    None,
+}
+
+/// The lock. If another process has it, that is waited for, or an error.
+pub(super) fn take(folder: &Path, patience: Patience) -> io::Result<File> {
+    match patience {
+        Patience::Waits => wait(folder),
+        Patience::None => now(folder)?.ok_or_else(|| io::ErrorKind::WouldBlock.into()),
+    }
+}
+
 /// Waits until nobody else has the lock.
 pub(super) fn wait(folder: &Path) -> io::Result<File> {
     let locked = |file: io::Result<File>| file.and_then(|file| file.lock().map(|()| file));

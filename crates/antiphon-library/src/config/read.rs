@@ -24,24 +24,47 @@ impl Wrong {
     }
 }
 
-/// A setting: its full name, and how a value of it is taken.
-type Setting = (&'static str, fn(&mut Config, &DeValue<'_>) -> Result<(), &'static str>);
+/// A setting.
+pub(super) struct Setting {
+    /// Its full name.
+    pub(super) name: &'static str,
+    /// Takes a value, or says what kind of value is expected.
+    set: fn(&mut Config, &DeValue<'_>) -> Result<(), &'static str>,
+    /// The value in force.
+    pub(super) get: fn(&Config) -> serde_json::Value,
+}
 
-const SETTINGS: &[Setting] = &[
-    ("logging.agentSessions", |config, value| {
-        config.logging.agent_sessions = value.as_bool().ok_or("true or false")?;
-        Ok(())
-    }),
-    ("logging.logsDir", |config, value| {
-        let path = value.as_str().filter(|path| !path.is_empty());
-        config.logging.logs_dir = PathBuf::from(path.ok_or("the path of a folder, in quotes")?);
-        Ok(())
-    }),
-    ("redaction.enabled", |config, value| {
-        config.redaction.enabled = value.as_bool().ok_or("true or false")?;
-        Ok(())
-    }),
+pub(super) const SETTINGS: &[Setting] = &[
+    Setting {
+        name: "logging.agentSessions",
+        set: |config, value| switch(&mut config.logging.agent_sessions, value),
+        get: |config| config.logging.agent_sessions.into(),
+    },
+    Setting {
+        name: "logging.logsDir",
+        set: |config, value| {
+            let path = value.as_str().filter(|path| !path.is_empty());
+            config.logging.logs_dir = PathBuf::from(path.ok_or("the path of a folder, in quotes")?);
+            Ok(())
+        },
+        get: |config| config.logging.logs_dir.to_string_lossy().into(),
+    },
+    Setting {
+        name: "redaction.enabled",
+        set: |config, value| switch(&mut config.redaction.enabled, value),
+        get: |config| config.redaction.enabled.into(),
+    },
+    Setting {
+        name: "library.fresh",
+        set: |config, value| switch(&mut config.library.fresh, value),
+        get: |config| config.library.fresh.into(),
+    },
 ];
+
+fn switch(setting: &mut bool, value: &DeValue<'_>) -> Result<(), &'static str> {
+    *setting = value.as_bool().ok_or("true or false")?;
+    Ok(())
+}
 
 pub(super) fn read(text: &str, config: &mut Config) -> Result<(), Wrong> {
     let tables = DeTable::parse(text).map_err(|error| Wrong {
@@ -51,7 +74,7 @@ pub(super) fn read(text: &str, config: &mut Config) -> Result<(), Wrong> {
     // In the order of the file, so that the first that is wrong is told.
     for (name, value) in in_order(tables.get_ref()) {
         let inside = format!("{}.", name.get_ref());
-        if !SETTINGS.iter().any(|(setting, _)| setting.starts_with(&inside)) {
+        if !SETTINGS.iter().any(|setting| setting.name.starts_with(&inside)) {
             return Err(unknown(name.get_ref(), name.span()));
         }
         let DeValue::Table(table) = value.get_ref() else {
@@ -59,9 +82,10 @@ pub(super) fn read(text: &str, config: &mut Config) -> Result<(), Wrong> {
         };
         for (key, value) in in_order(table) {
             let full = format!("{inside}{}", key.get_ref());
-            let known = SETTINGS.iter().find(|(setting, _)| *setting == full);
-            let (_, set) = known.ok_or_else(|| unknown(&full, key.span()))?;
+            let known = SETTINGS.iter().find(|setting| setting.name == full);
+            let Setting { name, set, .. } = known.ok_or_else(|| unknown(&full, key.span()))?;
             set(config, value.get_ref()).map_err(|wanted| wrong_type(&full, wanted, value))?;
+            config.set.insert(name);
         }
     }
     Ok(())
@@ -76,7 +100,7 @@ fn in_order<'t, 'i>(table: &'t DeTable<'i>) -> Vec<Entry<'t, 'i>> {
 }
 
 fn unknown(key: &str, span: Range<usize>) -> Wrong {
-    let known: Vec<_> = SETTINGS.iter().map(|(setting, _)| format!("`{setting}`")).collect();
+    let known: Vec<_> = SETTINGS.iter().map(|it| format!("`{}`", it.name)).collect();
     let message = format!("unknown setting `{key}`; known settings: {}", known.join(", "));
     Wrong { message, span }
 }

@@ -57,8 +57,8 @@ fn a_file_above_home_is_not_the_projects() {
 fn what_is_wrong_is_told_with_its_place_and_name() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(CONFIG_FILE);
-    let settings =
-        "known settings: `logging.agentSessions`, `logging.logsDir`, `redaction.enabled`";
+    let settings = "known settings: `logging.agentSessions`, `logging.logsDir`, `redaction.enabled`, \
+         `library.fresh`";
     let check = |text: &str, place: &str, message: &str| {
         fs::write(&path, text).unwrap();
         let error = Config::load(Some(&path), &Environment::default()).unwrap_err();
@@ -83,4 +83,33 @@ fn a_named_file_must_be_there() {
     let error = Config::load(Some(Path::new("none/such.toml")), &Environment::default());
     let error = error.unwrap_err().to_string();
     assert_eq!(error, "cannot read the configuration `none/such.toml`");
+}
+
+#[test]
+fn every_setting_says_where_it_comes_from() {
+    let home = tempfile::tempdir().unwrap();
+    let file = home.path().join(CONFIG_FILE);
+    fs::write(&file, "[library]\nfresh = false\n").unwrap();
+    let mut environment = environment(home.path(), home.path());
+    let rows = |environment: &Environment| {
+        let rows = config_rows(&Config::load(None, environment).unwrap(), environment);
+        move |key: &str| {
+            let row = rows.iter().find(|row| row.key == key).unwrap().clone();
+            (row.value, row.source)
+        }
+    };
+    let of_file = |value: serde_json::Value| (value, file.display().to_string());
+    let default = |value: serde_json::Value| (value, "default".to_owned());
+    let row = rows(&environment);
+    assert_eq!(row("library.fresh"), of_file(false.into()));
+    assert_eq!(row("redaction.enabled"), default(true.into()));
+    assert_eq!(row("prices"), default(serde_json::Value::Null));
+    assert_eq!(row("store").1, "default");
+    environment.antiphon_home = Some("/srv/kept".into());
+    environment.antiphon_prices = Some("/srv/prices.json".into());
+    environment.antiphon_config = Some(file.clone());
+    let row = rows(&environment);
+    assert_eq!(row("store"), ("/srv/kept".into(), "ANTIPHON_HOME".to_owned()));
+    assert_eq!(row("prices"), ("/srv/prices.json".into(), "ANTIPHON_PRICES".to_owned()));
+    assert_eq!(row("file"), (file.to_str().unwrap().into(), "ANTIPHON_CONFIG".to_owned()));
 }

@@ -20,8 +20,15 @@ use crate::archive::{
 /// Says which readers could not read what was found; nothing was copied of it.
 const UNREAD_FILE: &str = "unread";
 
+/// What a look at a session came to, before anything is copied.
+pub(super) enum Looked<'a> {
+    /// There is nothing to copy.
+    Settled(Outcome),
+    New(Box<Found<'a>>),
+}
+
 /// A session of which something may be new.
-struct Found<'a> {
+pub(super) struct Found<'a> {
     store: &'a Store,
     wanted: &'a Wanted,
     taken: &'a Taken,
@@ -48,6 +55,20 @@ impl Store {
         nearby: &FolderListings,
         taken: &Taken,
     ) -> Result<Outcome, Error> {
+        match self.look_at(wanted, before, taken) {
+            Looked::Settled(outcome) => Ok(outcome),
+            Looked::New(found) => found.keep(&nearby.of(&wanted.source.file)),
+        }
+    }
+
+    /// Looks whether something of a session is new.
+    pub(super) fn look_at<'a>(
+        &'a self,
+        wanted: &'a Wanted,
+        before: &Before,
+        taken: &'a Taken,
+    ) -> Looked<'a> {
+        let same = || Looked::Settled(Outcome::Same);
         let Wanted { source, .. } = wanted;
         let key = Key::of(source.agent, &source.session_id);
         let own = stamp::own(&source.file, wanted.has_folder);
@@ -58,16 +79,15 @@ impl Store {
                 && known == wanted.stamp(&known, &own, &others)
                 && !known.is_open
             {
-                return Ok(Outcome::Same);
+                return same();
             }
         }
         let folder = self.archive_folder(source.agent, &key);
         if before.is_unknown(&key) {
-            let found = Found::new(self, wanted, taken, key, folder, own);
-            return found.keep(&nearby.of(&source.file));
+            return Looked::New(Box::new(Found::new(self, wanted, taken, key, folder, own)));
         }
         if self.is_forgotten(&key) {
-            return Ok(Outcome::Same);
+            return same();
         }
         let copies = Copies::at(&folder);
         let known = Stamp::read(&copies);
@@ -82,7 +102,7 @@ impl Store {
         };
         let was_unread = unread_by.as_deref() == Some(&*readers());
         if known == now && was_unread {
-            return Ok(Outcome::Unread { is_new: false, skipped: Vec::new() });
+            return Looked::Settled(Outcome::Unread { is_new: false, skipped: Vec::new() });
         }
         // Newer readers may know what those before did not.
         let has_all = wanted.children().iter().all(|child| known.has(child));
@@ -92,11 +112,11 @@ impl Store {
         let is_doubted = is_marked || is_kept && known.doubts(&copies);
         let is_open = known.is_open && ![&own, &others].into_iter().any(is_fresh);
         if !is_new && !is_open && !is_doubted {
-            return Ok(Outcome::Same);
+            return same();
         }
         let found = Found::new(self, wanted, taken, key, folder, own);
-        Found { now, is_kept, is_new, was_unread, is_marked, is_doubted, ..found }
-            .keep(&nearby.of(&source.file))
+        let found = Found { now, is_kept, is_new, was_unread, is_marked, is_doubted, ..found };
+        Looked::New(Box::new(found))
     }
 }
 
@@ -111,6 +131,15 @@ impl Wanted {
 }
 
 impl<'a> Found<'a> {
+    pub(super) fn wanted(&self) -> &'a Wanted {
+        self.wanted
+    }
+
+    /// Whether there is a copy of it.
+    pub(super) fn is_kept(&self) -> bool {
+        self.is_kept
+    }
+
     /// One of which nothing is kept.
     fn new(
         store: &'a Store,
@@ -141,8 +170,24 @@ impl<'a> Found<'a> {
 }
 
 impl Found<'_> {
-    fn keep(self, near: &FolderListing) -> Result<Outcome, Error> {
-        let len: u64 = self.own.values().map(|(len, _)| len).sum();
+    /// How long its own files are.
+    pub(super) fn len(&self) -> u64 {
+        self.own.values().map(|(len, _)| len).sum()
+    }
+
+    /// When the last of its own files changed.
+    pub(super) fn changed(&self) -> u128 {
+        self.own.values().map(|(_, nanos)| *nanos).max().unwrap_or_default()
+    }
+
+    /// Whether its source has something that its copy lacks. Otherwise the copy is to be packed or
+    /// compared.
+    pub(super) fn is_newer(&self) -> bool {
+        self.is_new
+    }
+
+    pub(super) fn keep(self, near: &FolderListing) -> Result<Outcome, Error> {
+        let len = self.len();
         if !self.is_kept && len <= SMALL_BYTES_MAX && !self.folder.exists() {
             let small = self.store.archive_small(&self.wanted.source, self.wanted.known(near));
             if let Some((done, entry)) = small {

@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use antiphon_catalog::Key;
 use antiphon_sources::Error;
 
-use crate::archive::{Incoming, Marks, PACKS, Packs};
+use crate::archive::{Incoming, Marks, PACKS, Packs, Patience};
 use crate::{LeftOut, Store};
 
 /// So many bytes of files are packed at once.
@@ -20,13 +20,14 @@ const ENOUGH_BYTES: usize = 8 << 20;
 #[derive(Debug)]
 pub(super) struct Packing<'a> {
     store: &'a Store,
+    patience: Patience,
     waiting: Mutex<(usize, Vec<Incoming>)>,
     failed: Mutex<Vec<(PathBuf, Error)>>,
 }
 
 impl<'a> Packing<'a> {
-    pub(super) fn new(store: &'a Store) -> Self {
-        Self { store, waiting: Mutex::default(), failed: Mutex::default() }
+    pub(super) fn new(store: &'a Store, patience: Patience) -> Self {
+        Self { store, patience, waiting: Mutex::default(), failed: Mutex::default() }
     }
 
     pub(super) fn add(&self, incoming: Incoming) {
@@ -44,7 +45,7 @@ impl<'a> Packing<'a> {
         if incoming.is_empty() {
             return;
         }
-        if let Err(source) = Packs::add(self.store.root(), incoming, self.store) {
+        if let Err(source) = Packs::add(self.store.root(), incoming, self.store, self.patience) {
             let path = self.store.root().join(PACKS);
             let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
             failed.push((path.clone(), Error::Write { path, source }));

@@ -3,12 +3,13 @@
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
-use antiphon_library::{BlamedFile, Environment, Store};
+use antiphon_library::{Asked, BlamedFile};
 use antiphon_views::{BlameRule, BlamedLine, trace};
 use clap::Args;
 
 use super::view::trace::print as print_trace;
 use crate::failure::{Outcome, UserError, report_left_out};
+use crate::fresh;
 use crate::opened::Opened;
 use crate::range::local_zone;
 use crate::terminal::{self, Bar, Page, Style, clip, count};
@@ -37,7 +38,7 @@ pub(crate) struct BlameArgs {
 pub(crate) fn run(args: &BlameArgs) -> anyhow::Result<Outcome> {
     let (path, range) = file_and_lines(&args.file)?;
     let range = args.why.map(|line| line..=line).or(range);
-    let store = Store::open_default(&Environment::of_process())?;
+    let store = fresh::store(Asked::Catalogue)?;
     let bar = Bar::new("sessions read");
     let blamed = store.blame(&path, range.as_ref(), &|done, of| bar.show(done, of));
     drop(bar);

@@ -4,11 +4,12 @@ use std::io::IsTerminal as _;
 use std::path::PathBuf;
 
 use antiphon_catalog::SessionQuery;
-use antiphon_library::{EditedSessions, Environment, Store, project_query, root_of};
+use antiphon_library::{Asked, EditedSessions, Environment, project_query, root_of};
 use antiphon_views::{Base, Changes, EditLog, FileStatus, changes};
 use clap::Args;
 
 use crate::failure::{Outcome, UserError, report_left_out};
+use crate::fresh;
 use crate::opened::Opened;
 use crate::range::RangeArgs;
 use crate::terminal::{self, Bar, Page, Style, clip, clip_path, complain, count};
@@ -56,7 +57,7 @@ pub(crate) fn run(args: &ChangesArgs) -> anyhow::Result<Outcome> {
             let project = args.project.as_deref().map(|it| project_query(it, &environment));
             let query = SessionQuery { project, since: range.since, ..SessionQuery::default() };
             let bar = Bar::new("sessions read");
-            let store = Store::open_default(&environment)?;
+            let store = fresh::store(Asked::Catalogue)?;
             let EditedSessions { log, left_out } =
                 store.edits(&query, &|done, of| bar.show(done, of))?;
             drop(bar);

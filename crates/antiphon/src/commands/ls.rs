@@ -2,7 +2,7 @@
 
 use antiphon_catalog::{SessionQuery, SessionSort};
 use antiphon_journal::{Clock, SystemClock};
-use antiphon_library::{Environment, List, Listed, Store, StoredSession, project_query};
+use antiphon_library::{Asked, Environment, List, Listed, StoredSession, project_query};
 use antiphon_model::Zone;
 use antiphon_views::Totals;
 use clap::{Args, ValueEnum};
@@ -10,6 +10,7 @@ use clap::{Args, ValueEnum};
 use super::NOTHING_KEPT;
 use super::show::status_style;
 use crate::failure::{Outcome, report_left_out};
+use crate::fresh;
 use crate::range::RangeArgs;
 use crate::terminal::{self, Bar, Column, Page, Style, Table, clip, count, dollars, when};
 
@@ -80,7 +81,7 @@ pub(crate) enum LsSort {
 pub(crate) fn run(args: &LsArgs) -> anyhow::Result<Outcome> {
     let environment = Environment::of_process();
     let range = args.range.range()?;
-    let store = Store::open_default(&environment)?;
+    let store = fresh::store(Asked::Catalogue)?;
     let lower = |text: &Option<String>| text.as_ref().map(|text| text.to_lowercase());
     let query = SessionQuery {
         agent: lower(&args.agent),

@@ -5,19 +5,20 @@ mod native;
 
 use std::path::PathBuf;
 
-use antiphon_views::{Resume, resume};
+use antiphon_library::{Environment, NativeFile, Resumption, restore, resumption};
+use antiphon_views::Resume;
 use clap::Args;
 
 use crate::failure::{Outcome, UserError};
-use crate::opened::Opened;
-use crate::terminal::{self, Page, Style, clip, count};
+use crate::opened::{Opened, locate};
+use crate::terminal::{self, Page, Style, clip, complain, count};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  antiphon resume latest                             the last complete point, and open calls
-  antiphon resume latest --restore                   put the agent's own file back
-  antiphon resume latest --run                       the same, and go on with that agent
+  antiphon resume latest              where it stands, and the command that continues it
+  antiphon resume latest --restore    put the agent's own file back, if the agent has deleted it
+  antiphon resume latest --run        the same, and continue with that agent in its folder
   antiphon resume latest --as anthropic > bodies.jsonl
 
 `--as openai` and `--as anthropic` print the transcripts as request bodies that these services
@@ -26,9 +27,9 @@ pub(crate) struct ResumeArgs {
     /// The session
     session: PathBuf,
     /// Print one JSON document
-    #[arg(long, conflicts_with = "target")]
+    #[arg(long, conflicts_with_all = ["target", "run"])]
     json: bool,
-    /// Go on as: openai, anthropic (request bodies), or the agent whose session it is
+    /// Continue as: openai, anthropic (request bodies), or the agent whose session it is
     #[arg(long = "as", value_name = "TARGET")]
     target: Option<String>,
     /// Only this agent's body
@@ -37,7 +38,7 @@ pub(crate) struct ResumeArgs {
     /// Put the agent's own file back where the agent looks for it
     #[arg(long)]
     restore: bool,
-    /// Put it back, and start the agent
+    /// Put it back, and start the agent in the session's folder
     #[arg(long)]
     run: bool,
 }
@@ -47,24 +48,59 @@ pub(crate) fn run(args: &ResumeArgs) -> anyhow::Result<Outcome> {
         Some("openai") => return bodies::run(args, bodies::Service::OpenAi),
         Some("anthropic") => return bodies::run(args, bodies::Service::Anthropic),
         Some(agent) => return native::run(args, Some(agent)),
-        None if args.restore || args.run => return native::run(args, None),
+        None if args.run => return native::run(args, None),
         None => {}
     }
     if args.agent.is_some() {
         return Err(UserError::usage("--agent needs --as openai or --as anthropic").into());
     }
     let opened = Opened::read(&args.session)?;
-    let found = resume(&opened.reading(), &opened.id())?;
+    let path = locate(&args.session)?;
+    let native = match args.restore {
+        true => Some(NativeFile::from(restore(&path, &Environment::of_process())?)),
+        false => NativeFile::of(&path, &opened),
+    };
+    let found = resumption(&opened, native)?;
     if args.json {
         terminal::json(&found)?;
     } else {
-        print(&found)?;
+        let mut page = Page::new();
+        if !args.restore {
+            print(&mut page, &found.resume)?;
+        }
+        print_command(&mut page, &found, args)?;
+        page.finish()?;
     }
     Ok(opened.outcome())
 }
 
-fn print(found: &Resume) -> anyhow::Result<()> {
-    let mut page = Page::new();
+/// How the agent continues it, and whether it still has its file.
+fn print_command(page: &mut Page, found: &Resumption, args: &ResumeArgs) -> anyhow::Result<()> {
+    let session = args.session.display();
+    match &found.native {
+        Some(NativeFile { path, restored: true }) => complain(&format!("Restored {path}")),
+        Some(NativeFile { path, .. }) if args.restore => {
+            complain(&format!("Already there: {path}"));
+        }
+        Some(native) if !native.is_there() => {
+            page.end()?;
+            page.plain("The agent's own file is gone: ").faint(&native.path).end()?;
+            page.plain("`antiphon resume ").plain(&session.to_string());
+            page.plain(" --restore` puts it back, `--run` also continues the session.").end()?;
+        }
+        Some(_) | None => {}
+    }
+    if let Some(command) = &found.command {
+        if !args.restore {
+            page.end()?;
+            page.plain("Continue with: ");
+        }
+        page.add(Style::Call, command).end()?;
+    }
+    Ok(())
+}
+
+fn print(page: &mut Page, found: &Resume) -> anyhow::Result<()> {
     let room = page.width.map_or(100, |width| width.saturating_sub(4));
     match &found.last_complete {
         Some(point) => {
@@ -95,5 +131,5 @@ fn print(found: &Resume) -> anyhow::Result<()> {
             page.faint(&format!("  {}", call.message_id)).end()?;
         }
     }
-    page.finish()
+    Ok(())
 }

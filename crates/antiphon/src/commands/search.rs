@@ -1,19 +1,29 @@
-//! `antiphon search`: words in everything that was said and done.
+//! `antiphon search`: words and patterns in everything that was said and done.
 
 use antiphon_catalog::{Query, Sort};
 use antiphon_journal::{Clock as _, SystemClock};
-use antiphon_library::{Environment, Store, search};
+use antiphon_library::{
+    Answer, Asked, SearchHit, SearchTurn, SearchedSession, add_context, search,
+};
+use antiphon_model::Timestamp;
 use clap::{Args, ValueEnum};
 
 use super::NOTHING_KEPT;
 use crate::failure::{Outcome, UserError, report_left_out};
+use crate::fresh;
 use crate::range::local_zone;
-use crate::terminal::{self, Bar, Page, Style, complain};
+use crate::terminal::{self, Bar, Page, Style, clip, clip_path, complain, when};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-All words must match; \"a phrase\" matches literally. Filters: tool:Bash file:src/x.rs agent:codex
-project:web role:user since:2026-03-01 until:2026-04-01 is:error. The newest matches come first.")]
+All words must match, in any order; \"a phrase\" matches literally, /a pattern/ and re:pattern as a
+regular expression. Case is ignored. Filters: tool:Bash file:src/x.rs agent:codex project:web
+session:0f0e role:user since:2026-03-01 until:2026-04-01 is:error. The newest matches come first.
+
+Examples:
+  antiphon search connection refused since:7d
+  antiphon search '/timed? ?out after \\d+ s/' tool:Bash
+  antiphon search -C 2 flaky session:latest   with two messages before and after each match")]
 pub(crate) struct SearchArgs {
     /// What to look for
     #[arg(required = true)]
@@ -21,6 +31,9 @@ pub(crate) struct SearchArgs {
     /// Maximum number of matches
     #[arg(long, value_name = "N", default_value_t = 20)]
     limit: usize,
+    /// Show N messages before and after each match
+    #[arg(short = 'C', long, value_name = "N")]
+    context: Option<usize>,
     /// Sort order
     #[arg(long, value_enum, default_value_t = SearchSort::Newest)]
     sort: SearchSort,
@@ -45,23 +58,18 @@ pub(crate) fn run(args: &SearchArgs) -> anyhow::Result<Outcome> {
         SearchSort::Newest => Sort::Newest,
         SearchSort::Relevance => Sort::Relevance,
     };
-    let store = Store::open_default(&Environment::of_process())?;
-    let answer = {
+    let store = fresh::store(Asked::Catalogue)?;
+    let mut answer = {
         let bar = Bar::new("sessions read");
         search(&store, &query, sort, args.limit, &|done, of| bar.show(done, of))?
     };
+    if let Some(around) = args.context {
+        add_context(&mut answer.hits, around);
+    }
     if args.json {
         terminal::json(&answer.hits)?;
     } else {
-        let mut page = Page::new();
-        for hit in &answer.hits {
-            let short: String = hit.session.chars().take(8).collect();
-            page.add(Style::Name, &short).plain("  ");
-            page.faint(&format!("{}  {}", hit.role, hit.tool.as_deref().unwrap_or_default()));
-            page.faint(&hit.timestamp.map(|at| format!("  {at}")).unwrap_or_default()).end()?;
-            page.plain(&format!("  {}", hit.snippet)).end()?;
-        }
-        page.finish()?;
+        print(&answer)?;
     }
     if answer.is_partial && !answer.hits.is_empty() {
         complain("No message has all these words; showing the best partial matches.");
@@ -69,12 +77,108 @@ pub(crate) fn run(args: &SearchArgs) -> anyhow::Result<Outcome> {
         complain("Ranking covers messages only; use --sort newest to search tool calls as well.");
     }
     if answer.is_cut && !args.json {
-        complain(&format!("There may be more: use --limit {}.", args.limit * 2));
+        complain(&format!("There may be more: use --limit {}.", args.limit.saturating_mul(2)));
     }
     let outcome = report_left_out(&answer.left_out);
     if answer.hits.is_empty() {
-        complain(if store.is_empty() { NOTHING_KEPT } else { "No matches." });
+        complain(&nothing(&query, &answer, store.is_empty()));
         return Ok(if outcome == Outcome::Done { Outcome::No } else { outcome });
     }
     Ok(outcome)
+}
+
+/// Why nothing was found, and what a person may have meant.
+fn nothing(query: &Query, answer: &Answer, is_empty: bool) -> String {
+    if is_empty {
+        return NOTHING_KEPT.to_owned();
+    }
+    if let Some(session) = query.session.as_deref().filter(|_| answer.is_nowhere) {
+        return format!("There is no session `{session}`; `antiphon ls` lists the sessions.");
+    }
+    let mut text = "No matches.".to_owned();
+    for (word, near) in &answer.nearest {
+        let near: Vec<String> = near.iter().map(|word| format!("`{word}`")).collect();
+        text.push_str(&format!(" `{word}` is nowhere; similar words: {}.", near.join(", ")));
+    }
+    text
+}
+
+/// Each session once, above what was found in it.
+fn print(answer: &Answer) -> anyhow::Result<()> {
+    let mut page = Page::new();
+    let now = SystemClock.now();
+    for (at, session) in answer.sessions.iter().enumerate() {
+        if at > 0 {
+            page.end()?;
+        }
+        print_session(&mut page, session, now)?;
+        let hits: Vec<&SearchHit> =
+            answer.hits.iter().filter(|hit| hit.session == session.id).collect();
+        for hit in &hits {
+            print_hit(&mut page, hit, &short_id(hit, &hits))?;
+        }
+    }
+    page.finish()
+}
+
+fn print_session(page: &mut Page, session: &SearchedSession, now: Timestamp) -> anyhow::Result<()> {
+    const PROJECT_WIDTH: usize = 40;
+    page.add(Style::Head, session.title.as_deref().unwrap_or("(no title)")).end()?;
+    let id: String = session.id.chars().take(8).collect();
+    page.add(Style::Name, &id);
+    if let Some(project) = &session.project {
+        page.faint(&format!("  {}", clip_path(project, PROJECT_WIDTH)));
+    }
+    page.faint(&format!("  {}", when(session.at, now, &local_zone()))).end()
+}
+
+fn print_hit(page: &mut Page, hit: &SearchHit, id: &str) -> anyhow::Result<()> {
+    page.plain("  ").add(Style::Call, id).faint(&format!("  {}", hit.role));
+    page.faint(&hit.tool.as_deref().map(|tool| format!("  {tool}")).unwrap_or_default());
+    page.end()?;
+    let around = hit.context.as_deref().unwrap_or_default();
+    let own = around.iter().position(|turn| turn.message_id == hit.message_id);
+    let (before, after) = around.split_at(own.unwrap_or_default());
+    print_turns(page, before)?;
+    page.plain("    ");
+    print_marked(page, &hit.snippet, &hit.marks);
+    page.end()?;
+    print_turns(page, after.get(1..).unwrap_or_default())
+}
+
+/// Messages around a match, each on a line.
+fn print_turns(page: &mut Page, turns: &[SearchTurn]) -> anyhow::Result<()> {
+    const WIDTH: usize = 120;
+    for SearchTurn { role, text, .. } in turns {
+        let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        page.faint(&format!("    {role}: {}", clip(&line, WIDTH))).end()?;
+    }
+    Ok(())
+}
+
+/// A text with marks in it, which are in order and in characters.
+fn print_marked(page: &mut Page, text: &str, marks: &[(usize, usize)]) {
+    let mut letters = text.chars();
+    let mut at = 0;
+    for &(from, to) in marks {
+        let before: String = letters.by_ref().take(from.saturating_sub(at)).collect();
+        let marked: String = letters.by_ref().take(to.saturating_sub(from)).collect();
+        page.plain(&before).add(Style::Match, &marked);
+        at = to;
+    }
+    page.plain(letters.as_str());
+}
+
+/// As much of a message's id as tells it from the other matches of its session. Ids that are not
+/// random are shown whole: many begin alike.
+fn short_id(hit: &SearchHit, all: &[&SearchHit]) -> String {
+    const UUID_LEN: usize = 36;
+    const SHOWN: usize = 8;
+    let id = &hit.message_id;
+    let is_random =
+        id.len() == UUID_LEN && id.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
+    let short = id.get(..SHOWN).filter(|_| is_random).unwrap_or(id);
+    let is_alone =
+        |short: &str| all.iter().filter(|other| other.message_id.starts_with(short)).count() <= 1;
+    if is_alone(short) { short.to_owned() } else { id.clone() }
 }

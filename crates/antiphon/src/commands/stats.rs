@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use antiphon_catalog::{CatalogError, SessionQuery};
 use antiphon_journal::{Clock as _, SystemClock};
 use antiphon_library::{
-    Environment, Progress, StatsReport, Store, Trouble, call_stats_at, project_query, stats_at,
-    with_causes,
+    Asked, Environment, Progress, StatsReport, Store, Trouble, call_stats_at, project_query,
+    stats_at, with_causes,
 };
 use antiphon_views::{CallGroup, CallStatsQuery, Group, StatsQuery};
 use clap::{Args, ValueEnum};
@@ -18,6 +18,7 @@ use serde::Serialize;
 use super::NOTHING_KEPT;
 use crate::cli::PriceArgs;
 use crate::failure::{Outcome, UserError, report_left_out};
+use crate::fresh;
 use crate::price_table;
 use crate::range::RangeArgs;
 use crate::terminal::{self, Bar, complain, count};
@@ -128,7 +129,7 @@ pub(crate) fn run(args: &StatsArgs) -> anyhow::Result<Outcome> {
             let report = match args.paths.is_empty() {
                 true => {
                     let prices = price_table::own(file)?;
-                    of_kept(&environment, |store, progress| {
+                    of_kept(|store, progress| {
                         store.stats(&wanted, &query, prices.as_ref(), progress)
                     })?
                 }
@@ -143,9 +144,7 @@ pub(crate) fn run(args: &StatsArgs) -> anyhow::Result<Outcome> {
         Grouping::Calls(group) => {
             let query = CallStatsQuery { group, range, model };
             let report = match args.paths.is_empty() {
-                true => of_kept(&environment, |store, progress| {
-                    store.call_stats(&wanted, &query, progress)
-                })?,
+                true => of_kept(|store, progress| store.call_stats(&wanted, &query, progress))?,
                 false => at(&args.paths, |paths| call_stats_at(paths, &wanted, &query))?,
             };
             let sessions = report.stats.sessions;
@@ -211,10 +210,9 @@ fn report_problems(troubles: &[Trouble]) {
 
 /// Counts what is kept.
 fn of_kept<S>(
-    environment: &Environment,
     sum: impl FnOnce(&Store, Progress<'_>) -> Result<StatsReport<S>, CatalogError>,
 ) -> anyhow::Result<StatsReport<S>> {
-    let store = Store::open_default(environment)?;
+    let store = fresh::store(Asked::Catalogue)?;
     let bar = Bar::new("sessions read");
     Ok(sum(&store, &|done, of| bar.show(done, of))?)
 }

@@ -40,7 +40,7 @@ pub(crate) fn run(args: &SyncArgs) -> anyhow::Result<Outcome> {
         drop(bar);
         let bar = Bar::new("sessions read");
         // What is kept is kept: the catalogue is made again by whoever asks next.
-        let left_out = match store.catalogue(&|done, of| bar.show(done, of)) {
+        let left_out = match store.catalogue_in_step(&|done, of| bar.show(done, of)) {
             Ok(catalogue) => catalogue.left_out(),
             Err(error) => {
                 complain(&format!("antiphon: {}", with_causes(&error)));

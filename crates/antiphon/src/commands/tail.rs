@@ -47,7 +47,9 @@ pub(crate) struct TailArgs {
 pub(crate) fn run(args: &TailArgs) -> anyhow::Result<Outcome> {
     let args = &TailArgs { session: crate::opened::locate(&args.session)?, ..args.clone() };
     if antiphon_library::stamp(&args.session)?.is_some() {
-        return foreign::run(args);
+        // A copy grows when somebody syncs; the agent's own file grows when the agent writes.
+        let followed = antiphon_library::original(&args.session);
+        return foreign::run(args, followed.as_deref().unwrap_or(&args.session));
     }
     if args.once {
         crate::opened::find(&args.session)?;

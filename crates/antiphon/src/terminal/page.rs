@@ -27,6 +27,8 @@ pub(crate) enum Style {
     Bad,
     /// A line that is not there any more.
     Removed,
+    /// What was searched for.
+    Match,
 }
 
 /// The colours of agents. Red is for what went wrong.
@@ -56,6 +58,7 @@ impl Style {
             Self::Good => colour(AnsiColor::Green),
             Self::Bad => colour(AnsiColor::Red).effects(Effects::BOLD),
             Self::Removed => colour(AnsiColor::Red),
+            Self::Match => colour(AnsiColor::Red).effects(Effects::BOLD),
         }
     }
 }

@@ -16,6 +16,7 @@ mod changes;
 mod chat;
 mod claude;
 mod commands;
+mod completions;
 #[cfg(unix)]
 mod damage;
 mod databases;
@@ -23,6 +24,7 @@ mod dates;
 mod documents;
 mod every_agent;
 mod foreign_checks;
+mod fresh;
 mod home;
 mod hooks;
 mod hostile_text;
@@ -46,6 +48,7 @@ mod recorded_bursts;
 #[cfg(unix)]
 mod recorded_transcripts;
 mod redact;
+mod resume;
 mod run;
 mod samples;
 #[cfg(unix)]

@@ -4,6 +4,8 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use crate::claude::Claude;
+use crate::home::Home;
 use crate::library::{antiphon, home, json};
 use crate::run::folder;
 
@@ -113,4 +115,87 @@ fn a_result_that_is_its_own_twin_is_searched() {
     ];
     sync(folder.path(), ".copilot/session-state/c0/events.jsonl", &lines);
     assert_eq!(found(folder.path(), "quixotry"), 1);
+}
+
+/// Two sessions of Claude Code, and the ids of what is said in the first.
+fn talk(home: &Home) -> (Claude, Claude, Vec<String>) {
+    let tokens = [10, 50, 1000, 100];
+    let mut net = Claude::new(2, "/srv/shop", "2026-05-02T10:00:00Z");
+    let ids = vec![
+        net.prompt("Why is there a connection error?"),
+        net.say("It timed out after 30 s in std::net.", tokens),
+        net.prompt("The Connection is a VPN: note:this"),
+        net.say("Then the connection waits.", tokens),
+    ];
+    net.save(home);
+    let mut other = Claude::new(1, "/srv/shop", "2026-05-01T10:00:00Z");
+    other.prompt("Draw the cable of the lamp");
+    other.save(home);
+    home.run("sync");
+    (net, other, ids)
+}
+
+fn message_ids(home: &Home, query: &[&str]) -> Vec<String> {
+    let output = home.command(&[&["search", "--json"], query].concat()).output().unwrap();
+    let hits: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let id = |hit: &Value| hit["message_id"].as_str().unwrap().to_owned();
+    hits.as_array().unwrap().iter().map(id).collect()
+}
+
+#[test]
+fn patterns_phrases_and_sessions_narrow_a_search() {
+    let home = Home::new();
+    let (net, other, ids) = talk(&home);
+    assert_eq!(message_ids(&home, &[r"/timed? ?out after \d+ s/"]), [&*ids[1]]);
+    assert_eq!(message_ids(&home, &[r"re:timed\sout"]), [&*ids[1]]);
+    assert_eq!(message_ids(&home, &["/^then/"]), [&*ids[3]], "case is ignored");
+    assert_eq!(message_ids(&home, &["(?-i)", "/(?-i)Connection/"]), Vec::<String>::new());
+    assert_eq!(message_ids(&home, &["/(?-i)Connection/"]), [&*ids[2]]);
+    assert_eq!(message_ids(&home, &["connection", "/vpn|waits/"]), [&*ids[3], &*ids[2]]);
+    assert_eq!(message_ids(&home, &["/connection|cable/"]).len(), 4);
+    assert_eq!(message_ids(&home, &["std::net"]), [&*ids[1]]);
+    assert_eq!(message_ids(&home, &["\"note:this\""]), [&*ids[2]]);
+    let within = |session: &str| message_ids(&home, &["the", &format!("session:{session}")]).len();
+    assert_eq!((within(net.id()), within(&other.id()[..8]), within("latest")), (3, 1, 3));
+    for wrong in ["/(/", "colour:red", "is:red"] {
+        assert_eq!(home.run(&format!("search {wrong}")).exit, 2, "{wrong}");
+    }
+    let unknown = home.run("search cable session:ffff");
+    assert!(unknown.exit == 1 && unknown.err.contains("no session `ffff`"), "{unknown}");
+    let mistyped = home.run("search conection");
+    assert_eq!(mistyped.exit, 1, "{mistyped}");
+    assert!(mistyped.err.contains("`connection`"), "{mistyped}");
+}
+
+#[test]
+fn a_session_stands_once_above_its_matches_with_their_marks_and_surroundings() {
+    let home = Home::new();
+    let (_, _, ids) = talk(&home);
+    let hits: Value = serde_json::from_str(&home.run("search connection --json").out).unwrap();
+    for hit in hits.as_array().unwrap() {
+        let snippet: Vec<char> = hit["snippet"].as_str().unwrap().chars().collect();
+        let place = |at: usize| usize::try_from(hit["marks"][0][at].as_u64().unwrap()).unwrap();
+        let marked: String = snippet[place(0)..place(1)].iter().collect();
+        assert_eq!(marked.to_lowercase(), "connection", "{hit}");
+    }
+    let plain = home.run("search connection").out;
+    assert_eq!(plain.matches("00000002").count() - 3, 1, "its id once, and in three others'");
+    let places: Vec<usize> =
+        [3, 2, 0].iter().map(|&at| plain.find(ids[at].as_str()).unwrap()).collect();
+    assert!(plain.starts_with("Why is there a connection error?\n"), "{plain}");
+    assert!(places.is_sorted(), "{plain}");
+    let around = home.run("search VPN -C 1 --json").out;
+    let around: Value = serde_json::from_str(&around).unwrap();
+    let context: Vec<&str> = around[0]["context"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|turn| turn["message_id"].as_str().unwrap())
+        .collect();
+    assert_eq!(context, [&*ids[1], &*ids[2], &*ids[3]]);
+    let plain = home.run("search VPN -C 1").out;
+    assert!(plain.contains("timed out after") && plain.contains("connection waits"), "{plain}");
+    let edge = home.run("search -C 9 \"Why\" role:user --json").out;
+    let edge: Value = serde_json::from_str(&edge).unwrap();
+    assert_eq!(edge[0]["context"].as_array().unwrap().len(), 4, "no more than there is");
 }

@@ -2,43 +2,42 @@
 
 use aho_corasick::AhoCorasick;
 
-use crate::search::Query;
+use crate::search::{Need, Query};
 
-/// A finder for each word of a query, and for the file that it names.
+/// A finder for each need of a query, and for the file that it names.
 pub(super) struct Finders {
-    /// `None` for a word that JSON may write in another form.
-    pub(super) words: Vec<Option<AhoCorasick>>,
+    /// `None` for what JSON may write in another form.
+    pub(super) needs: Vec<Option<AhoCorasick>>,
     file: Option<AhoCorasick>,
 }
 
 impl Finders {
-    pub(super) fn of(query: &Query, words: &[String]) -> Self {
+    pub(super) fn of(query: &Query, needs: &[Need]) -> Self {
+        let file = query.file.as_ref();
         Self {
-            words: words.iter().map(|word| finder(word)).collect(),
-            file: query.file.as_deref().and_then(file_finder),
+            needs: needs.iter().map(|need| finder(need)).collect(),
+            file: file.and_then(|file| finder(std::slice::from_ref(file))),
         }
     }
 
-    /// The finder with this index: first those of the words, then that of the file.
+    /// The finder with this index: first those of the needs, then that of the file.
     pub(super) fn get(&self, nth: usize) -> Option<&AhoCorasick> {
-        match self.words.get(nth) {
+        match self.needs.get(nth) {
             Some(finder) => finder.as_ref(),
-            None => self.file.as_ref().filter(|_| nth == self.words.len()),
+            None => self.file.as_ref().filter(|_| nth == self.needs.len()),
         }
     }
 }
 
-/// A finder for a word; `None` if JSON may write the word in another form.
-pub(super) fn finder(word: &str) -> Option<AhoCorasick> {
-    let is_plain = word.bytes().all(|byte| is_plain(char::from(byte)));
-    let finder = AhoCorasick::builder().ascii_case_insensitive(true).build([word]);
-    finder.ok().filter(|_| is_plain)
-}
-
-/// A finder for the longest part of a path that JSON writes in only one form.
-fn file_finder(path: &str) -> Option<AhoCorasick> {
-    let pieces = path.split(|it: char| !is_plain(it)).filter(|piece| !piece.is_empty());
-    finder(pieces.max_by_key(|piece| piece.len())?)
+/// A finder for any of some texts: for the longest part of each that JSON writes in only one form.
+/// `None` if one has no such part.
+pub(super) fn finder(texts: &[String]) -> Option<AhoCorasick> {
+    let part = |text: &String| -> Option<String> {
+        let parts = text.split(|it: char| !is_plain(it)).filter(|part| !part.is_empty());
+        parts.max_by_key(|part| part.len()).map(str::to_owned)
+    };
+    let parts: Option<Vec<String>> = texts.iter().map(part).collect();
+    AhoCorasick::builder().ascii_case_insensitive(true).build(parts?).ok()
 }
 
 fn is_plain(letter: char) -> bool {

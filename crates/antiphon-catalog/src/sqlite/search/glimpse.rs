@@ -10,7 +10,7 @@ use antiphon_views::Reading;
 
 use super::super::EventAt;
 use super::{Candidate, Hit, Look, Query, blocks_of, entry};
-use crate::search::Matching;
+use crate::search::{Matching, Need};
 use crate::{Key, LineAt, Texts};
 
 /// A word on more lines is not rare.
@@ -27,12 +27,13 @@ pub(super) struct Line {
     bytes: Vec<u8>,
 }
 
-/// Whether a query asks for one word and nothing else of an event.
-pub(super) fn is_enough(query: &Query, words: &[String]) -> bool {
-    let Query { words: _, agent: _, project: _, tool, file, role, since, until, is_error } = query;
+/// Whether a query asks for one word, or for a pattern that is found like one, and nothing else of
+/// an event.
+pub(super) fn is_enough(query: &Query, needs: &[Need]) -> bool {
+    let Query { tool, file, role, since, until, is_error, .. } = query;
     let names = [tool, file, role];
     let is_any = names.iter().all(|it| it.is_none()) && since.is_none() && until.is_none();
-    words.len() == 1 && is_any && !is_error
+    needs.len() == 1 && is_any && !is_error
 }
 
 /// The lines of a session that contain the word; `None` if there are too many, or some cannot be

@@ -4,14 +4,14 @@
 use aho_corasick::AhoCorasick;
 use antiphon_model::{Bodies, Entry, Place, Session};
 
-use crate::search::Matching;
+use crate::search::{Matching, Need};
 use crate::searched::{names, places};
 
 /// A word at more offsets is in most entries anyway.
 const MOST: usize = 100_000;
 
-/// For each word its offsets, by stream; `None` for a word that cannot be searched for in bytes or
-/// is too frequent.
+/// For each need its offsets, by stream; `None` for one that cannot be searched for in bytes or is
+/// too frequent.
 pub(super) struct Marks(Vec<Option<Vec<Vec<u64>>>>);
 
 impl Marks {
@@ -35,22 +35,23 @@ impl Marks {
         Some(Self(finders.iter().map(|finder| finder.as_ref().and_then(find)).collect()))
     }
 
-    /// Whether an entry may contain all of the words, or any.
+    /// Whether an entry may meet all of the needs, or any.
     pub(super) fn may_be_in(
         &self,
         session: &Session,
         entry: Entry<'_>,
-        words: &[String],
+        needs: &[Need],
         matching: Matching,
     ) -> bool {
         let places: Vec<Place> = places(entry).chain([entry.line()]).collect();
         let names = || names(session, entry).map(|(name, _)| name.to_lowercase());
-        let has = self.0.iter().zip(words).map(|(streams, word)| {
+        let has = self.0.iter().zip(needs).map(|(streams, need)| {
             let Some(streams) = streams else { return true };
             places.iter().any(|place| is_within(streams, *place))
-                || names().any(|name| name.contains(word))
+                || names().any(|name| need.iter().any(|text| name.contains(text)))
         });
-        matching.holds(has)
+        // Without needs, every entry may match.
+        needs.is_empty() || matching.holds(has)
     }
 }
 

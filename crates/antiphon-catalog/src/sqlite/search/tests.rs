@@ -81,7 +81,8 @@ fn no_session_that_has_a_word_is_passed_over() {
             let bodies = shelf.session(key).unwrap().bodies;
             let streams = (0..).map_while(|number| bodies.stream(number));
             let mut texts = streams.map(|text| String::from_utf8_lossy(text).to_lowercase());
-            let may_hold = may_hold(&shelf, candidate, finders::finder(word).as_ref());
+            let may_hold =
+                may_hold(&shelf, candidate, finders::finder(std::slice::from_ref(word)).as_ref());
             let is_there = texts.any(|text| text.contains(word));
             assert!(may_hold || !is_there, "{place} is in another block");
         }
@@ -98,12 +99,13 @@ fn a_glimpse_finds_what_reading_everything_finds() {
         for word in words(&shelf, key) {
             let query = Query { words: vec![word.clone()], ..Query::default() };
             let look = look(&shelf, &query);
-            let finders = Finders::of(&query, &query.words);
+            let needs = query.needs(&query.words, Matching::All);
+            let finders = Finders::of(&query, &needs);
             let candidates = look.candidates(&catalog, Matching::All).unwrap();
             let Some(candidate) = candidates.get(key) else { continue };
-            let whole = look.hits_in(key, &finders, Matching::All);
+            let whole = look.hits_in(key, &needs, &finders, Matching::All);
             asked += 1;
-            if let Seen::Lines(lines) = look.see(candidate, &finders, Matching::All) {
+            if let Seen::Lines(lines) = look.see(candidate, &needs, &finders, Matching::All) {
                 let Some(hits) = look.told(&catalog, key, lines).unwrap() else { continue };
                 glimpsed += 1;
                 let places = |hits: &[Hit]| hits.iter().map(place).collect::<Vec<_>>();
@@ -125,12 +127,13 @@ fn what_a_query_asks_of_events_is_found_without_the_sessions_that_lack_it() {
     {
         let query = Query::parse(text, now, &antiphon_model::Zone::utc()).unwrap();
         let look = look(&shelf, &query);
-        let finders = Finders::of(&query, &query.words);
+        let needs = query.needs(&query.words, Matching::All);
+        let finders = Finders::of(&query, &needs);
         let candidates = look.candidates(&catalog, Matching::All).unwrap();
         for key in shelf.sessions.keys() {
-            let whole = look.hits_in(key, &finders, Matching::All);
+            let whole = look.hits_in(key, &needs, &finders, Matching::All);
             let seen = match candidates.get(key) {
-                Some(candidate) => look.see(candidate, &finders, Matching::All).len(),
+                Some(candidate) => look.see(candidate, &needs, &finders, Matching::All).len(),
                 None => 0,
             };
             assert_eq!(seen, whole.len(), "{text} in {key}");
@@ -139,4 +142,43 @@ fn what_a_query_asks_of_events_is_found_without_the_sessions_that_lack_it() {
         }
     }
     assert!(opened > 20 && passed_over > 20, "{opened}, {passed_over}");
+}
+
+#[test]
+fn a_pattern_finds_what_reading_everything_finds() {
+    let (shelf, catalog) = fixtures(|format| format.lines.is_none());
+    let patterns = [
+        r"err(or|no)\w*",
+        r"\bfn \w+\(",
+        r"(read|wrote|written) .*file",
+        r"hello,? world",
+        r"\d{3}",
+        r"^use ",
+        "(?-i)README",
+        r"import\s+\w+\nfrom",
+        "zqnowhere+",
+    ];
+    let everything = |query: &Query, key: &Key| {
+        let text = shelf.session(key).unwrap();
+        let reading = Reading { session: &text.session, bodies: &*text.bodies };
+        let entries = text.session.entries().rev();
+        let found = |entry| entry::look(&reading, entry, query, &query.words, Matching::All);
+        let hits = entries.filter_map(|entry| Some(found(entry)?.hit(key)));
+        hits.map(|hit| place(&hit)).collect::<Vec<_>>()
+    };
+    let (mut found, mut passed_over) = (0, 0);
+    for pattern in patterns {
+        let pattern = crate::Pattern::new(pattern).unwrap();
+        let query = Query { patterns: vec![pattern], ..Query::default() };
+        let keys: Vec<&Key> = shelf.sessions.keys().collect();
+        let look =
+            Look { query: &query, words: &[], limit: 100_000, sessions: &keys, texts: &shelf };
+        let candidates = look.candidates(&catalog, Matching::All).unwrap();
+        passed_over += shelf.sessions.len() - candidates.len();
+        let hits = look.scan(&catalog, &candidates, Matching::All).unwrap();
+        found += hits.len();
+        let wanted: Vec<_> = keys.iter().flat_map(|key| everything(&query, key)).collect();
+        assert_eq!(hits.iter().map(place).collect::<Vec<_>>(), wanted, "{query:?}");
+    }
+    assert!(found > 20 && passed_over > 100, "{found} found, {passed_over} passed over");
 }

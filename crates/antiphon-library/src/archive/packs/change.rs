@@ -11,7 +11,7 @@ use antiphon_sources::list;
 
 use super::super::bytes::{self, Bytes as _, Folder, is_half_written};
 use super::super::copies::is_own_place;
-use super::super::lock;
+use super::super::lock::{self, Patience};
 use super::super::settled::write_back;
 use super::super::state::STATE_FILE;
 use super::entry::Entry;
@@ -57,10 +57,10 @@ struct Locked {
 }
 
 impl Locked {
-    fn new(root: &Path) -> io::Result<Self> {
+    fn new(root: &Path, patience: Patience) -> io::Result<Self> {
         let folder = root.join(PACKS);
         make_folders(&folder)?;
-        let lock = lock::wait(&folder)?;
+        let lock = lock::take(&folder, patience)?;
         let bytes = Folder::new(&folder);
         // Only whoever has the lock writes here: the others were killed.
         for path in list(&folder) {
@@ -149,8 +149,13 @@ fn compressed(entry: &Entry) -> u64 {
 impl Packs {
     /// Packs these sessions, but for those that were forgotten or have changed meanwhile. They are
     /// on the disk then.
-    pub(crate) fn add(root: &Path, incoming: Vec<Incoming>, marks: &dyn Marks) -> io::Result<()> {
-        let locked = Locked::new(root)?;
+    pub(crate) fn add(
+        root: &Path,
+        incoming: Vec<Incoming>,
+        marks: &dyn Marks,
+        patience: Patience,
+    ) -> io::Result<()> {
+        let locked = Locked::new(root, patience)?;
         let (mut entries, mut own_folders) = (Vec::new(), Vec::new());
         for Incoming { entry, folder, has_folder } in incoming {
             if marks.is_forgotten(&entry.key) {
@@ -191,7 +196,7 @@ impl Packs {
         if !root.join(PACKS).is_dir() {
             return Ok(());
         }
-        let locked = Locked::new(root)?;
+        let locked = Locked::new(root, Patience::Waits)?;
         if let Some(pack) = locked.packs.packs.iter().find(|pack| pack.is_unreadable) {
             // It may hold one of them.
             return Err(io::Error::other(format!("`{}` cannot be read", pack.name)));
@@ -230,7 +235,7 @@ impl Packs {
         if !Self::of(root).packs.iter().any(is_damaged) {
             return Ok(());
         }
-        let locked = Locked::new(root)?;
+        let locked = Locked::new(root, Patience::Waits)?;
         let packs = locked.packs.packs.iter().filter(|it| is_damaged(it));
         let packs: Vec<Arc<Pack>> = packs.cloned().collect();
         let mut all = Vec::new();

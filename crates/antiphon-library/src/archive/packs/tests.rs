@@ -3,6 +3,7 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use super::super::bytes;
+use super::super::lock::Patience;
 use super::super::state::{FileCopy, STATE_FILE, State};
 use super::super::sums::Sums;
 use super::*;
@@ -59,7 +60,7 @@ fn session(root: &Path, id: usize, text: Vec<u8>) -> Incoming {
 
 fn add(root: &Path, ids: impl Iterator<Item = usize>) {
     let incoming = ids.map(|id| session(root, id, words(id))).collect();
-    Packs::add(root, incoming, &Noted::default()).unwrap();
+    Packs::add(root, incoming, &Noted::default(), Patience::Waits).unwrap();
 }
 
 fn text(root: &Path, id: usize) -> Option<Vec<u8>> {
@@ -130,13 +131,13 @@ fn whoever_comes_second_with_a_session_changes_nothing() {
     let root = folder.path();
     add(root, 0..2);
     let late = vec![session(root, 0, words(7)), session(root, 2, words(2))];
-    Packs::add(root, late, &Noted::default()).unwrap();
+    Packs::add(root, late, &Noted::default(), Patience::Waits).unwrap();
     assert_eq!(text(root, 0).unwrap(), words(0));
     assert_eq!(text(root, 2).unwrap(), words(2));
     // One that has a folder meanwhile is there, and not in a pack.
     let copied = session(root, 3, words(3));
     fs::create_dir_all(&copied.folder).unwrap();
-    Packs::add(root, vec![copied], &Noted::default()).unwrap();
+    Packs::add(root, vec![copied], &Noted::default(), Patience::Waits).unwrap();
     assert!(text(root, 3).is_none());
 }
 
@@ -146,7 +147,7 @@ fn a_session_that_is_forgotten_on_its_way_is_not_packed() {
     let root = folder.path();
     let forgotten = Noted { forgotten: vec![key(1)], ..Noted::default() };
     let incoming = (0..3).map(|id| session(root, id, words(id))).collect();
-    Packs::add(root, incoming, &forgotten).unwrap();
+    Packs::add(root, incoming, &forgotten, Patience::Waits).unwrap();
     assert!(!holds(root, "needle-00001"));
     assert!(holds(root, "needle-00000") && holds(root, "needle-00002"));
 }
@@ -165,7 +166,7 @@ fn a_session_that_comes_out_of_its_folder_leaves_no_folder() {
     // Somebody has copied more of this one since.
     fs::write(changed.folder.join(STATE_FILE), "another record").unwrap();
     let folders = [quiet.folder.clone(), changed.folder.clone()];
-    Packs::add(root, vec![quiet, changed], &Noted::default()).unwrap();
+    Packs::add(root, vec![quiet, changed], &Noted::default(), Patience::Waits).unwrap();
     assert_eq!(text(root, 0).unwrap(), words(0));
     assert!(text(root, 1).is_none());
     assert_eq!(folders.map(|it| it.exists()), [false, true]);

@@ -20,15 +20,17 @@ use crate::terminal::{JsonLines, Page, complain};
 /// How long a message must stand as it is before it counts as whole.
 const QUIET: Duration = Duration::from_secs(1);
 
-pub(super) fn run(args: &TailArgs) -> anyhow::Result<Outcome> {
+/// Shows the session, and follows the file at `followed`: that of the session, or the one that it
+/// is a copy of.
+pub(super) fn run(args: &TailArgs, followed: &Path) -> anyhow::Result<Outcome> {
     let mut shown = Shown {
-        path: args.session.display().to_string(),
+        path: followed.display().to_string(),
         json: args.json.then(JsonLines::default),
         waits_for: args.since.clone(),
         ..Shown::default()
     };
     let quiet = if args.once { Duration::ZERO } else { QUIET };
-    let mut live = live(&args.session, quiet, &mut |event| shown.event(event))?;
+    let mut live = live(followed, quiet, &mut |event| shown.event(event))?;
     // A last line that nothing ends is there by now.
     live.poll(&mut |event| shown.event(event))?;
     shown.show(&live, 0)?;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use antiphon_library::{Environment, Store};
+use antiphon_library::Asked;
 use antiphon_views::{
     Prices, Reading, Run, RunPart, RunStatus, SpanNode, run as run_of, span_tree,
 };
@@ -11,6 +11,7 @@ use clap::Args;
 use super::spans::{line, nodes};
 use crate::cli::PriceArgs;
 use crate::failure::{Outcome, UserError};
+use crate::fresh;
 use crate::price_table;
 use crate::terminal::{self, Page, Style, complain, count, duration};
 
@@ -74,7 +75,7 @@ pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Outcome> {
 
 /// The sessions of a run that are kept.
 fn kept(run_id: &str) -> anyhow::Result<Vec<PathBuf>> {
-    let store = Store::open_default(&Environment::of_process())?;
+    let store = fresh::store(Asked::Session)?;
     let sessions = store.sessions().into_iter();
     Ok(sessions
         .filter(|session| session.run_id.as_deref() == Some(run_id))
