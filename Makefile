@@ -50,6 +50,7 @@ bench: need       ## Speed, beside what cannot be beaten
 	@cargo run --release --quiet --package xtask -- counting
 	@cargo run --release --quiet --package xtask -- library
 	@cargo run --release --quiet --package xtask -- small
+	@cargo run --release --quiet --package xtask -- shapes
 	@cargo run --release --quiet --package xtask -- recording
 	@cargo run --release --quiet --package xtask -- talking
 

@@ -52,7 +52,7 @@ fn by_sessions(root: &Path, all: &Path) -> Result<(), Box<dyn Error>> {
     for count in list("GROWTH_SESSIONS", "100,1000,10000,50000") {
         let folder = all.join(format!("sessions-{count}"));
         let sessions: usize = count.parse()?;
-        make(root, &folder.join("home"), sessions)?;
+        make(root, &folder.join("home"), sessions, 8)?;
         measure(root, &folder, &count, sessions as f64 / 1000.0)?;
         fs::remove_dir_all(&folder)?;
     }

@@ -15,6 +15,7 @@ mod library;
 mod recording;
 mod samples;
 mod schemas;
+mod shapes;
 mod small;
 mod startup;
 mod talking;
@@ -71,6 +72,11 @@ const CHORES: &[Chore] = &[
         name: "recording",
         about: "measure what an agent feels of being recorded",
         run: recording::run,
+    },
+    Chore {
+        name: "shapes",
+        about: "measure large sessions and full folders beside what is wanted",
+        run: shapes::run,
     },
     Chore {
         name: "small",

@@ -22,7 +22,7 @@ const SESSIONS: usize = 20_000;
 pub(crate) fn run(root: &Path) -> Outcome {
     let count = std::env::var_os("SESSIONS").and_then(|it| it.to_str()?.parse().ok());
     let folder = std::env::temp_dir().join(format!("antiphon-small-{}", std::process::id()));
-    let raw = make(root, &folder.join("home"), count.unwrap_or(SESSIONS))?;
+    let raw = make(root, &folder.join("home"), count.unwrap_or(SESSIONS), 8)?;
     let other = std::env::var_os("OTHER").map(PathBuf::from);
     let mut binaries = other.into_iter().chain([root.join("target/release/antiphon")]);
     let measured = binaries.try_for_each(|binary| measure(&folder, binary, raw));
@@ -61,14 +61,19 @@ fn measure(folder: &Path, binary: PathBuf, raw: u64) -> Result<(), Box<dyn Error
     Ok(())
 }
 
-/// Writes the sessions, and returns how many bytes they have.
-pub(crate) fn make(root: &Path, home: &Path, count: usize) -> Result<u64, Box<dyn Error>> {
+/// Writes the sessions, spread over some folders, and returns how many bytes they have.
+pub(crate) fn make(
+    root: &Path,
+    home: &Path,
+    count: usize,
+    folders: usize,
+) -> Result<u64, Box<dyn Error>> {
     let mut words = String::new();
     sources(&root.join("crates"), &mut words)?;
     let mut dice = Dice::new(7);
     let mut raw = 0;
     for number in 0..count {
-        let project = home.join(format!(".claude/projects/-srv-project-{}", number % 8));
+        let project = home.join(format!(".claude/projects/-srv-project-{}", number % folders));
         fs::create_dir_all(&project)?;
         let id = format!("{:08x}-0000-4000-8000-{number:012x}", 0x1000_0000 + number * 7919);
         let text = session(&id, &words, &mut dice);
