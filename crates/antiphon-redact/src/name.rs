@@ -203,9 +203,11 @@ fn is_joint(byte: u8) -> bool {
 
 fn least_length(name: &str, plain: &Plain) -> Option<usize> {
     let lower = plain.lower.trim_end_matches(|c: char| c.is_ascii_digit());
-    let bases = || SUFFIXES.iter().filter_map(|suffix| lower.strip_suffix(suffix));
+    // Every name in every document comes here, and few end in more than one of these.
+    let bases: Vec<&str> =
+        SUFFIXES.iter().filter_map(|suffix| strip_suffix(lower, suffix)).collect();
     let part = |stem: &str| {
-        let at = bases().find_map(|base| base.strip_suffix(stem))?.len();
+        let at = bases.iter().find_map(|base| strip_suffix(base, stem))?.len();
         let place = plain.places.get(at).copied()?;
         let before = name.get(..place).unwrap_or_default();
         (!is_public(before)).then_some(place)
@@ -220,6 +222,12 @@ fn least_length(name: &str, plain: &Plain) -> Option<usize> {
     let stem = STEMS.iter().find_map(|&(stem, length)| part(stem).map(|_| length));
     let word = || WORDS.iter().find(|(word, _)| part(word).is_some_and(begins_word));
     stem.or_else(|| word().map(|&(_, length)| length))
+}
+
+/// As that of `str`; but it looks at the last letter first, which almost always differs.
+fn strip_suffix<'n>(name: &'n str, suffix: &str) -> Option<&'n str> {
+    let is_possible = suffix.is_empty() || name.as_bytes().last() == suffix.as_bytes().last();
+    if is_possible { name.strip_suffix(suffix) } else { None }
 }
 
 /// Whether a name may end like this. Checked first, because `tokens` is on every line of a log.
