@@ -6,6 +6,8 @@ use super::{Filter, Gram};
 const LETTER_BITS: u32 = 6;
 /// The number of possible trigrams.
 const TRIGRAMS: usize = 1 << (3 * LETTER_BITS);
+/// The bits of a trigram.
+const TRIGRAM: u32 = (1 << (3 * LETTER_BITS)) - 1;
 /// The number of possible hashes of a 5-gram.
 const FIVES: usize = 1 << 16;
 /// A text with more 5-grams is not prose: its filter would be long and rule out little, so it has
@@ -23,6 +25,8 @@ pub(crate) struct FilterMaker {
     seen: Box<[u8; TRIGRAMS]>,
     /// The same for 5-grams.
     fives: Box<[u8; FIVES]>,
+    /// Room for the trigrams of a short text.
+    short: Box<[u32; SHORT_BYTES]>,
     letters: [u8; 256],
 }
 
@@ -56,7 +60,8 @@ impl FilterMaker {
         for (byte, letter) in (0..=u8::MAX).zip(&mut letters) {
             *letter = self::letter(byte);
         }
-        Self { seen: Box::new([0; TRIGRAMS]), fives: Box::new([0; FIVES]), letters }
+        let (seen, fives) = (Box::new([0; TRIGRAMS]), Box::new([0; FIVES]));
+        Self { seen, fives, short: Box::new([0; SHORT_BYTES]), letters }
     }
 
     /// The filter of the texts of a block. No word is split between two texts.
@@ -92,30 +97,33 @@ impl FilterMaker {
     /// The filter of a short text, for which clearing the whole table would take longer than the
     /// text.
     fn make_short(&mut self, texts: &[&[u8]]) -> Filter {
-        const LETTER: usize = (1 << LETTER_BITS) - 1;
-        let mut found = Vec::new();
+        // Whether a trigram is new cannot be predicted, and a wrong prediction costs more than the
+        // whole step. So there is no branch on it: every trigram is written down, and the next one
+        // overwrites it unless it was new.
+        let mut found = 0;
         for text in texts {
-            let mut trigram = 0;
+            let (mut before, mut trigram) = ([0, 0], 0);
             for byte in *text {
                 let letter = self.letters.get(usize::from(*byte)).copied().unwrap_or_default();
-                trigram = ((trigram << LETTER_BITS) | usize::from(letter)) & (TRIGRAMS - 1);
-                let is_letters = letter != 0
-                    && trigram >> LETTER_BITS & LETTER != 0
-                    && trigram >> (2 * LETTER_BITS) != 0;
-                if is_letters
-                    && let Some(seen) = self.seen.get_mut(trigram)
-                    && *seen == 0
+                trigram = ((trigram << LETTER_BITS) | u32::from(letter)) & TRIGRAM;
+                let is_letter = u8::from(letter != 0);
+                let are_letters = is_letter & before[0] & before[1];
+                before = [before[1], is_letter];
+                // There are no more trigrams than bytes.
+                if let (Some(seen), Some(next)) =
+                    (self.seen.get_mut(trigram as usize), self.short.get_mut(found))
                 {
-                    *seen = 1;
-                    found.push(trigram);
+                    *next = trigram;
+                    found += usize::from(are_letters & (*seen ^ 1));
+                    *seen |= are_letters;
                 }
             }
         }
-        for &trigram in &found {
-            self.seen.get_mut(trigram).into_iter().for_each(|seen| *seen = 0);
+        let found = self.short.get(..found).unwrap_or_default();
+        for &trigram in found {
+            self.seen.get_mut(trigram as usize).into_iter().for_each(|seen| *seen = 0);
         }
-        let gram = |trigram: usize| Gram::three(u32::try_from(trigram).unwrap_or_default());
-        Filter::of(&found.into_iter().map(gram).collect::<Vec<Gram>>())
+        Filter::of(&found.iter().map(|&trigram| Gram::three(trigram)).collect::<Vec<Gram>>())
     }
 
     /// The trigrams that were seen; clears them.
