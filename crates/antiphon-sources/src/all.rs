@@ -5,7 +5,7 @@
 //! an agent's layout names as main files are read first, and the others only if no session has
 //! claimed them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -54,13 +54,14 @@ pub fn open_all<T: Send>(
     found.add(on_threads(&named, &|path| reader.named(path)));
     found.add(on_threads(&below, &|path| reader.below(path)));
     // A file that belongs to no session that was found is read as a session of its own.
-    let taken = found.taken();
+    let mut paths = RealPaths::default();
+    let taken = found.taken(&mut paths);
     let mut left = std::mem::take(&mut found.parts);
-    left.retain(|part| !taken.contains(&real(part)));
+    left.retain(|part| !taken.contains(&paths.of(part)));
     found.add(on_threads(&left, &|path| reader.alone(path)));
-    let taken = found.taken();
-    let others = found.others.iter().filter(|other| !taken.contains(&real(other))).count();
-    AllSessions { sessions: once(found.read), others, failed: found.failed }
+    let taken = found.taken(&mut paths);
+    let others = found.others.iter().filter(|other| !taken.contains(&paths.of(other))).count();
+    AllSessions { sessions: once(found.read, &mut paths), others, failed: found.failed }
 }
 
 /// A session that was read, and the files that were read for it.
@@ -97,30 +98,56 @@ impl<T> Found<T> {
     }
 
     /// The files that were read.
-    fn taken(&self) -> BTreeSet<PathBuf> {
-        self.read.iter().flat_map(|read| &read.files).map(|file| real(file)).collect()
+    fn taken(&self, paths: &mut RealPaths) -> BTreeSet<PathBuf> {
+        self.read.iter().flat_map(|read| &read.files).map(|file| paths.of(file)).collect()
     }
 }
 
 /// Each session once: a file that another session contains, or that was found twice, does not count
 /// again. Sessions with the most files come first, so that of two that claim each other one
 /// remains.
-fn once<T>(mut read: Vec<Read<T>>) -> Vec<T> {
+fn once<T>(mut read: Vec<Read<T>>, paths: &mut RealPaths) -> Vec<T> {
     read.sort_by(|a, b| b.files.len().cmp(&a.files.len()).then_with(|| a.files.cmp(&b.files)));
     let mut taken = BTreeSet::new();
     let mut sessions = Vec::new();
     for Read { files, made } in read {
-        if files.first().is_some_and(|main| taken.contains(&real(main))) {
+        if files.first().is_some_and(|main| taken.contains(&paths.of(main))) {
             continue;
         }
-        taken.extend(files.iter().map(|file| real(file)));
+        taken.extend(files.iter().map(|file| paths.of(file)));
         sessions.push((files, made));
     }
     sessions.sort_by(|a, b| a.0.cmp(&b.0));
     sessions.into_iter().map(|(_, made)| made).collect()
 }
 
-/// The canonical path, so that a file counts once however it was reached.
+/// Canonical paths, so that a file counts once however it was reached.
+///
+/// Resolving a path takes a system call for each of its parts, and many sessions are in one folder,
+/// so each folder is resolved only once.
+#[derive(Debug, Default)]
+struct RealPaths {
+    folders: BTreeMap<PathBuf, PathBuf>,
+}
+
+impl RealPaths {
+    fn of(&mut self, path: &Path) -> PathBuf {
+        let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
+            return real(path);
+        };
+        if path.is_symlink() {
+            return real(path);
+        }
+        if let Some(folder) = self.folders.get(folder) {
+            return folder.join(name);
+        }
+        let resolved = real(folder);
+        let path = resolved.join(name);
+        self.folders.insert(folder.to_owned(), resolved);
+        path
+    }
+}
+
 fn real(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }

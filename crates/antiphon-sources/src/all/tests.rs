@@ -83,3 +83,18 @@ fn a_session_that_is_named_twice_is_one() {
     let paths = [file.clone(), folder.path().to_owned(), file];
     assert_eq!(open_all(&paths, Wanted::Usage, &|_| ()).sessions.len(), 1);
 }
+
+#[cfg(unix)]
+#[test]
+fn a_session_that_links_lead_to_is_one() {
+    let folder = lay(&[
+        ("claude-code/minimal/input.jsonl", "real/s.jsonl"),
+        ("gemini/minimal/input.jsonl", "real/other.jsonl"),
+    ]);
+    let at = |name: &str| folder.path().join(name);
+    std::os::unix::fs::symlink(at("real"), at("linked")).unwrap();
+    std::os::unix::fs::symlink(at("real/s.jsonl"), at("s.jsonl")).unwrap();
+    // By its name, through a linked folder, through a link of its own, and among all.
+    let paths = [at("real/s.jsonl"), at("linked/s.jsonl"), at("s.jsonl"), folder.path().to_owned()];
+    assert_eq!(open_all(&paths, Wanted::Usage, &|_| ()).sessions.len(), 2);
+}
