@@ -39,4 +39,4 @@ pub use link::{OnEvent, OnEvent as Tell, Sinks, scribe};
 pub use record::{Ended, RecordError, Recorder, end_by, record};
 pub use scribe::{Printed, Redact};
 pub use session_log::LogTarget;
-pub use transcript::{Header, Outcome, Policy, Transcript, export};
+pub use transcript::{ExportError, Header, Outcome, Policy, Transcript, export};

@@ -11,7 +11,7 @@ mod tests;
 use antiphon_model::{Timestamp, is_dangerous};
 use serde_json::Value;
 
-pub use export::export;
+pub use export::{ExportError, export};
 
 use crate::Assignment;
 

@@ -1,23 +1,26 @@
 //! Redaction as commands use it: with the values of this program's environment, and counted.
 
+mod stream;
 #[cfg(test)]
 mod tests;
 
 use std::borrow::Cow;
+use std::io;
 use std::path::Path;
 
 use antiphon_model::Timestamp;
 use antiphon_recorder::{Printed, Redact};
 use antiphon_redact::{Counts, Redactor, Secrets};
 
+use self::stream::TextWriter;
 use crate::opened::{Opened, locate};
 use crate::terminal::complain;
 
 /// What is replaced, and how often it was; nothing, where the user wants everything.
 ///
 /// Whatever leaves this machine is opened here, so that it is redacted before a writer cuts it, and
-/// goes through [`Redaction::json`] or [`Redaction::text`] once more when it is written: a secret
-/// may also come together from parts.
+/// goes through [`Redaction::json`], [`Redaction::text`] or [`Redaction::writer`] once more when it
+/// is written: a secret may also come together from parts.
 #[derive(Debug, Default)]
 pub(crate) struct Redaction {
     redactor: Option<Redactor>,
@@ -71,6 +74,11 @@ impl Redaction {
         self.clean(text, |redactor, text| {
             redactor.redact(text, &mut Counts::default()).into_owned()
         })
+    }
+
+    /// Writes a text that comes in pieces without its secrets.
+    pub(crate) fn writer<W: io::Write>(&self, out: W) -> TextWriter<'_, W> {
+        TextWriter::new(self.redactor.as_ref(), out)
     }
 
     /// Counts what is left out of the text as it is written, wherever that was found.

@@ -2,9 +2,12 @@
 
 #![expect(clippy::indexing_slicing, reason = "a `Value` gives null for a member that it has not")]
 
+use std::io;
+
 use antiphon_model::{BodyError, Entry, EntryKind, Role, Session, Timestamp};
 use antiphon_views::Reading;
 use serde_json::{Value, json};
+use thiserror::Error;
 
 use super::{Header, INIT, Outcome, Transcript, footer};
 use crate::Assignment;
@@ -12,21 +15,32 @@ use crate::Assignment;
 /// Prefixes of the event types that the transcript's reader gives to such records.
 const RECORDS: [&str; 4] = ["system_", "result_", "unknown_", "user"];
 
-/// Writes a session as a transcript. `printed` is the output of its command, line by line, if it
-/// was recorded: then this is the transcript that was written while it ran.
+#[derive(Debug, Error)]
+pub enum ExportError {
+    #[error(transparent)]
+    Body(#[from] BodyError),
+    #[error(transparent)]
+    Write(#[from] io::Error),
+}
+
+/// Takes the next piece of a transcript.
+type Out<'o> = &'o mut dyn FnMut(&str) -> io::Result<()>;
+
+/// Writes a session as a transcript, a record at a time. `printed` is the output of its command,
+/// line by line, if it was recorded: then this is the transcript that was written while it ran.
 pub fn export(
     reading: &Reading<'_>,
     session_id: &str,
     printed: Option<&[(Timestamp, String)]>,
     transcript: Transcript,
-) -> Result<String, BodyError> {
+    out: Out<'_>,
+) -> Result<(), ExportError> {
     let session = reading.session;
     let span = session.time_span();
     let (first, last) = span.unwrap_or((Timestamp::from_millis(0), Timestamp::from_millis(0)));
-    let mut out = String::new();
     match printed {
-        Some(printed) => as_printed(&mut out, printed, session, (session_id, first), transcript),
-        None => from_events(&mut out, reading, (session_id, first), transcript)?,
+        Some(printed) => as_printed(out, printed, session, (session_id, first), transcript)?,
+        None => from_events(out, reading, (session_id, first), transcript)?,
     }
     let info = session.info();
     if info.ended {
@@ -37,9 +51,9 @@ pub fn export(
         };
         let reason = info.reason.as_deref().filter(|reason| *reason == "timeout");
         let at = info.ended_by.and_then(|event| session.entry(event).at());
-        out.push_str(&footer(outcome, reason, at.unwrap_or(last)));
+        out(&footer(outcome, reason, at.unwrap_or(last)))?;
     }
-    Ok(out)
+    Ok(())
 }
 
 fn assignment(session: &Session) -> Assignment {
@@ -57,54 +71,53 @@ fn assignment(session: &Session) -> Assignment {
 /// Writes recorded output. Lines from before the agent identified itself come after the header, as
 /// in a live transcript.
 fn as_printed(
-    out: &mut String,
+    out: Out<'_>,
     printed: &[(Timestamp, String)],
     session: &Session,
     (session_id, began): (&str, Timestamp),
     transcript: Transcript,
-) {
+) -> io::Result<()> {
     let assignment = assignment(session);
-    let messages: Vec<(Timestamp, Value, &str)> = printed
+    // Decoded twice, because decoded messages take several times the room of their lines.
+    let message = |line: &str| serde_json::from_str::<Value>(line).unwrap_or_default();
+    let init = printed
         .iter()
-        .map(|(at, line)| (*at, serde_json::from_str(line).unwrap_or_default(), line.as_str()))
-        .collect();
-    let init = messages
-        .iter()
-        .find_map(|(at, message, _)| super::session_id(message).map(|id| (*at, id.to_owned())));
-    let first = messages.first().map(|(at, ..)| *at);
+        .find_map(|(at, line)| Some((*at, super::session_id(&message(line))?.to_owned())));
+    let first = printed.first().map(|(at, _)| *at);
     // A command that prints no messages has begun all the same.
     let (started, id) = init.unwrap_or_else(|| (first.unwrap_or(began), session_id.to_owned()));
-    out.push_str(&Header { assignment: &assignment, session_id: &id, started }.to_text());
-    for (at, message, line) in &messages {
-        out.push_str(&transcript.message(message, line, *at));
+    out(&Header { assignment: &assignment, session_id: &id, started }.to_text())?;
+    for (at, line) in printed {
+        out(&transcript.message(&message(line), line, *at))?;
     }
+    Ok(())
 }
 
 fn from_events(
-    out: &mut String,
+    out: Out<'_>,
     reading: &Reading<'_>,
     (session_id, started): (&str, Timestamp),
     transcript: Transcript,
-) -> Result<(), BodyError> {
+) -> Result<(), ExportError> {
     let session = reading.session;
     let assignment = assignment(session);
-    out.push_str(&Header { assignment: &assignment, session_id, started }.to_text());
+    out(&Header { assignment: &assignment, session_id, started }.to_text())?;
     let mut now = started;
     let mut has_init = false;
     for entry in session.entries() {
         now = entry.at().unwrap_or(now).max(now);
         if let Some((head, body)) = record(reading, entry)? {
             has_init |= head == INIT;
-            out.push_str(&transcript.record(&head, &body, now));
+            out(&transcript.record(&head, &body, now))?;
             continue;
         }
         let Some(message) = message(reading, entry)? else { continue };
         has_init |= message["subtype"] == "init";
         if !has_init {
             has_init = true;
-            out.push_str(&transcript.message(&init(reading), "", now));
+            out(&transcript.message(&init(reading), "", now))?;
         }
-        out.push_str(&transcript.message(&message, &message.to_string(), now));
+        out(&transcript.message(&message, &message.to_string(), now))?;
     }
     Ok(())
 }

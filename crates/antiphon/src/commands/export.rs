@@ -200,20 +200,25 @@ fn transcript(args: &ExportArgs) -> anyhow::Result<Outcome> {
     let mut redaction = Redaction::unless(args.no_redact);
     let opened = redaction.open(&args.session)?;
     let form = Transcript { policy: super::scribe::policy(args.tools) };
-    let text = match own_transcript(&opened, form.policy)? {
-        Some(text) => text,
-        None => {
-            let printed = redaction.printed(&args.session)?;
-            let reading = opened.reading();
-            antiphon_recorder::export(&reading, &opened.id(), printed.as_deref(), form)?
-        }
+    let own = own_transcript(&opened, form.policy)?;
+    let printed = match own {
+        Some(_) => None,
+        None => redaction.printed(&args.session)?,
     };
-    let text = redaction.text(text);
-    redaction.report();
-    match &args.output {
-        None => terminal::document(&text)?,
-        Some(path) => create(path, text.as_bytes())?,
+    let mut out = redaction.writer(io::BufWriter::new(target(args)?));
+    match own {
+        Some(text) => out.push(&text)?,
+        None => antiphon_recorder::export(
+            &opened.reading(),
+            &opened.id(),
+            printed.as_deref(),
+            form,
+            &mut |text| out.push(text),
+        )?,
     }
+    let counts = out.finish()?;
+    redaction.counts.merge(&counts);
+    redaction.report();
     Ok(opened.outcome())
 }
 

@@ -82,8 +82,16 @@ fn exports(path: &Path, folder: &Path, number: usize) -> Vec<(&'static str, Stri
         let document = antiphon_documents::Document::of(&reading, options).unwrap();
         format!("{}\n{}", document.name.stem(), document.to_json().unwrap())
     };
-    let transcript =
-        |policy| antiphon_recorder::export(&reading, "s", None, Transcript { policy }).unwrap();
+    let transcript = |policy| {
+        let mut out = String::new();
+        let mut take = |text: &str| {
+            out.push_str(text);
+            Ok(())
+        };
+        let form = Transcript { policy };
+        antiphon_recorder::export(&reading, "s", None, form, &mut take).unwrap();
+        out
+    };
     let foreign = |format| {
         let write = antiphon_formats::find(format).unwrap().write.unwrap();
         whole(|take| write(&reading, "s", take)).unwrap()
