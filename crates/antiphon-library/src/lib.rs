@@ -63,7 +63,9 @@ pub use recording::SessionFolder;
 pub use restore::{RestoreError, Restored, restore};
 pub use resumption::{NativeFile, Resumption, resumption};
 pub use scan::{FoundSecret, ScanReport, scan};
-pub use search::{Answer, SearchHit, SearchTurn, SearchedSession, add_context, search};
+pub use search::{
+    Answer, SearchHit, SearchTurn, SearchedSession, add_context, search, search_within,
+};
 pub use stats::{StatsReport, call_stats_at, stats_at};
 pub use store::{Store, StoreError};
 pub use stored::{Found, StoredSession};

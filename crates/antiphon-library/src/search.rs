@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use antiphon_catalog::{CatalogError, Found, Key, Query, Search, Sort, Summary};
+use antiphon_catalog::{CatalogError, Found, Key, ProjectQuery, Query, Search, Sort, Summary};
 use antiphon_model::{Entry, Timestamp};
 use antiphon_views::Reading;
 use serde::Serialize;
@@ -90,8 +90,24 @@ pub fn search(
     limit: usize,
     progress: Progress<'_>,
 ) -> Result<Answer, CatalogError> {
+    search_within(store, query, None, sort, limit, progress)
+}
+
+/// Searches only the sessions of some projects, if that is wanted; whatever the query says besides.
+pub fn search_within(
+    store: &Store,
+    query: &Query,
+    projects: Option<&ProjectQuery>,
+    sort: Sort,
+    limit: usize,
+    progress: Progress<'_>,
+) -> Result<Answer, CatalogError> {
     let mut catalogue = store.catalogue(progress)?;
-    let sessions = catalogue.sessions()?;
+    let mut sessions = catalogue.sessions()?;
+    if let Some(projects) = projects {
+        let is_meant = |folder: &str| projects.matches(folder);
+        sessions.retain(|session| session.project.as_deref().is_some_and(is_meant));
+    }
     let texts = KeptTexts::new(store, &sessions);
     let summaries: Vec<&Summary> = sessions.iter().map(|session| &session.summary).collect();
     let is_nowhere = query.within(&summaries).is_empty() && query.session.is_some();

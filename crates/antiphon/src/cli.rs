@@ -7,8 +7,8 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
     annotate, append, blame, changes, chat, completions, config, demo, doctor, export, forget,
-    formats, hook, install, lead, ls, man, migrate, record, redact, reindex, resume, salvage, scan,
-    scribe, search, show, stats, sync, tail, validate, verify, view,
+    formats, hook, install, lead, ls, man, mcp, migrate, record, redact, reindex, resume, salvage,
+    scan, scribe, search, show, stats, sync, tail, validate, verify, view,
 };
 use crate::terminal::Colour;
 
@@ -132,6 +132,8 @@ pub(crate) enum Command {
     Reindex(reindex::ReindexArgs),
     /// Copy an agent's sessions as they happen, using its hooks
     Install(install::InstallArgs),
+    /// Answer an agent's questions about earlier sessions (Model Context Protocol, on stdio)
+    Mcp(mcp::McpArgs),
     /// Run by an agent's hook: reads the hook's JSON, prints nothing, never fails
     Hook(hook::HookArgs),
     /// Run by `record` to lead the session of a command's terminal

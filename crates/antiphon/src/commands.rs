@@ -19,6 +19,7 @@ pub(crate) mod install;
 pub(crate) mod lead;
 pub(crate) mod ls;
 pub(crate) mod man;
+pub(crate) mod mcp;
 pub(crate) mod migrate;
 mod page;
 pub(crate) mod record;
@@ -57,6 +58,7 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Some(Command::Demo(args)) => demo::run(&args),
         Some(Command::Chat(args)) => chat::run(&args),
         Some(Command::Ls(args)) => ls::run(&args),
+        Some(Command::Mcp(args)) => mcp::run(&args),
         Some(Command::Show(args)) => show::run(&args),
         Some(Command::Changes(args)) => changes::run(&args),
         Some(Command::Blame(args)) => blame::run(&args),

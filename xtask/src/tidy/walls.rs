@@ -37,6 +37,18 @@ const WALLS: &[Wall] = &[
             "antiphon-views",
         ],
     },
+    Wall {
+        krate: "antiphon-mcp",
+        may_use: &[
+            "antiphon-catalog",
+            "antiphon-journal",
+            "antiphon-library",
+            "antiphon-model",
+            "antiphon-redact",
+            "antiphon-sources",
+            "antiphon-views",
+        ],
+    },
     // Where sessions are kept, only the binary tells it.
     Wall {
         krate: "antiphon-agents",
