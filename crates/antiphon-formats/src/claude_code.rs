@@ -18,7 +18,9 @@ use std::collections::BTreeSet;
 
 use crate::line::Object;
 use crate::merge::merge;
-use crate::{Format, HookInput, HookValue, Hooks, Kept, Layout, Sink, Stream};
+use crate::{
+    Format, HookInput, HookValue, Hooks, Kept, Layout, Servers, SettingsFolder, Sink, Stream,
+};
 
 pub(crate) use usage::usage;
 
@@ -34,6 +36,11 @@ pub(crate) const FORMAT: Format = Format {
         beside: &["agent-"],
         belongs,
         owners: Some(owners),
+        servers: Some(Servers {
+            folder: SettingsFolder::Home,
+            files: &[".claude.json"],
+            ..Servers::USUAL
+        }),
         kept: Some(Kept {
             variable: "CLAUDE_CONFIG_DIR",
             folders: &[".claude"],

@@ -25,7 +25,7 @@ mod tokens;
 use std::collections::BTreeSet;
 
 use crate::line::Object;
-use crate::{Format, Kept, Layout, Sink, Stream};
+use crate::{Format, Kept, Layout, Servers, Sink, Stream, Syntax};
 
 pub(crate) use tokens::{Count, Tokens};
 
@@ -42,6 +42,12 @@ pub(crate) const FORMAT: Format = Format {
         belongs,
         names,
         made_by: Some(made_by),
+        servers: Some(Servers {
+            files: &["config.toml"],
+            syntax: Syntax::Toml,
+            member: "mcp_servers",
+            ..Servers::USUAL
+        }),
         kept: Some(Kept {
             variable: "CODEX_HOME",
             folders: &[".codex"],

@@ -17,7 +17,7 @@ use antiphon_model::{
 
 use crate::line::{Object, Record, each_record, elements};
 use crate::script::{Script, blank, created, started};
-use crate::{Format, Kept, Layout, Sink, Stream};
+use crate::{Format, Kept, Layout, ServerValue, Servers, Sink, Stream};
 use tokens::Tokens;
 
 /// The name of a session's file in the session's folder.
@@ -33,6 +33,16 @@ pub(crate) const FORMAT: Format = Format {
     read,
     layout: Layout {
         above: |path| usize::from(path.ends_with(EVENTS)),
+        servers: Some(Servers {
+            files: &["mcp-config.json"],
+            server: &[
+                ("type", ServerValue::Text("local")),
+                ("command", ServerValue::Program),
+                ("args", ServerValue::Arguments),
+                ("tools", ServerValue::Texts(&["*"])),
+            ],
+            ..Servers::USUAL
+        }),
         kept: Some(Kept {
             variable: "COPILOT_HOME",
             folders: &[".copilot"],

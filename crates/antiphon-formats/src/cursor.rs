@@ -15,7 +15,7 @@ use crate::line::{Object, Record, each_record};
 use crate::merge::{EventStream, merge};
 use crate::order::message;
 use crate::script::{Script, created, started};
-use crate::{Format, Kept, Layout, Sink, Stream, anthropic};
+use crate::{Format, Kept, Layout, Servers, Sink, Stream, anthropic};
 
 pub(crate) const FORMAT: Format = Format {
     name: "cursor",
@@ -27,6 +27,7 @@ pub(crate) const FORMAT: Format = Format {
     read,
     layout: Layout {
         belongs,
+        servers: Some(Servers { files: &["mcp.json"], ..Servers::USUAL }),
         kept: Some(Kept {
             variable: "",
             folders: &[".cursor"],

@@ -11,7 +11,7 @@ mod message;
 mod session;
 
 use crate::line::Object;
-use crate::{Format, Kept, Layout, Lines, Sink, Stream, spread};
+use crate::{Format, Kept, Layout, Lines, Servers, Sink, Stream, spread};
 
 pub(crate) use message::{called, output};
 
@@ -25,6 +25,7 @@ pub(crate) const FORMAT: Format = Format {
     read,
     layout: Layout {
         belongs,
+        servers: Some(Servers { files: &["settings.json"], ..Servers::USUAL }),
         kept: Some(Kept {
             variable: "",
             folders: &[".gemini"],

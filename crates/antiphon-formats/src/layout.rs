@@ -1,6 +1,6 @@
 //! Where a format's files are: which of them make a session, and where its agent keeps sessions.
 
-use crate::{DatabaseLayout, Hooks};
+use crate::{DatabaseLayout, Hooks, Servers};
 
 /// Which files make a session, and where its agent keeps sessions.
 pub struct Layout {
@@ -35,6 +35,9 @@ pub struct Layout {
     pub days_setting: Option<(&'static str, &'static str)>,
     /// The agent's hooks; `None` if it has none or they are not known.
     pub hooks: Option<Hooks>,
+    /// How the agent is told to start a server that answers its questions; `None` if it takes none
+    /// or that is not known.
+    pub servers: Option<Servers>,
     /// The database in which the agent keeps its sessions; `None` if it uses none.
     pub database: Option<DatabaseLayout>,
     /// The names of files that it keeps in the folders it works in, each a session.
@@ -63,6 +66,7 @@ impl Layout {
         kept: None,
         days_setting: None,
         hooks: None,
+        servers: None,
         database: None,
         in_projects: &[],
         resume: &[],

@@ -43,6 +43,7 @@ mod otlp;
 mod pi;
 mod qwen;
 mod script;
+mod servers;
 mod spans;
 mod spread;
 mod std_session;
@@ -57,6 +58,7 @@ pub use database::{Cell, DatabaseLayout, QueryError, ReadDocument, Record, Sessi
 pub use head::{Head, detect};
 pub use hooks::{HookInput, HookValue, Hooks};
 pub use layout::{Kept, Layout, Lead};
+pub use servers::{ServerValue, Servers, SettingsFolder, Syntax};
 pub use write::{Piece, Take, WriteError, Writer, whole};
 
 /// One of a session's sources: its main file, a sub-agent's file, a sidecar.

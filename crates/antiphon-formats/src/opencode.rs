@@ -13,7 +13,9 @@ mod layout;
 pub(crate) mod part;
 
 use crate::line::Object;
-use crate::{Format, Kept, Layout, Lines, Sink, Stream, spread};
+use crate::{
+    Format, Kept, Layout, Lines, ServerValue, Servers, SettingsFolder, Sink, Stream, spread,
+};
 
 pub(crate) const FORMAT: Format = Format {
     name: "opencode",
@@ -29,6 +31,17 @@ pub(crate) const FORMAT: Format = Format {
         above: layout::above,
         leads: layout::leads,
         made_by: Some(layout::made_by),
+        servers: Some(Servers {
+            folder: SettingsFolder::Configuration("opencode"),
+            files: &["opencode.json", "opencode.jsonc"],
+            member: "mcp",
+            server: &[
+                ("type", ServerValue::Text("local")),
+                ("command", ServerValue::CommandLine),
+                ("enabled", ServerValue::True),
+            ],
+            ..Servers::USUAL
+        }),
         kept: Some(Kept {
             variable: "XDG_DATA_HOME",
             folders: &[".local/share"],

@@ -88,9 +88,14 @@ impl Environment {
 
     /// The folder of the user's own configuration.
     pub fn config_folder(&self) -> Option<PathBuf> {
+        self.configuration("antiphon")
+    }
+
+    /// The folder of that name among the user's configurations.
+    pub fn configuration(&self, name: &str) -> Option<PathBuf> {
         let of_home = || self.home.as_ref().map(|home| home.join(".config"));
         let config = self.xdg_config_home.clone().or_else(of_home);
-        config.map(|config| config.join("antiphon"))
+        config.map(|config| config.join(name))
     }
 }
 

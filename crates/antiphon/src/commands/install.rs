@@ -1,17 +1,20 @@
-//! `antiphon install`: an agent's hooks, so that its sessions are kept as they happen.
+//! `antiphon install`: an agent's hooks, so that its sessions are kept as they happen; or a server
+//! that answers the agent's questions about them.
 //!
-//! The settings are the user's own file. It is changed only where our hooks stand, after the user
+//! The settings are the user's own file. It is changed only where our entries stand, after the user
 //! has seen how, whole or not at all, and a copy of it as it was stays beside it. What was there is
-//! remembered, so that to remove the hooks brings it back.
+//! remembered, so that to remove our entries brings it back.
 
+mod json_text;
 mod remembered;
+mod servers;
 mod settings;
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
-use antiphon_formats::{Format, Hooks};
+use antiphon_formats::{FORMATS, Format, Hooks, SettingsFolder};
 use antiphon_journal::regular;
 use antiphon_journal::{Clock, SystemClock};
 use antiphon_library::{Environment, Store};
@@ -23,21 +26,29 @@ use similar::{ChangeTag, TextDiff};
 use crate::failure::{Outcome, UserError};
 use crate::terminal::{self, Page, Style};
 use remembered::Remembered;
+use servers::Server;
 use settings::{NotSettings, Settings};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
 The change to the settings is shown first and must be confirmed; a backup of the file is kept
-beside it. `docs/hooks.md` describes what is copied, and where.
+beside it. `docs/hooks.md` describes what is copied, and where; `docs/mcp.md` what can be asked.
 
 Examples:
   antiphon install claude-code
-  antiphon install claude-code --remove")]
+  antiphon install claude-code --remove
+  antiphon install codex --mcp")]
 pub(crate) struct InstallArgs {
     /// The agent
-    #[arg(value_parser = hooked_agent())]
-    agent: Hooked,
-    /// Remove the hooks
+    #[arg(value_parser = known_agent())]
+    agent: &'static Format,
+    /// Add a server to the agent that answers its questions about earlier sessions, instead of hooks
+    #[arg(long)]
+    mcp: bool,
+    /// Let the server answer questions about the sessions of all projects
+    #[arg(long, requires = "mcp")]
+    all_projects: bool,
+    /// Remove what was installed
     #[arg(long)]
     remove: bool,
     /// Do not ask for confirmation
@@ -48,96 +59,236 @@ pub(crate) struct InstallArgs {
 /// An agent whose hooks are known.
 pub(crate) type Hooked = (&'static Format, &'static Hooks);
 
-fn hooked_agent() -> impl TypedValueParser<Value = Hooked> {
-    let names = antiphon_formats::hooked().map(|(format, _)| format.name);
-    let find = |name: String| antiphon_formats::hooked().find(|(format, _)| format.name == name);
-    PossibleValuesParser::new(names).try_map(move |name| find(name).ok_or("no such agent"))
+/// An agent that has hooks or takes servers.
+fn known_agent() -> impl TypedValueParser<Value = &'static Format> {
+    let is_known =
+        |format: &&Format| format.layout.hooks.is_some() || format.layout.servers.is_some();
+    let names = FORMATS.iter().filter(is_known).map(|format| format.name);
+    PossibleValuesParser::new(names)
+        .try_map(|name| antiphon_formats::find(&name).ok_or("no such agent"))
 }
+
+/// How often a change is tried, if the agent writes its settings at the same time.
+const TRIES: usize = 3;
 
 pub(crate) fn run(args: &InstallArgs) -> anyhow::Result<Outcome> {
     let environment = Environment::of_process();
-    let (agent, hooks) = args.agent;
-    let path = settings_path(agent, hooks, &environment)?;
+    let path = settings_path(args, &environment)?;
     remove_half_written(&path);
-    let before = read(&path, agent)?;
-    let text = before.as_deref().unwrap_or_default();
     let store = Store::open_default(&environment)?;
-    let remembered = Remembered::read(&store, &path);
-    let known = remembered.as_ref().and_then(|it| it.before.as_deref());
-    let settings = Settings::new(agent, hooks, known);
-    let change = match args.remove {
-        true => without_ours(before.as_deref(), remembered.as_ref(), &settings),
-        false => settings.with_hooks(text, &settings.command(&program()?)).map(Some),
-    };
-    let change = change.map_err(|error| not_settings(&path, agent, &error))?;
-    if change == before || change.as_deref() == Some(text) {
-        let said = if args.remove { "has no Antiphon hooks" } else { "already has the hooks" };
-        terminal::lines(&format!("`{}` {said}; nothing to change.", path.display()))?;
-        return Ok(Outcome::Done);
+    let mut is_agreed = args.yes;
+    for _ in 0..TRIES {
+        let before = read(&path, args.agent)?;
+        let remembered = Remembered::read(&store, &path, args.kind());
+        let entry = Entry::new(args, remembered.as_ref())?;
+        let change = changed(args, before.as_deref(), remembered.as_ref(), &entry);
+        let change = change.map_err(|error| not_settings(&path, args.agent, &error))?;
+        let text = before.as_deref().unwrap_or_default();
+        if change == before || change.as_deref() == Some(text) {
+            terminal::lines(&format!("`{}` {}; nothing to change.", path.display(), args.state()))?;
+            return Ok(Outcome::Done);
+        }
+        // What was agreed to is agreed to if only something else in the file has changed since.
+        if !is_agreed || args.yes {
+            show(&path, text, change.as_deref().unwrap_or_default())?;
+        }
+        if !is_agreed && !agrees()? {
+            terminal::lines("Nothing changed.")?;
+            return Ok(Outcome::No);
+        }
+        is_agreed = true;
+        match apply(args, &store, &path, before.as_deref(), change, &entry)? {
+            Applied::Written { backup } => return report(args, &store, &path, backup.as_deref()),
+            Applied::Removed => {
+                let shown = path.display();
+                terminal::lines(&format!("\nRemoved {shown} (nothing else was in it)"))?;
+                return Ok(Outcome::Done);
+            }
+            Applied::Interfered => {}
+        }
     }
-    show(&path, text, change.as_deref().unwrap_or_default())?;
-    if !args.yes && !agrees()? {
-        terminal::lines("Nothing changed.")?;
-        return Ok(Outcome::No);
-    }
-    if read(&path, agent)? != before {
-        let what = format!("`{}` was changed in the meantime", path.display());
-        return Err(UserError::failed(what).hint("run the command again").into());
-    }
-    let Some(after) = change else {
-        fs::remove_file(&path).with_context(|| format!("cannot remove `{}`", path.display()))?;
-        Remembered::forget(&store, &path);
-        terminal::lines(&format!("\nRemoved {} (nothing else was in it)", path.display()))?;
-        return Ok(Outcome::Done);
-    };
-    let backup = before.is_some().then(|| back_up(&path)).transpose()?;
-    if !args.remove {
-        let was = without_ours(before.as_deref(), remembered.as_ref(), &settings);
-        let was = was.map_err(|error| not_settings(&path, agent, &error))?;
-        Remembered::write(&store, &path, was, &after)
-            .with_context(|| format!("cannot write to `{}`", store.root().display()))?;
-    }
-    write(&path, &after).with_context(|| format!("cannot write `{}`", path.display()))?;
-    if args.remove {
-        Remembered::forget(&store, &path);
-    }
-    report(args, &store, &path, backup.as_deref())
+    let what = format!("`{}` was changed by another program each time", path.display());
+    let hint = format!("close {} and run the command again", args.agent.product);
+    Err(UserError::failed(what).hint(hint).into())
 }
 
-/// The settings without our hooks: as they were before those came, if nothing else has changed
+impl InstallArgs {
+    /// What tells apart two things that may be installed in the same settings.
+    fn kind(&self) -> &'static str {
+        if self.mcp { "-mcp" } else { "" }
+    }
+
+    /// How the settings are if nothing is to be changed.
+    fn state(&self) -> &'static str {
+        match (self.mcp, self.remove) {
+            (false, false) => "already has the hooks",
+            (false, true) => "has no Antiphon hooks",
+            (true, false) => "already has the server",
+            (true, true) => "has no Antiphon server",
+        }
+    }
+}
+
+/// What is installed.
+#[derive(Debug)]
+enum Entry {
+    Hooks(Settings),
+    Server(Server),
+}
+
+impl Entry {
+    fn new(args: &InstallArgs, remembered: Option<&Remembered>) -> anyhow::Result<Self> {
+        let before = remembered.and_then(|it| it.before.as_deref());
+        let layout = &args.agent.layout;
+        match (args.mcp, &layout.hooks, &layout.servers) {
+            (true, _, Some(servers)) => {
+                Ok(Self::Server(Server::new(servers, program()?, args.all_projects, before)))
+            }
+            (false, Some(hooks), _) => Ok(Self::Hooks(Settings::new(args.agent, hooks, before))),
+            (true, _, None) | (false, None, _) => Err(not_known(args)),
+        }
+    }
+
+    fn with(&self, text: &str) -> anyhow::Result<Result<String, NotSettings>> {
+        Ok(match self {
+            Self::Hooks(settings) => settings.with_hooks(text, &settings.command(&program()?)),
+            Self::Server(server) => server.with(text),
+        })
+    }
+
+    fn without(&self, text: &str) -> Result<String, NotSettings> {
+        match self {
+            Self::Hooks(settings) => settings.without_hooks(text),
+            Self::Server(server) => server.without(text),
+        }
+    }
+}
+
+/// The settings as they shall be; `None` if the file goes.
+fn changed(
+    args: &InstallArgs,
+    before: Option<&str>,
+    remembered: Option<&Remembered>,
+    entry: &Entry,
+) -> Result<Option<String>, NotSettings> {
+    if args.remove {
+        return without_ours(before, remembered, entry);
+    }
+    match entry.with(before.unwrap_or_default()) {
+        Ok(with) => with.map(Some),
+        Err(error) => Err(NotSettings::new(error.to_string())),
+    }
+}
+
+/// What became of a change.
+#[derive(Debug)]
+enum Applied {
+    Written {
+        backup: Option<PathBuf>,
+    },
+    Removed,
+    /// Another program has changed the file since it was read.
+    Interfered,
+}
+
+fn apply(
+    args: &InstallArgs,
+    store: &Store,
+    path: &Path,
+    before: Option<&str>,
+    change: Option<String>,
+    entry: &Entry,
+) -> anyhow::Result<Applied> {
+    let is_as_read = || read(path, args.agent).is_ok_and(|now| now.as_deref() == before);
+    let Some(after) = change else {
+        if !is_as_read() {
+            return Ok(Applied::Interfered);
+        }
+        fs::remove_file(path).with_context(|| format!("cannot remove `{}`", path.display()))?;
+        Remembered::forget(store, path, args.kind());
+        return Ok(Applied::Removed);
+    };
+    let backup = before.is_some().then(|| back_up(path)).transpose()?;
+    if !args.remove {
+        let remembered = Remembered::read(store, path, args.kind());
+        let was = without_ours(before, remembered.as_ref(), entry);
+        let was = was.map_err(|error| not_settings(path, args.agent, &error))?;
+        Remembered::write(store, path, args.kind(), was, &after)
+            .with_context(|| format!("cannot write to `{}`", store.root().display()))?;
+    }
+    let written = write(path, &after, &is_as_read);
+    if !written.with_context(|| format!("cannot write `{}`", path.display()))? {
+        // The copy is of a state that is not the last one.
+        backup.iter().for_each(|backup| drop(fs::remove_file(backup)));
+        return Ok(Applied::Interfered);
+    }
+    if args.remove {
+        Remembered::forget(store, path, args.kind());
+    }
+    Ok(Applied::Written { backup })
+}
+
+/// The settings without our entries: as they were before those came, if nothing else has changed
 /// since; nothing, where there was no file and nothing has come into it.
 fn without_ours(
     now: Option<&str>,
     remembered: Option<&Remembered>,
-    settings: &Settings,
+    entry: &Entry,
 ) -> Result<Option<String>, NotSettings> {
     let Some(text) = now else { return Ok(None) };
-    let without = settings.without_hooks(text)?;
+    let without = entry.without(text)?;
     if without == text {
         return Ok(Some(without));
     }
     if let Some(Remembered { before, after, .. }) = remembered {
-        if settings.without_hooks(after)? == without {
+        if entry.without(after)? == without {
             return Ok(before.clone());
         }
-        if before.is_none() && without.trim() == "{}" {
+        if before.is_none() && matches!(without.trim(), "" | "{}") {
             return Ok(None);
         }
     }
     Ok(Some(without))
 }
 
+fn not_known(args: &InstallArgs) -> anyhow::Error {
+    let product = args.agent.product;
+    match args.mcp {
+        true => UserError::usage(format!("how {product} is told of servers is not known")).into(),
+        false => UserError::usage(format!("{product} has no hooks that are known"))
+            .hint(format!(
+                "`antiphon install {} --mcp` adds a server; `antiphon sync` copies its sessions",
+                args.agent.name
+            ))
+            .into(),
+    }
+}
+
 /// Where the agent's own settings are; where a link leads, if it is one.
-fn settings_path(
-    agent: &Format,
-    hooks: &Hooks,
-    environment: &Environment,
-) -> anyhow::Result<PathBuf> {
-    let folders = agent.layout.kept.as_ref().map(|kept| environment.agent_folders(kept));
-    let folder = folders.into_iter().flatten().next();
+fn settings_path(args: &InstallArgs, environment: &Environment) -> anyhow::Result<PathBuf> {
+    let layout = &args.agent.layout;
+    let folders = layout.kept.as_ref().map(|kept| environment.agent_folders(kept));
+    let of_agent = folders.into_iter().flatten().next();
+    let is_named =
+        layout.kept.as_ref().is_some_and(|kept| environment.agents.contains_key(kept.variable));
+    let (folder, files): (Option<PathBuf>, &[&str]) =
+        match (args.mcp, &layout.hooks, &layout.servers) {
+            (true, _, Some(servers)) => {
+                let folder = match servers.folder {
+                    SettingsFolder::Agent => of_agent,
+                    SettingsFolder::Home if is_named => of_agent,
+                    SettingsFolder::Home => environment.home.clone(),
+                    SettingsFolder::Configuration(name) => environment.configuration(name),
+                };
+                (folder, servers.files)
+            }
+            (false, Some(hooks), _) => (of_agent, std::slice::from_ref(&hooks.settings)),
+            (true, _, None) | (false, None, _) => return Err(not_known(args)),
+        };
     let folder =
         folder.ok_or_else(|| UserError::failed("cannot find the home folder: $HOME is not set"))?;
-    let path = folder.join(hooks.settings);
+    let paths = || files.iter().map(|file| folder.join(file));
+    let path = paths().find(|path| path.exists()).or_else(|| paths().next()).unwrap_or_default();
     if path.is_symlink() {
         let shown = path.display().to_string();
         return path.canonicalize().with_context(|| format!("`{shown}` is a broken link"));
@@ -224,8 +375,9 @@ fn back_up(path: &Path) -> anyhow::Result<PathBuf> {
     Err(UserError::failed("cannot create a backup: too many were made in this second").into())
 }
 
-/// The file is there as it was, or as it shall be, and nothing between.
-fn write(path: &Path, text: &str) -> io::Result<()> {
+/// The file is there as it was, or as it shall be, and nothing between. `false` if it is not as it
+/// was read any more: some agents write their settings themselves, at any time.
+fn write(path: &Path, text: &str, is_as_read: &dyn Fn() -> bool) -> io::Result<bool> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }
@@ -241,8 +393,11 @@ fn write(path: &Path, text: &str) -> io::Result<()> {
         Ok(metadata) => file.set_permissions(metadata.permissions()),
         Err(_) => Ok(()),
     });
-    let written = written.and_then(|()| fs::rename(&new, path));
-    if written.is_err() {
+    let written = written.and_then(|()| match is_as_read() {
+        true => fs::rename(&new, path).map(|()| true),
+        false => Ok(false),
+    });
+    if !matches!(written, Ok(true)) {
         let _ = fs::remove_file(&new);
     }
     written
@@ -289,11 +444,19 @@ fn report(
         page.plain(&format!(" (backup: {})", backup.display()));
     }
     page.end()?;
-    if !args.remove {
-        let (agent, _) = args.agent;
+    if !args.remove && args.mcp {
+        let product = args.agent.product;
+        page.plain(&format!("From its next start on, {product} can ask about earlier sessions"));
+        page.plain(if args.all_projects {
+            " of all projects."
+        } else {
+            " of the project it is in."
+        });
+        page.end()?;
+    } else if !args.remove {
         page.plain(&format!(
             "From the next prompt on, {}'s sessions are copied to ",
-            agent.product
+            args.agent.product
         ));
         page.plain(&format!("`{}`; list them with `antiphon ls`.", store.root().display()))
             .end()?;

@@ -36,6 +36,7 @@ mod library;
 #[cfg(target_os = "linux")]
 mod limits;
 mod long_lines;
+mod mcp;
 mod numbers;
 mod packed;
 mod pages;

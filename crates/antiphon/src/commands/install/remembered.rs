@@ -1,4 +1,5 @@
-//! What the settings were before our hooks came: to take the hooks out again restores exactly that.
+//! What the settings were before our hooks or our server came: to take them out again restores
+//! exactly that.
 //!
 //! It stands in the store, by the settings' path. Where nothing is remembered, what holds only our
 //! hooks is taken for ours.
@@ -12,7 +13,7 @@ use antiphon_journal::regular;
 use antiphon_library::Store;
 use serde::{Deserialize, Serialize};
 
-/// The settings before and after our hooks were added.
+/// The settings before and after something of ours was added.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Remembered {
     settings: PathBuf,
@@ -23,9 +24,9 @@ pub(super) struct Remembered {
 
 impl Remembered {
     /// What is remembered of the settings at a path.
-    pub(super) fn read(store: &Store, settings: &Path) -> Option<Self> {
+    pub(super) fn read(store: &Store, settings: &Path, kind: &str) -> Option<Self> {
         let remembered: Self =
-            serde_json::from_slice(&regular::read(&place(store, settings)).ok()?).ok()?;
+            serde_json::from_slice(&regular::read(&place(store, settings, kind)).ok()?).ok()?;
         (remembered.settings == settings).then_some(remembered)
     }
 
@@ -33,10 +34,11 @@ impl Remembered {
     pub(super) fn write(
         store: &Store,
         settings: &Path,
+        kind: &str,
         before: Option<String>,
         after: &str,
     ) -> io::Result<()> {
-        let path = place(store, settings);
+        let path = place(store, settings, kind);
         make_folders(path.parent().unwrap_or(store.root()))?;
         let remembered = Self { settings: settings.to_owned(), before, after: after.to_owned() };
         let new = path.with_extension("new");
@@ -50,15 +52,16 @@ impl Remembered {
         fs::rename(&new, &path)
     }
 
-    pub(super) fn forget(store: &Store, settings: &Path) {
+    pub(super) fn forget(store: &Store, settings: &Path, kind: &str) {
         // If it stays, it is compared with what is there before anything is made of it.
-        let _ = fs::remove_file(place(store, settings));
+        let _ = fs::remove_file(place(store, settings, kind));
     }
 }
 
-fn place(store: &Store, settings: &Path) -> PathBuf {
+/// `kind` tells apart what is added to the same settings; it is empty for hooks.
+fn place(store: &Store, settings: &Path, kind: &str) -> PathBuf {
     let name = Hash::of(settings.as_os_str().as_encoded_bytes()).to_string();
-    store.root().join("install").join(format!("{name}.json"))
+    store.root().join("install").join(format!("{name}{kind}.json"))
 }
 
 fn make_folders(folder: &Path) -> io::Result<()> {

@@ -17,6 +17,10 @@ use serde::ser::{Serialize, SerializeMap as _, Serializer};
 pub(super) struct NotSettings(String);
 
 impl NotSettings {
+    pub(super) fn new(why: String) -> Self {
+        Self(why)
+    }
+
     pub(super) fn text() -> Self {
         Self("it is not UTF-8 text".to_owned())
     }
