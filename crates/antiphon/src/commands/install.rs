@@ -42,7 +42,7 @@ pub(crate) struct InstallArgs {
     /// The agent
     #[arg(value_parser = known_agent())]
     agent: &'static Format,
-    /// Add a server to the agent that answers its questions about earlier sessions, instead of hooks
+    /// Instead of hooks, add a server that answers the agent's questions about earlier sessions
     #[arg(long)]
     mcp: bool,
     /// Let the server answer questions about the sessions of all projects

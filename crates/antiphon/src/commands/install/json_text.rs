@@ -8,8 +8,8 @@ use serde::Serialize;
 
 use super::settings::NotSettings;
 
-/// The text with spaces instead of comments, and instead of commas that end a list. Every other byte
-/// is where it was.
+/// The text with spaces instead of comments, and instead of commas that end a list. Every other
+/// byte is where it was.
 pub(super) fn without_comments(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut plain = bytes.to_vec();

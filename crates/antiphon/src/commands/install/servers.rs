@@ -1,8 +1,10 @@
 //! An agent's settings with our server and without.
 
+use std::collections::BTreeMap;
+
 use antiphon_formats::{ServerValue, Servers, Syntax};
-use serde::Serialize;
-use serde_json::{Map, Value};
+use serde::{Serialize, Serializer};
+use serde_json::Value;
 
 use super::json_text::{Object, without_comments};
 use super::settings::NotSettings;
@@ -52,7 +54,7 @@ impl Server {
     }
 
     /// The description of our server.
-    fn entry(&self) -> Map<String, Value> {
+    fn entry(&self) -> Described {
         let value = |value: ServerValue| match value {
             ServerValue::Program => self.program.clone().into(),
             ServerValue::Arguments => self.arguments.clone().into(),
@@ -65,7 +67,7 @@ impl Server {
             ServerValue::Texts(texts) => texts.to_vec().into(),
             ServerValue::True => true.into(),
         };
-        self.servers.server.iter().map(|(name, it)| ((*name).to_owned(), value(*it))).collect()
+        Described(self.servers.server.iter().map(|(name, it)| (*name, value(*it))).collect())
     }
 
     /// Whether a server of our name is ours: it runs this program, wherever that lies.
@@ -94,8 +96,7 @@ impl Server {
         let root = Object::whole(&plain)?;
         let member = self.servers.member;
         let Some(servers) = root.member(member) else {
-            let mut servers = Map::new();
-            servers.insert(NAME.to_owned(), self.entry().into());
+            let servers = BTreeMap::from([(NAME, self.entry())]);
             return Ok(root.with(text, 0, member, &servers));
         };
         let servers = Object::at(&plain, servers.value.clone())
@@ -105,7 +106,7 @@ impl Server {
         };
         let raw = plain.get(known.value.clone()).unwrap_or_default();
         let entry: Value = serde_json::from_str(raw).unwrap_or_default();
-        if entry == Value::Object(self.entry()) {
+        if entry == self.entry().value() {
             return Ok(text.to_owned());
         }
         if !Self::is_ours(&entry) {
@@ -141,7 +142,7 @@ impl Server {
     fn with_in_toml(&self, text: &str) -> Result<String, NotSettings> {
         let table = parse(text)?;
         let known = table.get(self.servers.member).and_then(|servers| servers.get(NAME));
-        let entry = Value::Object(self.entry());
+        let entry = self.entry().value();
         let known = known.map(|known| serde_json::to_value(known).unwrap_or_default());
         if known.as_ref() == Some(&entry) {
             return Ok(text.to_owned());
@@ -159,7 +160,7 @@ impl Server {
             out.push_str(newline);
         }
         out.push_str(&format!("[{}.{NAME}]{newline}", self.servers.member));
-        for (name, value) in self.entry() {
+        for (name, value) in self.entry().0 {
             out.push_str(&format!("{name} = {}{newline}", toml_value(&value)));
         }
         // Where servers are written in another way, a table of ours does not fit in.
@@ -230,6 +231,22 @@ impl Server {
             }
         }
         table
+    }
+}
+
+/// A server, member by member, in the order in which they are written.
+#[derive(Debug)]
+struct Described(Vec<(&'static str, Value)>);
+
+impl Described {
+    fn value(self) -> Value {
+        self.0.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+    }
+}
+
+impl Serialize for Described {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
     }
 }
 
