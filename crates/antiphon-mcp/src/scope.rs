@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use antiphon_catalog::{ProjectQuery, SessionQuery, SessionSort};
-use antiphon_library::{Environment, List, Store, StoredSession, open_with, repository_around};
+use antiphon_library::{
+    Asked, Environment, FRESH_WITHIN, List, Store, StoredSession, open_with, repository_around,
+};
 use antiphon_model::Zone;
 use antiphon_redact::Redactor;
 use antiphon_sources::Opened;
@@ -19,11 +21,17 @@ pub struct Library {
     pub zone: Zone,
     /// Whether sessions of every project may be asked for.
     pub has_all_projects: bool,
+    /// Whether what is new of agents' sessions is copied before a question is answered.
+    pub is_fresh: bool,
 }
 
 impl Library {
     pub(crate) fn store(&self) -> Result<Store, String> {
-        Store::open_default(&self.environment).map_err(|error| error.to_string())
+        let store = Store::open_default(&self.environment).map_err(|error| error.to_string())?;
+        if self.is_fresh {
+            store.freshen(&self.environment, Asked::Catalogue, FRESH_WITHIN);
+        }
+        Ok(store)
     }
 
     /// The folder in which the server was started, as the system names it.

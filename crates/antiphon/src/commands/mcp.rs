@@ -1,6 +1,6 @@
 //! `antiphon mcp`: answers an agent's questions about earlier sessions.
 
-use antiphon_library::Environment;
+use antiphon_library::{Config, Environment};
 use antiphon_mcp::{Library, serve};
 use clap::Args;
 
@@ -21,8 +21,10 @@ pub(crate) struct McpArgs {
 }
 
 pub(crate) fn run(args: &McpArgs) -> anyhow::Result<Outcome> {
+    let environment = Environment::of_process();
     serve(Library {
-        environment: Environment::of_process(),
+        is_fresh: Config::load(None, &environment)?.library.fresh,
+        environment,
         redactor: redactor(),
         prices: price_table::load(None)?,
         zone: local_zone(),
