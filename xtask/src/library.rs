@@ -93,6 +93,7 @@ impl Bench<'_> {
         println!("    the store is {:.1} % of the sources", 100.0 * kept as f64 / raw as f64);
         self.ours("sync, nothing new", &["sync"])?;
         self.ours("ls", &["ls"])?;
+        self.fresh()?;
         self.ours("stats", &["stats"])?;
         self.ours("search a common word", &["search", "error"])?;
         self.ours("search by relevance", &["search", "--sort", "relevance", "cache"])?;
@@ -104,6 +105,34 @@ impl Bench<'_> {
         }
         self.needles(&home)?;
         self.others(&home)
+    }
+
+    /// What it costs to look for what is new before answering, where nothing is: the median of some
+    /// runs with and without, in turn.
+    fn fresh(&self) -> Result<(), Box<dyn Error>> {
+        const RUNS: usize = 15;
+        let (mut with, mut without) = (Vec::new(), Vec::new());
+        for _ in 0..RUNS {
+            for (times, words) in [(&mut with, &["ls"][..]), (&mut without, &["ls", "--no-sync"])] {
+                let begun = std::time::Instant::now();
+                let status = self.command(&self.binary, words).stdout(Stdio::null()).status()?;
+                times.push(begun.elapsed().as_secs_f64() * 1000.0);
+                if !status.success() {
+                    return Err("antiphon failed".into());
+                }
+            }
+        }
+        let median = |times: &mut Vec<f64>| {
+            times.sort_by(f64::total_cmp);
+            times.get(RUNS / 2).copied().unwrap_or_default()
+        };
+        let (with, without) = (median(&mut with), median(&mut without));
+        println!(
+            "  ls with nothing new {with:.0} ms, with --no-sync {without:.0} ms: {:.0} ms for being \
+             fresh",
+            with - without
+        );
+        Ok(())
     }
 
     pub(crate) fn ours(&self, what: &str, words: &[&str]) -> Result<Used, Box<dyn Error>> {
