@@ -1,10 +1,10 @@
 //! Agents' sessions on this machine, found without writing anything.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use antiphon_catalog::{Origin, Row};
 use antiphon_model::{Standing, Timestamp};
+use antiphon_sources::activity::changed_at;
 use antiphon_sources::{LOG_FORMAT, format_of};
 use serde::{Serialize, Serializer};
 
@@ -172,10 +172,4 @@ pub(crate) fn troubles(environment: &Environment, store: &Store) -> Vec<Trouble>
         add(store.aside().display().to_string(), what.to_owned());
     }
     troubles
-}
-
-fn changed_at(file: &Path) -> Option<Timestamp> {
-    let changed = fs::metadata(file).ok()?.modified().ok()?;
-    let since = changed.duration_since(std::time::UNIX_EPOCH).ok()?;
-    Some(Timestamp::from_millis(i64::try_from(since.as_millis()).ok()?))
 }

@@ -6,12 +6,12 @@
 use std::path::Path;
 
 use antiphon_formats::{Duplicate, Sink};
-use antiphon_journal::{Damage, Head, HeadComparison, Log, Report, verify};
+use antiphon_journal::{Damage, Head, HeadComparison, Log, Report, regular, verify};
 use antiphon_model::{Event, Problem, Session, Severity};
 use antiphon_sources::{Bundle, Error, LOG_FORMAT};
 use serde::Serialize;
 
-use crate::find_bundle;
+use crate::{Store, find_bundle, native};
 
 /// A session that was checked.
 #[derive(Debug, Serialize)]
@@ -22,7 +22,7 @@ pub struct VerifiedSession {
     /// The name of its format, as listed by `antiphon formats`.
     pub format: &'static str,
     /// Whether it is as it was written; for another program's session, whether every line can be
-    /// read.
+    /// read, and an agent's own file still has everything that was copied from it.
     pub valid: bool,
     /// The number and the hash of the last line, as `n:hash`; null for another program's session.
     pub head: Option<String>,
@@ -61,15 +61,21 @@ pub struct VerifyFinding {
 }
 
 /// Checks every line of the session at `path`, which the user named `named`; a log also against a
-/// head that was stored elsewhere.
+/// head that was stored elsewhere, and an agent's own file against the copy that `store` has of it.
 pub fn verify_session(
     named: &Path,
     path: &Path,
     head: Option<Head>,
+    store: Option<&Store>,
 ) -> Result<VerifiedSession, Error> {
     let file = named.display().to_string();
     if let Some(bundle) = find_bundle(path)? {
-        return Ok(of_bundle(file, &bundle));
+        let mut verified = of_bundle(file, &bundle);
+        if let Some(lost) = store.and_then(|store| lost_since_copied(path, store)) {
+            verified.valid = false;
+            verified.findings.push(lost);
+        }
+        return Ok(verified);
     }
     let log = Log::find(path)?;
     Ok(of_log(file, &log, &verify(&log, head)?))
@@ -125,6 +131,33 @@ fn of_bundle(file: String, bundle: &Bundle) -> VerifiedSession {
         ended: check.session.info().ended,
         findings: check.problems.into_iter().map(finding).collect(),
     }
+}
+
+/// What an agent's own file lacks of what was copied from it. A file only grows, so it begins with
+/// its copy; one that does not was truncated or rewritten.
+fn lost_since_copied(path: &Path, store: &Store) -> Option<VerifyFinding> {
+    let copy = find_bundle(&store.copy_of(path)?).ok()??;
+    if !copy.is_stream() {
+        return None;
+    }
+    let (own, copied) = (regular::read(path).ok()?, native(&copy).ok()?);
+    if own.starts_with(&copied) {
+        return None;
+    }
+    let offset = own.iter().zip(&copied).take_while(|(own, copied)| own == copied).count();
+    let same = own.get(..offset).unwrap_or_default();
+    let line = same.iter().filter(|&&byte| byte == b'\n').count() + 1;
+    Some(VerifyFinding {
+        severity: Severity::Error,
+        code: "differs-from-copy",
+        file: file_name(path),
+        line: line as u64,
+        offset: offset as u64,
+        len: (copied.len() - offset) as u64,
+        message:
+            "from here on, the file no longer has what was copied from it; the copy still does"
+                .to_owned(),
+    })
 }
 
 fn segment_name(log: &Log, damage: &Damage) -> String {

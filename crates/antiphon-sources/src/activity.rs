@@ -1,5 +1,7 @@
 //! Whether a session is still being written. Only the file system and the clock know.
 
+use std::path::Path;
+
 use antiphon_journal::{Clock as _, Log, SystemClock};
 use antiphon_model::{Activity, Session, Timestamp};
 
@@ -18,7 +20,18 @@ pub fn since(last_event_at: Option<Timestamp>) -> Activity {
 /// The activity of a log. A writer holds the lock of the log.
 pub(crate) fn of_log(log: &Log, session: &Session) -> Activity {
     match log.activity() {
-        Activity::Unknown => since(session.time_span().map(|(_, last)| last)),
+        Activity::Unknown => {
+            let last = session.time_span().map(|(_, last)| last);
+            // A log without times is as old as its file.
+            since(last.or_else(|| log.segments().last().and_then(|file| changed_at(&file))))
+        }
         known @ (Activity::Writing | Activity::Gone | Activity::Quiet) => known,
     }
+}
+
+/// When a file was last changed.
+pub fn changed_at(file: &Path) -> Option<Timestamp> {
+    let changed = file.metadata().ok()?.modified().ok()?;
+    let since = changed.duration_since(std::time::UNIX_EPOCH).ok()?;
+    Some(Timestamp::from_millis(i64::try_from(since.as_millis()).ok()?))
 }

@@ -18,12 +18,12 @@ use std::path::{Path, PathBuf};
 use antiphon_formats::{Format, Sink, Stream, detect};
 use antiphon_model::{Bodies, BodyError, Place, Problem, Timestamp};
 
-use crate::Error;
 use crate::database::{self, Database, DatabaseError};
 use crate::file::{self, COMPRESSED_SUFFIX, Text};
 use crate::member::Member;
 use crate::name;
 use crate::regular;
+use crate::{Error, activity};
 pub(crate) use growth::{Growth, Progress};
 pub use listings::FolderListings;
 use siblings::companions;
@@ -218,10 +218,7 @@ impl Bundle {
 
     /// When one of its files last changed.
     pub(crate) fn changed_at(&self) -> Option<Timestamp> {
-        let times = self.files().filter_map(|file| file.metadata().ok()?.modified().ok());
-        let Some(last) = times.max() else { return self.changed_at };
-        let since = last.duration_since(std::time::UNIX_EPOCH).ok()?;
-        Some(Timestamp::from_millis(i64::try_from(since.as_millis()).ok()?))
+        self.files().filter_map(activity::changed_at).max().or(self.changed_at)
     }
 
     /// A hint for the user about other sessions in the same place.

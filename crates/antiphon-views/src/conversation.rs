@@ -1,6 +1,7 @@
 //! A session as a conversation: what was said to an agent, what it thought, did and answered.
 //!
-//! A call is told once, where it was made, together with what came back. Nothing is shortened here:
+//! A call is told once, where it was made, together with what came back. Some agents repeat all
+//! thoughts of a turn with each new one: only what is new is told. Nothing else is shortened here;
 //! how much of a long text is shown is decided by whoever shows it.
 
 use std::borrow::Cow;
@@ -121,9 +122,14 @@ impl<'a> Conversation<'a> {
         let from = call.map(|call| session.call(call).event).or(from);
         let events = session.agent(self.agent).transcript();
         let events = events.skip_while(move |&event| from.is_some_and(|from| event < from));
-        events.flat_map(|event| match self.steps_of(session.entry(event)) {
+        let steps = events.flat_map(|event| match self.steps_of(session.entry(event)) {
             Ok(steps) => steps.into_iter().map(Ok).collect(),
             Err(error) => vec![Err(error)],
+        });
+        let mut thoughts = String::new();
+        steps.filter_map(move |step| match step {
+            Ok(step) => only_new(step, &mut thoughts).map(Ok),
+            Err(error) => Some(Err(error)),
         })
     }
 
@@ -193,6 +199,24 @@ impl<'a> Conversation<'a> {
             ix,
         })
     }
+}
+
+/// A step without the thoughts that the one before it has told already. `thoughts` are those of
+/// the steps in a row before it.
+fn only_new(step: Step, thoughts: &mut String) -> Option<Step> {
+    if step.kind != StepKind::Thinking {
+        thoughts.clear();
+        return Some(step);
+    }
+    let text = match step.text.strip_prefix(thoughts.as_str()) {
+        // What goes on in the middle of a word is something else.
+        Some(new) if thoughts.is_empty() || new.is_empty() || new.starts_with(['\n', ' ']) => {
+            new.trim_start_matches('\n').to_owned()
+        }
+        Some(_) | None => step.text.clone(),
+    };
+    thoughts.clone_from(&step.text);
+    (!text.is_empty()).then_some(Step { text, ..step })
 }
 
 #[cfg(test)]

@@ -28,6 +28,23 @@ pub struct FailedCall {
     pub timestamp: Option<Timestamp>,
 }
 
+/// How lines begin that some agents put before what a command printed.
+const PREAMBLE: [&str; 6] =
+    ["Chunk ID:", "Wall time:", "Original token count:", "Output:", "Exit code:", "Command:"];
+
+impl FailedCall {
+    /// What went wrong, without what the agent's program says about every command.
+    pub fn gist(&self) -> &str {
+        let mut rest = self.error.trim();
+        while let Some(line) = rest.lines().next()
+            && PREAMBLE.iter().any(|begin| line.trim_start().starts_with(begin))
+        {
+            rest = rest.get(line.len()..).unwrap_or_default().trim_start();
+        }
+        if rest.is_empty() { self.error.trim() } else { rest }
+    }
+}
+
 /// Every call that failed, in the order in which they were made.
 pub fn failures(reading: &Reading<'_>) -> Result<Vec<FailedCall>, BodyError> {
     let failed = reading.session.calls().filter(|(ix, _)| has_failed(reading, *ix));
@@ -69,6 +86,16 @@ mod tests {
             call("a", "c3", "Bash", r#"{"command":"sleep 9"}"#, ""),
         ];
         let told = read(&log, |reading| failures(reading).unwrap());
+        let gist = |error: &str| {
+            let call = FailedCall { error: error.to_owned(), ..told[0].clone() };
+            call.gist().to_owned()
+        };
+        assert_eq!(
+            gist("Exit code: 1\nWall time: 0.1 seconds\nOutput:\nno such file\n"),
+            "no such file"
+        );
+        assert_eq!(gist("Exit code 101\ntest FAILED"), "Exit code 101\ntest FAILED");
+        assert_eq!(gist("Exit code: 1\nOutput:\n"), "Exit code: 1\nOutput:");
         let told: Vec<_> =
             told.iter().map(|it| (&*it.call_id, &*it.text, &*it.error, &*it.message_id)).collect();
         assert_eq!(told, [("c1", "make", "ok", "a calls c1")]);

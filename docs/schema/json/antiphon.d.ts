@@ -1518,7 +1518,7 @@ export interface VerifiedSession {
   sealed: number;
   /** The number of lines without a hash. */
   unsealed: number;
-  /** Whether it is as it was written; for another program's session, whether every line can be read. */
+  /** Whether it is as it was written; for another program's session, whether every line can be read, and an agent's own file still has everything that was copied from it. */
   valid: boolean;
 }
 

@@ -81,3 +81,30 @@ fn what_an_agent_tells_another_has_its_name() {
     assert_eq!(told(&steps)[0], (StepKind::Message, "Review it"));
     assert_eq!(steps[0].from.as_deref(), Some("Agent a"));
 }
+
+#[test]
+fn thoughts_that_are_repeated_with_each_new_one_are_told_once() {
+    let thought = |id: &str, text: &str| {
+        let text = serde_json::to_string(text).unwrap();
+        format!(r#"{{"message_id":"{id}","agent_id":"a","role":"assistant","reasoning":{text}}}"#)
+    };
+    let log = [
+        thought("m1", "Plan"),
+        thought("m2", "Plan\nRefine"),
+        thought("m3", "Plan\nRefine"),
+        thought("m4", "Plan\nRefine\nDo"),
+        message("m5", "a", "assistant", "Done", ""),
+        thought("m6", "Plan"),
+        thought("m7", "Planets are something else"),
+    ];
+    use StepKind::{Answer, Thinking};
+    let wanted = [
+        (Thinking, "Plan"),
+        (Thinking, "Refine"),
+        (Thinking, "Do"),
+        (Answer, "Done"),
+        (Thinking, "Plan"),
+        (Thinking, "Planets are something else"),
+    ];
+    assert_eq!(told(&steps(&log, "a", None)), wanted);
+}

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use antiphon_library::session_overview;
 use antiphon_model::{Severity, Span, Status, StatusRule, Timestamp, Zone};
 use antiphon_views::{
-    Base, ChangedFile, CostBasis, FailedCall, LastAnswer, Prompt, SessionOverview, SubAgent,
+    ChangedFile, CostBasis, FailedCall, LastAnswer, Prompt, SessionOverview, SubAgent,
 };
 use clap::Args;
 
@@ -136,7 +136,8 @@ fn amounts(page: &mut Page, summary: &SessionOverview) -> anyhow::Result<()> {
         return page.end();
     }
     let sent = usage.input + usage.cache_read + usage.cache_write;
-    page.plain(&format!(" · {} tokens in", tokens(sent)));
+    page.end()?;
+    page.plain(&format!("{} tokens in", tokens(sent)));
     if usage.cache_read > 0 {
         page.faint(&format!(" ({} from cache)", tokens(usage.cache_read)));
     }
@@ -255,7 +256,6 @@ fn files(page: &mut Page, summary: &SessionOverview) -> anyhow::Result<()> {
         Column::text(""),
         Column::number(""),
         Column::number(""),
-        Column::text(""),
     ]);
     for file in files.iter().take(LISTED) {
         table.row(vec![
@@ -263,7 +263,6 @@ fn files(page: &mut Page, summary: &SessionOverview) -> anyhow::Result<()> {
             (Style::Faint, file.status.as_str().to_owned()),
             (Style::Good, format!("+{}", file.added)),
             (Style::Removed, format!("-{}", file.removed)),
-            (Style::Faint, if file.base == Base::Unknown { "in part" } else { "" }.to_owned()),
         ]);
     }
     table.print_rows(page)?;
@@ -284,10 +283,11 @@ fn failures(page: &mut Page, summary: &SessionOverview) -> anyhow::Result<()> {
     }
     heading(page, "Failures")?;
     let room = page.width.unwrap_or(100).saturating_sub(6).max(20);
-    for FailedCall { tool_name, text, error, .. } in failures.iter().take(SHOWN) {
+    for failed in failures.iter().take(SHOWN) {
+        let FailedCall { tool_name, text, .. } = failed;
         page.plain("  ").add(Style::Bad, "✗ ").add(Style::Call, tool_name).plain("  ");
         page.plain(&clip(text, room.saturating_sub(tool_name.chars().count()).max(20))).end()?;
-        let error = clip(error, room);
+        let error = clip(failed.gist(), room);
         if !error.is_empty() {
             page.plain("    ").faint(&error).end()?;
         }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use antiphon_journal::{Hash, Head};
-use antiphon_library::{VerifiedSession, verify_session};
+use antiphon_library::{Environment, Store, VerifiedSession, verify_session};
 use antiphon_model::Severity;
 use antiphon_sources::LOG_FORMAT;
 use clap::Args;
@@ -34,10 +34,12 @@ pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Outcome> {
     if head.is_some() && args.sessions.len() > 1 {
         return Err(UserError::usage("--head takes exactly one session").into());
     }
+    let store = Store::open_default(&Environment::of_process()).ok();
     let mut rows = Vec::new();
     for path in &args.sessions {
         let found = locate(path)?;
-        let row = verify_session(path, &found, head).map_err(|error| not_opened(&found, error))?;
+        let row = verify_session(path, &found, head, store.as_ref())
+            .map_err(|error| not_opened(&found, error))?;
         if head.is_some() && row.format != LOG_FORMAT {
             let what = format!("{} sessions have no hashes, so there is no head", row.format);
             return Err(UserError::usage(what).into());

@@ -111,3 +111,28 @@ fn a_message_is_named_by_the_beginning_of_its_id() {
     let none = traced("zzz");
     assert_eq!(none.exit, 1, "{none}");
 }
+
+#[test]
+fn an_agents_file_is_checked_against_its_copy() {
+    let home = Home::new();
+    let session = session(1, "2026-11-01T20:14:59Z");
+    session.save(&home);
+    home.run("sync");
+    let file = format!(".claude/projects/-w-shop/{}.jsonl", session.id());
+    let verified = || {
+        let done = home.run(&format!("verify {file} --json"));
+        let rows: Value = serde_json::from_str(&done.out).unwrap();
+        (done.exit, rows[0]["valid"].clone(), rows[0]["findings"].clone())
+    };
+    assert_eq!(verified(), (0, true.into(), json!([])));
+    let whole = home.text(&file);
+    home.add(&file, &format!("{}\n", whole.lines().last().unwrap()));
+    assert_eq!(verified().0, 0, "what is newer is not in the copy yet");
+    let lines: Vec<&str> = whole.lines().collect();
+    home.write(&file, &(lines[..4].join("\n") + "\n"));
+    let (exit, valid, findings) = verified();
+    assert_eq!((exit, valid), (1, false.into()));
+    let found = &findings[0];
+    assert_eq!((&found["code"], &found["line"]), (&"differs-from-copy".into(), &5.into()));
+    assert_eq!(found["offset"], lines[..4].iter().map(|line| line.len() + 1).sum::<usize>());
+}

@@ -277,6 +277,20 @@ fn a_session_without_times_is_as_quiet_as_its_file() {
 }
 
 #[test]
+fn a_log_without_times_is_as_quiet_as_its_file_in_a_list_and_on_a_page() {
+    let home = Home::new();
+    let log = "store/sessions/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa/000001.jsonl";
+    home.write(log, "{\"event_type\":\"session_started\",\"session_id\":\"timeless\"}\n{\"agent_id\":\"a\",\"role\":\"user\",\"content\":\"Do it\"}\n");
+    let file = std::fs::File::options().write(true).open(home.path(log)).unwrap();
+    let then = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_700_000_000);
+    file.set_modified(then).unwrap();
+    let listed = json(&home, "ls --json");
+    let page = json(&home, "show timeless --json");
+    assert_eq!((&listed[0]["status"], &page["status"]), (&"interrupted".into(), &page["status"]));
+    assert_eq!(page["status"], "interrupted");
+}
+
+#[test]
 fn lines_of_context_are_shown() {
     let home = Home::new();
     let call = |id: &str, tool: &str, arguments: &str| {

@@ -83,7 +83,7 @@ pub(crate) fn run(args: &TranscriptArgs) -> anyhow::Result<Outcome> {
         is_full: args.full,
         has_ids: args.ids,
         last: None,
-        was_call: false,
+        last_kind: None,
         day: String::new(),
     };
     for step in conversation.steps(from) {
@@ -120,8 +120,8 @@ struct Reader {
     has_ids: bool,
     /// Who spoke last: a heading is not repeated.
     last: Option<String>,
-    /// Whether the last step was a call: what is said stands apart from what is done.
-    was_call: bool,
+    /// What the last step was: thoughts, calls and answers stand apart.
+    last_kind: Option<StepKind>,
     /// The last day that was named.
     day: String,
 }
@@ -186,8 +186,10 @@ impl Reader {
     /// Says who speaks, when that changes; with ids, for each message.
     fn heading(&mut self, who: &str, style: Style, step: &Step) -> anyhow::Result<()> {
         let is_same = self.last.as_deref() == Some(who);
-        let is_call = step.kind == StepKind::Call;
-        let is_apart = std::mem::replace(&mut self.was_call, is_call) != is_call;
+        let last_kind = self.last_kind.replace(step.kind);
+        // Calls in a row are a list, and so are thoughts.
+        let is_list = matches!(step.kind, StepKind::Call | StepKind::Thinking);
+        let is_apart = last_kind != Some(step.kind) || !is_list;
         if is_same && !self.has_ids && step.kind != StepKind::Prompt {
             return if is_apart { self.page.end() } else { Ok(()) };
         }
