@@ -31,7 +31,7 @@ use std::time::Duration;
 
 use antiphon_model::TimeRange;
 use antiphon_views::Prices;
-use rusqlite::{Connection, ErrorCode};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use crate::filter::Grams;
 use crate::search::{Found, Matching, Search};
@@ -80,6 +80,14 @@ impl Sqlite {
             return Err(CatalogError::Damaged("it is not a regular file".to_owned()));
         }
         Self::with(Connection::open(path).map_err(CatalogError::from)?, patience)
+    }
+
+    /// Opens the catalogue at `path` as it is, if it has this version, and writes nothing.
+    pub fn open_to_read(path: &Path) -> Result<Self, CatalogError> {
+        let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        connection.busy_timeout(Duration::ZERO)?;
+        schema::check(&connection)?;
+        Ok(Self { connection, prices: OnceCell::new(), has_written: false })
     }
 
     /// A catalogue that is gone when it is dropped.

@@ -7,6 +7,7 @@ mod catalogue;
 mod collector;
 mod config;
 mod damaged;
+mod digest;
 mod doctor;
 mod edits;
 mod environment;
@@ -33,6 +34,7 @@ mod store;
 mod stored;
 mod sync;
 mod texts;
+mod usage_now;
 mod verified;
 
 pub use annotations::{annotations_of, annotations_to_write};
@@ -44,6 +46,7 @@ pub use config::{
     CONFIG_FILE, Config, ConfigError, ConfigRow, Library, Logging, Redaction, config_rows,
 };
 pub use damaged::{LeftOut, with_causes};
+pub use digest::DigestReport;
 pub use doctor::{DoctorReport, Examination, doctor};
 pub use edits::{EditedSessions, root_of};
 pub use environment::Environment;
@@ -70,6 +73,7 @@ pub use stats::{StatsReport, call_stats_at, stats_at};
 pub use store::{Store, StoreError};
 pub use stored::{Found, StoredSession};
 pub use sync::{SourceFolder, SyncReport, Synced, source_folders};
+pub use usage_now::UsageNow;
 pub use verified::{VerifiedSession, VerifyFinding, verify_session};
 
 // What agents leave, made for tests: the same as for those of the sources.

@@ -20,7 +20,7 @@ use antiphon_views::Prices;
 use thiserror::Error;
 
 pub use html::write_html;
-pub use markdown::write_markdown;
+pub use markdown::{code_span, escape_markdown, write_markdown};
 
 /// The session to write, and how.
 #[derive(Clone, Copy)]

@@ -9,7 +9,7 @@ use crate::answer::contained;
 use crate::call::ShownCall;
 use crate::content::Part;
 use crate::facts::{Facts, money, nodes};
-use crate::text::Clean;
+use crate::text::{Clean, one_line};
 use crate::walk::{Writer, walk};
 use crate::{Page, PageError};
 
@@ -282,9 +282,23 @@ fn longest_run(text: &str) -> usize {
 fn in_code(text: &Clean) -> String {
     let mut line = String::new();
     text.push_line(&mut line);
-    let fence = "`".repeat(longest_run(&line) + 1);
+    code(&line)
+}
+
+fn code(line: &str) -> String {
+    let fence = "`".repeat(longest_run(line) + 1);
     let space = if line.starts_with('`') || line.ends_with('`') { " " } else { "" };
     format!("{fence}{space}{line}{space}{fence}")
+}
+
+/// A text as code within a line of Markdown, whatever is in it.
+pub fn code_span(text: &str) -> String {
+    code(&one_line(text))
+}
+
+/// A text within a line of Markdown, without any effect there.
+pub fn escape_markdown(text: &str) -> String {
+    escaped(&one_line(text))
 }
 
 /// A text within a line of Markdown, without any effect there.

@@ -75,12 +75,7 @@ impl Clean {
 
     /// Writes it on one line of text, with everything visible.
     pub(crate) fn push_line(&self, out: &mut String) {
-        for c in self.0.chars() {
-            match c {
-                '\n' | '\t' => out.push(' '),
-                c => push_visible(out, c),
-            }
-        }
+        out.push_str(&one_line(&self.0));
     }
 
     /// The same text with everything visible that is not.
@@ -94,6 +89,18 @@ impl Clean {
         }
         out
     }
+}
+
+/// A text on one line, with everything visible.
+pub(crate) fn one_line(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' | '\t' => out.push(' '),
+            c => push_visible(&mut out, c),
+        }
+    }
+    out
 }
 
 /// A part of a clean text, as a parser of Markdown gives it.

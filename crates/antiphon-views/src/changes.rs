@@ -106,6 +106,17 @@ pub fn changes(log: EditLog, file: Option<&str>) -> Changes {
     changes
 }
 
+/// The files that the edits of a log changed, each with its part of the diff.
+pub(crate) fn file_diffs(log: EditLog) -> Vec<(ChangedFile, String)> {
+    let (edits, _) = log.in_order();
+    let files = edited_files(edits.iter().map(|it| (&it.edit, Some(&*it.call))));
+    let with_diff = |file| {
+        let mut diff = String::new();
+        changed(file, &mut diff).map(|file| (file, diff))
+    };
+    files.into_iter().filter_map(with_diff).collect()
+}
+
 /// What one call changed in a file, shown by itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -10,6 +10,7 @@ use antiphon_model::{
 use serde::Serialize;
 
 use crate::Reading;
+use crate::context_tokens::{ContextTokens, context_tokens};
 
 /// The context of an agent at a step.
 #[derive(Debug, Serialize)]
@@ -25,6 +26,8 @@ pub struct Context {
     pub entries: Vec<ContextEntry>,
     /// What had been in the context before.
     pub dropped: Vec<DroppedEntry>,
+    #[serde(flatten)]
+    pub tokens: ContextTokens,
 }
 
 /// A message in the context of an agent.
@@ -83,6 +86,7 @@ pub fn context(
         at: at.map(|at| session.entry(at).id().to_owned()),
         entries: entries.collect::<Result<_, BodyError>>()?,
         dropped: dropped.collect::<Result<_, BodyError>>()?,
+        tokens: context_tokens(reading, agent, at)?,
     })
 }
 
@@ -91,7 +95,7 @@ pub fn context_entries(session: &Session, agent: AgentIx, at: Option<EventIx>) -
     live(session, agent, at).entries
 }
 
-fn live(session: &Session, agent: AgentIx, at: Option<EventIx>) -> Live {
+pub(crate) fn live(session: &Session, agent: AgentIx, at: Option<EventIx>) -> Live {
     let is_own_action = |event: EventIx| {
         let entry = session.entry(event);
         entry.agent() == Some(agent) && entry.role() == Some(Role::Assistant)
@@ -113,9 +117,9 @@ fn live(session: &Session, agent: AgentIx, at: Option<EventIx>) -> Live {
 
 /// A context while the log is read.
 #[derive(Debug, Default)]
-struct Live {
-    entries: Vec<EventIx>,
-    dropped: Vec<(EventIx, EventIx, ContextAction)>,
+pub(crate) struct Live {
+    pub(crate) entries: Vec<EventIx>,
+    pub(crate) dropped: Vec<(EventIx, EventIx, ContextAction)>,
 }
 
 impl Live {

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::outline::{Node, outline};
 use crate::request::{NO_MODEL, Pricing, requests};
-use crate::{CostFigures, Prices, Totals};
+use crate::{CostFigures, CostReasons, Prices, Totals};
 
 /// The cost of a session. `own` of all nodes adds up to `total`.
 #[derive(Debug, Serialize)]
@@ -23,6 +23,9 @@ pub struct CostTree {
     pub unpriced: Vec<String>,
     /// The day on which the prices were valid.
     pub prices_date: String,
+    /// Why it cost that, if that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why: Option<CostReasons>,
 }
 
 /// What an agent used and cost.
@@ -89,6 +92,7 @@ pub fn cost(session: &Session, session_id: &str, prices: &Prices) -> CostTree {
         total,
         unpriced: unpriced.into_iter().map(Into::into).collect(),
         prices_date: prices.date().to_owned(),
+        why: None,
     }
 }
 

@@ -24,6 +24,13 @@ pub struct CostFigures {
     pub partial: bool,
 }
 
+impl Default for CostFigures {
+    /// The figures of nothing.
+    fn default() -> Self {
+        Totals::default().into()
+    }
+}
+
 impl CostFigures {
     /// The figures of a single request. `partial`: only a part of its tokens is known.
     pub(crate) fn of_request(cost: Cost, partial: bool) -> Self {

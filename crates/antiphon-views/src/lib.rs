@@ -16,14 +16,18 @@ mod calls;
 mod category;
 mod causality;
 mod changes;
+mod commits;
 mod context;
 mod context_link;
 mod context_reference;
+mod context_tokens;
 mod conversation;
 mod cost;
 mod cost_figures;
+mod cost_reasons;
 mod delivery;
 mod dialog;
+mod digest;
 mod edit_log;
 mod edits;
 mod failure_text;
@@ -43,6 +47,7 @@ mod quantity;
 mod request;
 mod resume;
 mod run;
+mod run_diff;
 mod score;
 mod shell;
 mod skeleton;
@@ -59,6 +64,7 @@ mod transcript;
 mod tree;
 mod unified;
 mod usd;
+mod window;
 mod words;
 
 // What every view is given.
@@ -78,16 +84,24 @@ pub use calls::{CallRow, CallStatus, Delegations, call_ended_at, call_status, ca
 pub use category::{Category, category};
 pub use causality::{Causality, LinkRow, causality};
 pub use changes::{Base, CallEdit, ChangedFile, Changes, FileStatus, changes};
+pub use commits::{Commit, commits};
 pub use context::{Context, ContextEntry, DroppedEntry, context, context_entries};
 pub use context_link::{ContextLink, ContextRule, context_links};
 pub use context_reference::{
     ContextReference, ContextType, Relevance, UsageMode, context_references,
 };
+pub use context_tokens::{ContextKind, ContextTokens, KindTokens, TokenBasis};
 pub use conversation::{Conversation, Step, StepCall, StepKind};
 pub use cost::{CostNode, CostTree, LedgerRow, cost, ledger};
 pub use cost_figures::CostFigures;
+pub use cost_reasons::{
+    CacheMiss, Compaction, ContextGrowth, CostReasons, Retry, ToolTokens, TurnCost, cost_reasons,
+};
 pub use delivery::{Delivery, DeliveryForm, delivery};
 pub use dialog::{DialogFilter, Utterance, dialog};
+pub use digest::{
+    Digest, DigestSubject, DigestTotals, DigestedProject, DigestedSession, digest_session,
+};
 pub use edit_log::{EditLog, PossibleChange};
 pub use edits::relative_path;
 pub use failures::{FailedCall, failures};
@@ -106,6 +120,9 @@ pub use quantity::{count, dollars, duration, size, tokens};
 pub use request::{Cost, CostBasis, Identity, Pricing, Request, requests};
 pub use resume::{OpenCall, Resume, ResumePoint, resume};
 pub use run::{Run, RunPart, RunSession, RunSpan, RunStatus, RunStatusRule, RunStep, RunTree, run};
+pub use run_diff::{
+    ComparedFile, ComparedRun, ComparedStep, LineCount, RunDiff, RunSide, StepPair, run_diff,
+};
 pub use skeleton::{SkeletonOptions, skeleton};
 pub use spans::{
     Flavor, Span, SpanKind, SpanNode, SpanNote, SpanStatus, SpanUsage, span_tree, spans,

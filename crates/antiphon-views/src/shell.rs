@@ -92,6 +92,14 @@ impl Script {
         names().find(|name| !programs::prepares(name)).or_else(|| names().next())
     }
 
+    /// Whether it runs a command of git that makes commits.
+    pub(crate) fn makes_commits(&self) -> bool {
+        let names = self.commands.iter().filter_map(|words| programs::name(words));
+        let verbs = ["commit", "cherry-pick", "revert", "merge", "rebase", "am", "pull"];
+        let mut verb = names.filter_map(|name| Some(name.strip_prefix("git ")?.to_owned()));
+        verb.any(|verb| verbs.contains(&verb.as_str()))
+    }
+
     /// Whether it runs tests, checks types, or lints.
     pub(crate) fn checks(&self) -> bool {
         self.commands.iter().any(|words| programs::is_check(words))

@@ -43,6 +43,13 @@ impl Usd {
     }
 }
 
+impl Usd {
+    /// What is left of it; never less than nothing.
+    pub fn saturating_sub(self, other: Self) -> Self {
+        Self(self.0.saturating_sub(other.0))
+    }
+}
+
 impl AddAssign for Usd {
     fn add_assign(&mut self, other: Self) {
         self.0 = self.0.saturating_add(other.0);

@@ -6,9 +6,10 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    annotate, append, blame, changes, chat, completions, config, demo, doctor, export, forget,
-    formats, hook, install, lead, ls, man, mcp, migrate, record, redact, reindex, resume, salvage,
-    scan, scribe, search, show, stats, sync, tail, validate, verify, view,
+    annotate, append, blame, changes, chat, completions, config, demo, diff, digest, doctor,
+    export, forget, formats, hook, install, lead, ls, man, mcp, migrate, record, redact, reindex,
+    resume, salvage, scan, scribe, search, show, stats, statusline, sync, tail, validate, verify,
+    view,
 };
 use crate::terminal::Colour;
 
@@ -92,8 +93,14 @@ pub(crate) enum Command {
     Changes(changes::ChangesArgs),
     /// Show who wrote each line of a file, and why
     Blame(blame::BlameArgs),
-    /// Count tokens and cost across sessions
+    /// Show what sessions did: prompts, changes, commits, failures and cost
+    Digest(digest::DigestArgs),
+    /// Compare two sessions, and show the first step where they differ
+    Diff(diff::DiffArgs),
+    /// Count tokens, cost and tool calls across sessions
     Stats(stats::StatsArgs),
+    /// Print one line for the status line of Claude Code
+    Statusline(statusline::StatuslineArgs),
     /// Follow a session while it grows
     Tail(tail::TailArgs),
     /// Write a session in another format

@@ -8,6 +8,8 @@ pub(crate) mod chat;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod demo;
+pub(crate) mod diff;
+pub(crate) mod digest;
 pub(crate) mod doctor;
 pub(crate) mod document;
 pub(crate) mod export;
@@ -32,6 +34,7 @@ pub(crate) mod scribe;
 pub(crate) mod search;
 pub(crate) mod show;
 pub(crate) mod stats;
+pub(crate) mod statusline;
 pub(crate) mod sync;
 pub(crate) mod tail;
 pub(crate) mod validate;
@@ -69,6 +72,9 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Some(Command::Resume(args)) => resume::run(&args),
         Some(Command::Export(args)) => export::run(&args),
         Some(Command::Stats(args)) => stats::run(&args),
+        Some(Command::Digest(args)) => digest::run(&args),
+        Some(Command::Diff(args)) => diff::run(&args),
+        Some(Command::Statusline(args)) => statusline::run(&args),
         Some(Command::Verify(args)) => verify::run(&args),
         Some(Command::Salvage(args)) => salvage::run(&args),
         Some(Command::Scan(args)) => scan::run(&args),

@@ -25,6 +25,16 @@ impl RangeArgs {
         zone(self.utc)
     }
 
+    /// The same, from a time that is meant if no beginning is given.
+    pub(crate) fn range_or(&self, since: &str) -> anyhow::Result<TimeRange> {
+        let mut range = self.range()?;
+        if range.is_open() {
+            let since = parse_moment(since, SystemClock.now(), &self.zone());
+            range.since = Some(since.map_err(|error| refused(&error))?);
+        }
+        Ok(range)
+    }
+
     pub(crate) fn range(&self) -> anyhow::Result<TimeRange> {
         let (now, zone) = (SystemClock.now(), self.zone());
         let parse = |text: &Option<String>| {

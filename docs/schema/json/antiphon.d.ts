@@ -38,6 +38,16 @@ export interface BlamedLine {
   timestamp: string | null;
 }
 
+/** A request for which tokens were paid again that had been in the cache. */
+export interface CacheMiss {
+  /** The id of the message with the answer. */
+  message_id: string;
+  /** When the cache served this agent last; null if that has no time. */
+  since: string | null;
+  /** How many tokens were paid again. */
+  tokens: number;
+}
+
 /** The first and the last call of a phase. */
 export interface CallRange {
   /** The id of the last call. */
@@ -194,6 +204,51 @@ export interface Changes {
   possible: PossibleChange[];
 }
 
+/** A commit. */
+export interface Commit {
+  /** The id of the call that made it. */
+  call_id: string;
+  /** The beginning of its hash, as git printed it. */
+  sha: string;
+  /** The first line of its message. */
+  subject: string;
+  /** When the call was made. */
+  timestamp: string | null;
+}
+
+/** A compaction. */
+export interface Compaction {
+  /** How many tokens the first request after it sent; null if there is none. */
+  after: number | null;
+  /** The id of the agent. */
+  agent_id: string;
+  /** How many tokens the last request before it sent; null if there is none. */
+  before: number | null;
+  /** The id of the event. */
+  message_id: string;
+  /** How many tokens each request after it did not send. */
+  saved: number | null;
+}
+
+/** A file that one of two runs changed, or both. */
+export interface ComparedFile {
+  /** How many lines each run added and removed; null if it did not change the file. */
+  a: LineCount | null;
+  b: LineCount | null;
+  /** Its path within the project. */
+  path: string;
+  /** Whether both changed it in the same way. */
+  same: boolean;
+}
+
+/** What was done. */
+export interface ComparedStep {
+  /** The id of the message with the prompt or the call. */
+  message_id: string;
+  /** The prompt, or the tool and what it was called for. */
+  text: string;
+}
+
 /** A setting in force. */
 export interface ConfigRow {
   /** The name of the setting: for those of the configuration file, with its section (`library.fresh`). */
@@ -210,12 +265,22 @@ export interface Context {
   agent_id: string;
   /** The id of the message that was asked for; null for the end of the log. */
   at: string | null;
+  /** Whether a request says so. */
+  basis: TokenBasis;
   /** What had been in the context before. */
   dropped: DroppedEntry[];
+  /** How many tokens the messages have that were dropped; estimated. */
+  dropped_tokens: number;
   /** What was in the context, in order. */
   entries: ContextEntry[];
+  /** What fills the context, the most first. The sum is `tokens`. */
+  kinds: KindTokens[];
   /** The name of the agent; its id, if it has no name. */
   name: string;
+  /** What the last request sent: input, read from the cache, and written to it. Without a request, the sum of the messages. */
+  tokens: number;
+  /** How many tokens fit into the context; null for an unknown model. */
+  window: number | null;
 }
 
 /** What was done to an agent's context. Nothing is ever deleted from the log by it. */
@@ -230,6 +295,17 @@ export interface ContextEntry {
   /** The text of the message; for a call, the tool and its main arguments. */
   text: string;
 }
+
+/** The size of a context. */
+export interface ContextGrowth {
+  /** The id of the message with the answer. */
+  message_id: string;
+  /** How many tokens the request sent: input, read from the cache, and written to it. */
+  tokens: number;
+}
+
+/** What a part of the context is. */
+export type ContextKind = "system" | "prompt" | "answer" | "thinking" | "tool" | "attachment";
 
 /** A line from a call to one that used what it brought. */
 export interface ContextLink {
@@ -285,6 +361,24 @@ export interface CostNode {
   total: Totals;
 }
 
+/** Why a session cost what it did. */
+export interface CostReasons {
+  /** How much each compaction took out of a context, in order. */
+  compactions: Compaction[];
+  /** How many tokens each request of the main agent sent, in order. */
+  growth: ContextGrowth[];
+  /** The requests that the cache should have served and did not, in order. */
+  misses: CacheMiss[];
+  /** Calls that were made again after they had failed, in order. */
+  retries: Retry[];
+  /** The agents that other agents created, the most expensive first. */
+  sub_agents: SubAgent[];
+  /** The tools, by the tokens that their output put into a context. */
+  tools: ToolTokens[];
+  /** What followed each prompt, the most expensive first. All turns together are the total. */
+  turns: TurnCost[];
+}
+
 /** The cost of a session. `own` of all nodes adds up to `total`. */
 export interface CostTree {
   /** The day on which the prices were valid. */
@@ -297,6 +391,8 @@ export interface CostTree {
   tree: CostNode[];
   /** The names of the models without a price. */
   unpriced: string[];
+  /** Why it cost that, if that was asked for. */
+  why?: CostReasons;
 }
 
 /** A request that counts. */
@@ -367,6 +463,81 @@ export interface Delivery {
 
 /** How the words that arrived compare with those that were said. */
 export type DeliveryForm = "verbatim" | "prefixed" | "included" | "changed" | "unknown" | "undelivered";
+
+/** What sessions did, and which of them could not be read. */
+export interface DigestReport {
+  /** The kept sessions that could not be read or are damaged. */
+  left_out?: LeftOut[];
+  /** The projects, the one with the latest session first. */
+  projects: DigestedProject[];
+  totals: DigestTotals;
+}
+
+/** All sessions together. */
+export interface DigestTotals {
+  /** The number of lines that were added. */
+  added: number;
+  /** What `cost_usd` is based on. */
+  basis?: CostBasis;
+  /** The number of commits. */
+  commits: number;
+  /** The cost in US dollars, by list price, or as declared by the source if there is no price; null if nothing is known. */
+  cost_usd: number | null;
+  /** The cost that the source itself declares, in US dollars. */
+  declared_usd?: number;
+  /** The number of calls that failed. */
+  failures: number;
+  /** The number of files that were changed, each counted once. */
+  files: number;
+  /** Whether `cost_usd` leaves requests out, or the source gives only part of their tokens. */
+  partial?: boolean;
+  /** The number of lines that were removed. */
+  removed: number;
+  /** The number of sessions. */
+  sessions: number;
+}
+
+/** What was done in a project. */
+export interface DigestedProject {
+  /** The folder of the project; null if sessions do not say where they worked. */
+  project: string | null;
+  /** Its sessions, the earliest first. */
+  sessions: DigestedSession[];
+}
+
+/** What a session did in the time that was asked for. */
+export interface DigestedSession {
+  /** The program that ran it. */
+  agent: string | null;
+  /** What `cost_usd` is based on. */
+  basis?: CostBasis;
+  /** The commits that it made. */
+  commits: Commit[];
+  /** The cost in US dollars, by list price, or as declared by the source if there is no price; null if nothing is known. */
+  cost_usd: number | null;
+  /** The cost that the source itself declares, in US dollars. */
+  declared_usd?: number;
+  /** The calls that failed. */
+  failures: FailedCall[];
+  /** The files that edits changed, in the order of the first change. */
+  files: ChangedFile[];
+  /** The id of the session. */
+  id: string;
+  /** What the main agent said last; null if it said nothing. */
+  last_answer: LastAnswer | null;
+  /** Whether `cost_usd` leaves requests out, or the source gives only part of their tokens. */
+  partial?: boolean;
+  /** What the person said first; null if they said nothing. */
+  prompt: string | null;
+  /** How many prompts there were. */
+  prompts: number;
+  /** When it began, or the first event in that time. */
+  started_at: string | null;
+  /** How it stands. */
+  status: Status;
+  /** The time from the first event to the last, in milliseconds; null if events have no times. */
+  wall_ms: number | null;
+}
 
 /** The state of the store and of the folders in which agents keep their sessions. */
 export interface DoctorReport {
@@ -564,6 +735,18 @@ export interface Idle {
   to: string;
 }
 
+/** What one kind of message takes. */
+export interface KindTokens {
+  /** Where the number comes from. */
+  basis: TokenBasis;
+  /** What it is. */
+  kind: ContextKind;
+  /** How many tokens it takes. */
+  tokens: number;
+  /** The tool whose output it is. */
+  tool?: string;
+}
+
 /** What the main agent said last. */
 export interface LastAnswer {
   /** The id of the message. */
@@ -580,6 +763,12 @@ export interface LeftOut {
   session: string;
   /** What is wrong with it. */
   what: string;
+}
+
+/** How many lines were changed. */
+export interface LineCount {
+  added: number;
+  removed: number;
 }
 
 /** What connects two events. */
@@ -838,6 +1027,38 @@ export interface Resumption {
   session_id: string;
 }
 
+/** A call that was made again after it had failed. */
+export interface Retry {
+  /** What `cost_usd` is based on. */
+  basis?: CostBasis;
+  /** Input tokens that were read from a cache. */
+  cache_read: number;
+  /** Tokens written to a cache, for five minutes or one hour. */
+  cache_write: number;
+  /** The part of `cache_write` that is kept for one hour. */
+  cache_write_1h: number;
+  /** The cost in US dollars, by list price, or as declared by the source if there is no price; null if nothing is known. */
+  cost_usd: number | null;
+  /** The cost that the source itself declares, in US dollars. */
+  declared_usd?: number;
+  /** Input tokens that came from no cache. */
+  input: number;
+  /** The id of the message that made the call again. */
+  message_id: string;
+  /** Output tokens, reasoning included. */
+  output: number;
+  /** Whether `cost_usd` leaves requests out, or the source gives only part of their tokens. */
+  partial?: boolean;
+  /** The part of `output` that was reasoning. */
+  reasoning: number;
+  /** The number of requests. */
+  requests: number;
+  /** What the call is about. */
+  text: string;
+  /** The tool. */
+  tool: string;
+}
+
 /** Who speaks in a transcript entry. */
 export type Role = "user" | "assistant" | "tool" | "system" | "other";
 
@@ -874,6 +1095,20 @@ export interface Run {
   totalUsage: SpanUsage;
 }
 
+/** Two runs, and where they differ. */
+export interface RunDiff {
+  /** The first run. */
+  a: RunSide;
+  /** The second run. */
+  b: RunSide;
+  /** The files that either of them changed, by path. */
+  files: ComparedFile[];
+  /** The first step at which they differ; null if they did the same. */
+  parts: StepPair | null;
+  /** Every step of both, aligned, if that was asked for. */
+  steps?: StepPair[];
+}
+
 /** A session of a run. */
 export interface RunSession {
   /** The time of its last event. */
@@ -892,6 +1127,36 @@ export interface RunSession {
   taskId: string | null;
   /** What the session is about. */
   title: string | null;
+}
+
+/** One of two runs. */
+export interface RunSide {
+  /** What `cost_usd` is based on. */
+  basis?: CostBasis;
+  /** How many calls there are of each category; `other` for those of unknown tools. */
+  calls: Record<string, number>;
+  /** The cost in US dollars, by list price, or as declared by the source if there is no price; null if nothing is known. */
+  cost_usd: number | null;
+  /** The cost that the source itself declares, in US dollars. */
+  declared_usd?: number;
+  /** How many calls failed. */
+  failures: number;
+  /** The models that were used. */
+  models: string[];
+  /** Whether `cost_usd` leaves requests out, or the source gives only part of their tokens. */
+  partial?: boolean;
+  /** What the person said. */
+  prompts: string[];
+  /** The id of the session. */
+  session_id: string;
+  /** How it ended. */
+  status: Status;
+  /** How often a main agent answered. */
+  turns: number;
+  /** The tokens of all requests. */
+  usage: Usage;
+  /** The time from the first event to the last, in milliseconds; null for a log without times. */
+  wall_ms: number | null;
 }
 
 /** The state of a run. */
@@ -1283,6 +1548,16 @@ export type Status = "running" | "completed" | "failed" | "timed-out" | "cancell
 /** Which rule chose a status. */
 export type StatusRule = "recorded-end" | "being-written" | "writer-gone" | "last-answer" | "quiet" | "unfinished";
 
+/** A step of two runs. */
+export interface StepPair {
+  /** What the first run did; null if it did nothing here. */
+  a: ComparedStep | null;
+  /** What the second run did; null if it did nothing here. */
+  b: ComparedStep | null;
+  /** The number of the step in the first run, from 0; if the first run lacks it, of the step that follows. */
+  step: number;
+}
+
 /** An agent that another agent created. */
 export interface SubAgent {
   /** The id of the agent. */
@@ -1370,6 +1645,19 @@ export interface TimelineRow {
   tools?: string[];
 }
 
+/** Where a number of tokens comes from. */
+export type TokenBasis = "measured" | "estimated";
+
+/** What a tool put into a context. */
+export interface ToolTokens {
+  /** How often it was called. */
+  calls: number;
+  /** How many tokens its output has; estimated. */
+  tokens: number;
+  /** The tool. */
+  tool: string;
+}
+
 /** What some requests used and cost. */
 export interface Totals {
   /** What `cost_usd` is based on. */
@@ -1452,6 +1740,36 @@ export interface Trouble {
   at: string;
   /** What is wrong. */
   what: string;
+}
+
+/** What followed a prompt, until the next one. */
+export interface TurnCost {
+  /** What `cost_usd` is based on. */
+  basis?: CostBasis;
+  /** Input tokens that were read from a cache. */
+  cache_read: number;
+  /** Tokens written to a cache, for five minutes or one hour. */
+  cache_write: number;
+  /** The part of `cache_write` that is kept for one hour. */
+  cache_write_1h: number;
+  /** The cost in US dollars, by list price, or as declared by the source if there is no price; null if nothing is known. */
+  cost_usd: number | null;
+  /** The cost that the source itself declares, in US dollars. */
+  declared_usd?: number;
+  /** Input tokens that came from no cache. */
+  input: number;
+  /** The id of the message with the prompt; null for what was done before the first one. */
+  message_id: string | null;
+  /** Output tokens, reasoning included. */
+  output: number;
+  /** Whether `cost_usd` leaves requests out, or the source gives only part of their tokens. */
+  partial?: boolean;
+  /** The words of the prompt. */
+  prompt: string | null;
+  /** The part of `output` that was reasoning. */
+  reasoning: number;
+  /** The number of requests. */
+  requests: number;
 }
 
 /** The tokens of one request, or of several. */
@@ -1546,6 +1864,8 @@ export interface Documents {
   "changes": Changes;
   "chat": LogLine;
   "config": ConfigRow[];
+  "diff": RunDiff;
+  "digest": DigestReport;
   "doctor": DoctorReport;
   "formats": FormatSupport[];
   "ls": ListedSession[];

@@ -2,13 +2,13 @@
 
 use antiphon_documents::ValidatedFile;
 use antiphon_library::{
-    ConfigRow, CostLedger, DoctorReport, FormatSupport, ListedSession, Refreshed, Resumption,
-    ScanReport, SearchHit, StatsReport, SyncReport, VerifiedSession,
+    ConfigRow, CostLedger, DigestReport, DoctorReport, FormatSupport, ListedSession, Refreshed,
+    Resumption, ScanReport, SearchHit, StatsReport, SyncReport, VerifiedSession,
 };
 use antiphon_views::{
     Blame, CallRow, CallStats, Causality, Changes, Context, ContextLink, CostTree, Delivery, Flow,
-    HookEpisode, LogLine, Perspective, Phase, Run, RunTree, SessionOverview, Span, SpanNode,
-    TimelineRow, TraceStep, Tree, Utterance,
+    HookEpisode, LogLine, Perspective, Phase, Run, RunDiff, RunTree, SessionOverview, Span,
+    SpanNode, TimelineRow, TraceStep, Tree, Utterance,
 };
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 use schemars::transform::RecursiveTransform;
@@ -30,6 +30,8 @@ pub(super) const DOCUMENTS: &[Document] = &[
     // JSON Lines, as of `tail`.
     Document::of::<LogLine>("chat"),
     Document::of::<Vec<ConfigRow>>("config"),
+    Document::of::<RunDiff>("diff"),
+    Document::of::<DigestReport>("digest"),
     Document::of::<DoctorReport>("doctor"),
     Document::of::<Vec<FormatSupport>>("formats"),
     Document::of::<Vec<ListedSession<'static>>>("ls"),

@@ -15,6 +15,8 @@ const FORMATS: &str = "crates/antiphon-formats/src/";
 const MAY_NAME: &[(&str, &str)] = &[
     ("crates/antiphon/src/commands/search.rs", "the help shows a filter as people type it"),
     ("crates/antiphon-views/src/prices/name.rs", "vendors of models are called like their agents"),
+    ("crates/antiphon-views/src/window.rs", "models are called like their agents"),
+    ("crates/antiphon/src/commands/statusline.rs", "the help says whose status line it is"),
     ("crates/antiphon-views/src/context_reference.rs", "`CLAUDE.md` is a file of every project"),
     ("crates/antiphon-documents/src/session.rs", "`claude_md` is a word of the standard"),
     ("crates/antiphon-documents/src/interfaces/single.rs", "the same, as published"),

@@ -73,9 +73,6 @@ pub(super) fn prepare(connection: &Connection) -> Result<(), CatalogError> {
          PRAGMA cache_size = -16000;
          PRAGMA temp_store = MEMORY;",
     )?;
-    let version = |connection: &Connection| -> rusqlite::Result<i64> {
-        connection.query_row("PRAGMA user_version", [], |row| row.get(0))
-    };
     if version(connection)? == VERSION {
         return Ok(());
     }
@@ -88,6 +85,18 @@ pub(super) fn prepare(connection: &Connection) -> Result<(), CatalogError> {
     };
     connection.execute_batch(if made.is_ok() { "COMMIT" } else { "ROLLBACK" })?;
     made
+}
+
+/// Checks that it has this version.
+pub(super) fn check(connection: &Connection) -> Result<(), CatalogError> {
+    match version(connection)? {
+        VERSION => Ok(()),
+        other => Err(CatalogError::Damaged(format!("it has version {other}"))),
+    }
+}
+
+fn version(connection: &Connection) -> rusqlite::Result<i64> {
+    connection.query_row("PRAGMA user_version", [], |row| row.get(0))
 }
 
 fn make(connection: &Connection) -> Result<(), CatalogError> {

@@ -19,6 +19,7 @@ use schema::Schema;
 /// What is printed of one session, and the schema that it has to follow. `AGENT` and `MESSAGE` are
 /// an agent and a message of the session.
 const OF_A_SESSION: &[(&str, &[&str])] = &[
+    ("diff", &["diff", "SESSION", "SESSION", "--steps"]),
     ("resume", &["resume", "SESSION"]),
     ("show", &["show", "SESSION"]),
     ("stats", &["stats", "SESSION", "--by", "session"]),
@@ -31,7 +32,7 @@ const OF_A_SESSION: &[(&str, &[&str])] = &[
     ("view-context", &["view", "context", "SESSION", "--agent", "AGENT"]),
     ("view-context", &["view", "context", "SESSION", "--agent", "AGENT", "--at", "MESSAGE"]),
     ("view-context-links", &["view", "context-links", "SESSION"]),
-    ("view-cost", &["view", "cost", "SESSION"]),
+    ("view-cost", &["view", "cost", "SESSION", "--why"]),
     ("view-cost-ledger", &["view", "cost", "SESSION", "--ledger"]),
     ("view-delivery", &["view", "delivery", "SESSION"]),
     ("view-dialog", &["view", "dialog", "SESSION"]),

@@ -1,7 +1,9 @@
 //! `view cost`: what each agent used, and what that cost.
 
+mod why;
+
 use antiphon_library::{CostLedger, CountedRequest, cost_ledger};
-use antiphon_views::{CostBasis, CostNode, CostTree, Totals, cost};
+use antiphon_views::{CostBasis, CostNode, CostTree, Totals, cost, cost_reasons};
 use clap::Args;
 
 use crate::cli::{PriceArgs, SessionArgs};
@@ -17,6 +19,9 @@ pub(crate) struct CostArgs {
     /// List every counted request with its file and line, and every skipped duplicate
     #[arg(long)]
     ledger: bool,
+    /// Say why: the most expensive turns, what was paid for again, and what filled the context
+    #[arg(long, conflicts_with = "ledger")]
+    why: bool,
     #[command(flatten)]
     prices: PriceArgs,
 }
@@ -28,8 +33,15 @@ pub(crate) fn run(args: &CostArgs) -> anyhow::Result<Outcome> {
         let book = cost_ledger(&opened, &prices);
         return super::present(&opened, args.session.json, &book, print_book);
     }
-    let tree = cost(&opened.session, &opened.id(), &prices);
-    super::present(&opened, args.session.json, &tree, print)
+    let mut tree = cost(&opened.session, &opened.id(), &prices);
+    if !args.why {
+        return super::present(&opened, args.session.json, &tree, print);
+    }
+    tree.why = Some(cost_reasons(&opened.reading(), &tree, &prices)?);
+    super::present(&opened, args.session.json, &tree, |page, tree| {
+        print(page, tree)?;
+        tree.why.as_ref().map_or(Ok(()), |why| why::print(page, why, &opened.session))
+    })
 }
 
 fn print_book(page: &mut Page, book: &CostLedger) -> anyhow::Result<()> {
@@ -101,7 +113,7 @@ fn add_nodes(table: &mut Table, nodes: &[CostNode], depth: usize) {
     }
 }
 
-fn money(totals: &Totals) -> String {
+pub(super) fn money(totals: &Totals) -> String {
     match (totals.cost(), totals.is_partial()) {
         _ if totals.requests == 0 => "-".to_owned(),
         (None, _) => "unpriced".to_owned(),
