@@ -16,6 +16,7 @@ use crate::{
 pub struct Digest {
     /// The projects, the one with the latest session first.
     pub projects: Vec<DigestedProject>,
+    /// The sums over all of them.
     pub totals: DigestTotals,
 }
 

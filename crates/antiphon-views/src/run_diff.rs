@@ -67,8 +67,9 @@ pub struct ComparedFile {
     pub path: String,
     /// Whether both changed it in the same way.
     pub same: bool,
-    /// How many lines each run added and removed; null if it did not change the file.
+    /// How many lines the first run added and removed; null if it did not change the file.
     pub a: Option<LineCount>,
+    /// The same of the second run.
     pub b: Option<LineCount>,
 }
 
@@ -76,7 +77,9 @@ pub struct ComparedFile {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LineCount {
+    /// Lines that were not there before.
     pub added: usize,
+    /// Lines that are not there any more.
     pub removed: usize,
 }
 

@@ -232,8 +232,9 @@ export interface Compaction {
 
 /** A file that one of two runs changed, or both. */
 export interface ComparedFile {
-  /** How many lines each run added and removed; null if it did not change the file. */
+  /** How many lines the first run added and removed; null if it did not change the file. */
   a: LineCount | null;
+  /** The same of the second run. */
   b: LineCount | null;
   /** Its path within the project. */
   path: string;
@@ -470,6 +471,7 @@ export interface DigestReport {
   left_out?: LeftOut[];
   /** The projects, the one with the latest session first. */
   projects: DigestedProject[];
+  /** The sums over all of them. */
   totals: DigestTotals;
 }
 
@@ -767,7 +769,9 @@ export interface LeftOut {
 
 /** How many lines were changed. */
 export interface LineCount {
+  /** Lines that were not there before. */
   added: number;
+  /** Lines that are not there any more. */
   removed: number;
 }
 
