@@ -18,7 +18,8 @@ else
 endif
 	cargo build --release --package antiphon
 	@if [ -x $(SHARED)/accept/run ]; then $(SHARED)/accept/run log && $(SHARED)/accept/run agents \
-	   && $(SHARED)/accept/run documents && $(SHARED)/accept/run recorder && $(SHARED)/accept/run runtime; \
+	   && $(SHARED)/accept/run documents && $(SHARED)/accept/run recorder && $(SHARED)/accept/run runtime \
+	   && $(SHARED)/accept/run daily; \
 	 else echo "skipped: the acceptance checks, which are not in this repository"; fi
 
 # The version is fixed, so that the verdicts stay.

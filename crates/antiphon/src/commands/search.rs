@@ -7,6 +7,7 @@ use antiphon_library::{
 };
 use antiphon_model::Timestamp;
 use clap::{Args, ValueEnum};
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use super::NOTHING_KEPT;
 use crate::failure::{Outcome, UserError, report_left_out};
@@ -103,6 +104,9 @@ fn nothing(query: &Query, answer: &Answer, is_empty: bool) -> String {
     text
 }
 
+/// How far matches are indented.
+const INDENT: usize = 4;
+
 /// Each session once, above what was found in it.
 fn print(answer: &Answer) -> anyhow::Result<()> {
     let mut page = Page::new();
@@ -123,7 +127,8 @@ fn print(answer: &Answer) -> anyhow::Result<()> {
 
 fn print_session(page: &mut Page, session: &SearchedSession, now: Timestamp) -> anyhow::Result<()> {
     const PROJECT_WIDTH: usize = 40;
-    page.add(Style::Head, session.title.as_deref().unwrap_or("(no title)")).end()?;
+    let title = session.title.as_deref().unwrap_or("(no title)");
+    page.add(Style::Head, &clip(title, page.width.unwrap_or(usize::MAX))).end()?;
     let id: String = session.id.chars().take(8).collect();
     page.add(Style::Name, &id);
     if let Some(project) = &session.project {
@@ -140,8 +145,10 @@ fn print_hit(page: &mut Page, hit: &SearchHit, id: &str) -> anyhow::Result<()> {
     let own = around.iter().position(|turn| turn.message_id == hit.message_id);
     let (before, after) = around.split_at(own.unwrap_or_default());
     print_turns(page, before)?;
-    page.plain("    ");
-    print_marked(page, &hit.snippet, &hit.marks);
+    let room = page.width.map_or(usize::MAX, |width| width.saturating_sub(INDENT));
+    let (snippet, marks) = around_mark(&hit.snippet, &hit.marks, room);
+    page.plain(&" ".repeat(INDENT));
+    print_marked(page, &snippet, &marks);
     page.end()?;
     print_turns(page, after.get(1..).unwrap_or_default())
 }
@@ -149,11 +156,38 @@ fn print_hit(page: &mut Page, hit: &SearchHit, id: &str) -> anyhow::Result<()> {
 /// Messages around a match, each on a line.
 fn print_turns(page: &mut Page, turns: &[SearchTurn]) -> anyhow::Result<()> {
     const WIDTH: usize = 120;
+    let room = page.width.unwrap_or(WIDTH).min(WIDTH);
     for SearchTurn { role, text, .. } in turns {
         let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        page.faint(&format!("    {role}: {}", clip(&line, WIDTH))).end()?;
+        let line = clip(&format!("{role}: {line}"), room.saturating_sub(INDENT));
+        page.faint(&format!("{}{line}", " ".repeat(INDENT))).end()?;
     }
     Ok(())
+}
+
+/// As much of a text as there is room for, with its first mark in sight, and the marks in it.
+fn around_mark(text: &str, marks: &[(usize, usize)], room: usize) -> (String, Vec<(usize, usize)>) {
+    let letters: Vec<char> = text.chars().collect();
+    if text.width() <= room {
+        return (text.to_owned(), marks.to_vec());
+    }
+    let first = marks.first().map_or(0, |(from, _)| *from);
+    let start = first.saturating_sub(room / 3);
+    // An ellipsis at either end takes the place of a letter.
+    let mut shown: String = if start > 0 { "…".to_owned() } else { String::new() };
+    let skipped = start + usize::from(start > 0);
+    let mut end = skipped;
+    while let Some(letter) = letters.get(end) {
+        if shown.width() + letter.width().unwrap_or_default() + 1 > room {
+            shown.push('…');
+            break;
+        }
+        shown.push(*letter);
+        end += 1;
+    }
+    let within = |at: usize| at.clamp(skipped, end) - start;
+    let marks = marks.iter().map(|(from, to)| (within(*from), within(*to)));
+    (shown, marks.filter(|(from, to)| from < to).collect())
 }
 
 /// A text with marks in it, which are in order and in characters.
@@ -181,4 +215,27 @@ fn short_id(hit: &SearchHit, all: &[&SearchHit]) -> String {
     let is_alone =
         |short: &str| all.iter().filter(|other| other.message_id.starts_with(short)).count() <= 1;
     if is_alone(short) { short.to_owned() } else { id.clone() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_snippet_is_cut_around_its_first_mark_and_the_marks_move_with_it() {
+        let text = format!("{}needle{}", "a".repeat(100), "b".repeat(100));
+        let (shown, marks) = around_mark(&text, &[(100, 106), (190, 200)], 40);
+        assert_eq!(shown.width(), 40);
+        assert!(shown.starts_with('…') && shown.ends_with('…'), "{shown}");
+        let [(from, to)] = marks.as_slice() else { panic!("{marks:?}") };
+        let marked: String = shown.chars().skip(*from).take(to - from).collect();
+        assert_eq!(marked, "needle");
+    }
+
+    #[test]
+    fn what_fits_stays_as_it_is_and_wide_letters_take_the_room_of_two() {
+        assert_eq!(around_mark("abc", &[(1, 2)], 3), ("abc".to_owned(), vec![(1, 2)]));
+        let (shown, _) = around_mark(&"漢".repeat(30), &[], 20);
+        assert!(shown.width() <= 20, "{shown}");
+    }
 }

@@ -58,9 +58,12 @@ pub(super) fn first_line(text: &str) -> &str {
 }
 
 fn print_project(page: &mut Page, project: &DigestedProject, zone: &Zone) -> anyhow::Result<()> {
-    page.add(Style::Name, project_name(project));
+    let room = page.width.unwrap_or(120);
+    let name = clip(project_name(project), room);
+    page.add(Style::Name, &name);
     if let Some(path) = &project.project {
-        page.faint(&format!("  {path}"));
+        let left = room.saturating_sub(name.chars().count() + 2).max(10);
+        page.faint(&format!("  {}", clip_path(path, left)));
     }
     page.end()?;
     project.sessions.iter().try_for_each(|session| print_session(page, session, zone))
@@ -101,7 +104,7 @@ fn print_session(page: &mut Page, session: &DigestedSession, zone: &Zone) -> any
     for failure in session.failures.iter().take(SHOWN) {
         page.plain(&" ".repeat(INDENT)).add(Style::Bad, "failed ");
         page.plain(&clip(first_line(&failure.text), inner));
-        page.faint(&format!(" ({})", failure.tool_name)).end()?;
+        page.faint(&format!(" ({})", clip(&failure.tool_name, 12))).end()?;
     }
     more(page, session.failures.len(), "failed call")?;
     if let Some(answer) = &session.last_answer {
