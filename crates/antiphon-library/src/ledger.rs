@@ -1,6 +1,9 @@
 //! Every request that a session's cost is made of, with the file in which it is.
 
-use antiphon_sources::Opened;
+use std::path::PathBuf;
+
+use antiphon_formats::Duplicate;
+use antiphon_model::Session;
 use antiphon_views::{LedgerRow, Prices, ledger};
 use serde::Serialize;
 
@@ -40,14 +43,21 @@ pub struct DroppedRecord {
 }
 
 /// The ledger of a session.
-pub fn cost_ledger(opened: &Opened, prices: &Prices) -> CostLedger {
+///
+/// `files` are the streams of the session, `duplicates` its records that repeat others.
+pub fn cost_ledger(
+    session: &Session,
+    files: &[PathBuf],
+    duplicates: &[Duplicate],
+    prices: &Prices,
+) -> CostLedger {
     let file = |stream: u32| {
-        let path = opened.files.get(stream as usize);
+        let path = files.get(stream as usize);
         path.map(|path| path.display().to_string()).unwrap_or_default()
     };
-    let counted = ledger(&opened.session, prices).into_iter();
+    let counted = ledger(session, prices).into_iter();
     let counted = counted.map(|row| CountedRequest { file: file(row.stream), row });
-    let dropped = opened.duplicates.iter().map(|duplicate| DroppedRecord {
+    let dropped = duplicates.iter().map(|duplicate| DroppedRecord {
         file: file(duplicate.place.stream),
         line: duplicate.line,
         message_id: duplicate.message_id.clone(),

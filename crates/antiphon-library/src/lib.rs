@@ -53,7 +53,7 @@ pub use environment::Environment;
 pub use formats::{FormatSupport, formats};
 pub use fresh::{Asked, FRESH_WITHIN, Freshened};
 pub use ledger::{CostLedger, CountedRequest, DroppedRecord, cost_ledger};
-pub use list::{List, Listed};
+pub use list::{List, Listed, listed_file};
 pub use listed::ListedSession;
 pub use machine::{Recent, SourceReport, Trouble, recent, source_reports};
 pub use opened::{

@@ -1,11 +1,14 @@
 //! The list of what is kept, and what it cost.
 
 use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
 
 use antiphon_catalog::{CatalogError, Key, Row, SessionQuery, SessionSort, Summary};
-use antiphon_views::Totals;
+use antiphon_sources::Opened;
+use antiphon_views::{Prices, Totals, cost};
 
 use crate::catalogue::{Catalogue, Progress};
+use crate::stored::Place;
 use crate::texts::KeptTexts;
 use crate::{LeftOut, Store, StoredSession};
 
@@ -67,6 +70,17 @@ impl Store {
         sessions.truncate(limit);
         Ok(List { sessions, ids, left_out: catalogue.left_out() })
     }
+}
+
+/// The row of a session that is not kept: the file at `path`, opened. Nothing, if it has no events.
+pub fn listed_file(path: &Path, opened: &Opened, prices: &Prices) -> Option<Listed> {
+    let place = Place::of_file(path)?;
+    let own = opened.session.info().session_id.as_deref();
+    let name = own.unwrap_or(&opened.name);
+    let row = Row::of(&place.subject(name, opened.format), &opened.session);
+    let session = StoredSession::of_row(&place, row)?;
+    let totals = cost(&opened.session, name, prices).total;
+    Some(Listed { session, totals, is_damaged: false })
 }
 
 /// The list as the catalogue alone can tell it; nothing, where what is recorded may be a part of

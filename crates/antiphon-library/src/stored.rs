@@ -54,6 +54,13 @@ impl Place {
         Self { key, origin: Origin::Archived, folder, changed_at, stamp, agent }
     }
 
+    /// Of a file that is not kept.
+    pub(crate) fn of_file(path: &Path) -> Option<Self> {
+        let (changed_at, stamp) = state(path)?;
+        let (key, folder) = (Key::of("file", &path.to_string_lossy()), path.to_owned());
+        Some(Self { key, origin: Origin::Recorded, folder, changed_at, stamp, agent: None })
+    }
+
     /// What is said of it before it is read, in the catalogue's words.
     pub(crate) fn subject<'a>(&'a self, name: &'a str, format: &'a str) -> Subject<'a> {
         let Self { key, origin, stamp, changed_at, agent, .. } = self;

@@ -18,7 +18,7 @@ pub fn since(last_event_at: Option<Timestamp>) -> Activity {
 }
 
 /// The activity of a log. A writer holds the lock of the log.
-pub(crate) fn of_log(log: &Log, session: &Session) -> Activity {
+pub fn of_log(log: &Log, session: &Session) -> Activity {
     match log.activity() {
         Activity::Unknown => {
             let last = session.time_span().map(|(_, last)| last);

@@ -123,6 +123,14 @@ impl Live {
         }
     }
 
+    /// Whether it is a log, and not a recording of what another program printed.
+    pub fn is_plain_log(&self) -> bool {
+        match &self.source {
+            Source::Log(log) => log.recorded.is_none(),
+            Source::Files(_) => false,
+        }
+    }
+
     /// Problems in another program's files, as far as they were read.
     pub fn problems(&self) -> &[Problem] {
         match &self.source {

@@ -71,10 +71,15 @@ impl CallStatus {
 pub fn calls(reading: &Reading<'_>) -> Result<Vec<CallRow>, BodyError> {
     let session = reading.session;
     let delegations = Delegations::of(session);
-    session.calls().map(|(ix, _)| row(reading, &delegations, ix)).collect()
+    session.calls().map(|(ix, _)| call_row(reading, &delegations, ix)).collect()
 }
 
-fn row(reading: &Reading<'_>, delegations: &Delegations, ix: CallIx) -> Result<CallRow, BodyError> {
+/// The row of one call.
+pub(crate) fn call_row(
+    reading: &Reading<'_>,
+    delegations: &Delegations,
+    ix: CallIx,
+) -> Result<CallRow, BodyError> {
     let session = reading.session;
     let call = session.call(ix);
     let made = session.entry(call.event);

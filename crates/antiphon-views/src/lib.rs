@@ -30,6 +30,7 @@ mod dialog;
 mod digest;
 mod edit_log;
 mod edits;
+mod events;
 mod failure_text;
 mod failures;
 mod files;
@@ -104,6 +105,7 @@ pub use digest::{
 };
 pub use edit_log::{EditLog, PossibleChange};
 pub use edits::relative_path;
+pub use events::{SessionEvent, WholeEvent, session_events, whole_event};
 pub use failures::{FailedCall, failures};
 pub use files::{FileChange, FileChanges, FileChangesOfAll, file_changes, file_changes_of_all};
 pub use flow::{Flow, FlowKind, FlowRow, Participant, flow};

@@ -95,24 +95,30 @@ pub fn timeline<'a>(
     reading: Reading<'a>,
     filter: &'a TimelineFilter,
 ) -> impl Iterator<Item = Result<TimelineRow, BodyError>> + 'a {
+    wanted(reading.session, filter).map(move |entry| timeline_row(&reading, entry))
+}
+
+/// The row of one event.
+pub(crate) fn timeline_row(
+    reading: &Reading<'_>,
+    entry: Entry<'_>,
+) -> Result<TimelineRow, BodyError> {
     let session = reading.session;
-    wanted(session, filter).map(move |entry| {
-        let duration = duration(&reading, entry);
-        Ok(TimelineRow {
-            step: entry.ix().index() + 1,
-            message_id: entry.id().to_owned(),
-            agent_id: entry.agent().map(|agent| session.agent_id(agent).to_owned()),
-            name: entry.agent().map(|agent| session.agent_name(agent).to_owned()),
-            kind: TimelineKind::of(entry),
-            role: entry.role(),
-            source: source(session, entry).map(str::to_owned),
-            tools: tools(session, entry).map(str::to_owned).collect(),
-            text: reading.description(entry)?,
-            timestamp: entry.at(),
-            duration_ms: duration.map(|(millis, _)| millis),
-            duration_basis: duration.map(|(_, basis)| basis),
-            is_error: entry.is_error(),
-        })
+    let duration = duration(reading, entry);
+    Ok(TimelineRow {
+        step: entry.ix().index() + 1,
+        message_id: entry.id().to_owned(),
+        agent_id: entry.agent().map(|agent| session.agent_id(agent).to_owned()),
+        name: entry.agent().map(|agent| session.agent_name(agent).to_owned()),
+        kind: TimelineKind::of(entry),
+        role: entry.role(),
+        source: source(session, entry).map(str::to_owned),
+        tools: tools(session, entry).map(str::to_owned).collect(),
+        text: reading.description(entry)?,
+        timestamp: entry.at(),
+        duration_ms: duration.map(|(millis, _)| millis),
+        duration_basis: duration.map(|(_, basis)| basis),
+        is_error: entry.is_error(),
     })
 }
 

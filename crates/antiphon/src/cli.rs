@@ -7,9 +7,9 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
     annotate, append, blame, changes, chat, completions, config, demo, diff, digest, doctor,
-    export, forget, formats, hook, install, lead, ls, man, mcp, migrate, record, redact, reindex,
-    resume, salvage, scan, scribe, search, show, stats, statusline, sync, tail, validate, verify,
-    view,
+    export, forget, formats, hook, install, lead, ls, man, mcp, migrate, open, record, redact,
+    reindex, resume, salvage, scan, scribe, search, serve, show, stats, statusline, sync, tail,
+    token, validate, verify, view,
 };
 use crate::terminal::Colour;
 
@@ -101,6 +101,12 @@ pub(crate) enum Command {
     Stats(stats::StatsArgs),
     /// Print one line for the status line of Claude Code
     Statusline(statusline::StatuslineArgs),
+    /// Open the sessions in a browser
+    Open(open::OpenArgs),
+    /// Serve the sessions over HTTP, to this machine or to others
+    Serve(serve::ServeArgs),
+    /// Create, list and revoke tokens for the server
+    Token(token::TokenArgs),
     /// Follow a session while it grows
     Tail(tail::TailArgs),
     /// Write a session in another format

@@ -23,6 +23,7 @@ pub(crate) mod ls;
 pub(crate) mod man;
 pub(crate) mod mcp;
 pub(crate) mod migrate;
+pub(crate) mod open;
 mod page;
 pub(crate) mod record;
 pub(crate) mod redact;
@@ -32,11 +33,13 @@ pub(crate) mod salvage;
 pub(crate) mod scan;
 pub(crate) mod scribe;
 pub(crate) mod search;
+pub(crate) mod serve;
 pub(crate) mod show;
 pub(crate) mod stats;
 pub(crate) mod statusline;
 pub(crate) mod sync;
 pub(crate) mod tail;
+pub(crate) mod token;
 pub(crate) mod validate;
 pub(crate) mod verify;
 pub(crate) mod view;
@@ -66,6 +69,9 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<Outcome> {
         Some(Command::Changes(args)) => changes::run(&args),
         Some(Command::Blame(args)) => blame::run(&args),
         Some(Command::View(args)) => view::run(&args),
+        Some(Command::Open(args)) => open::run(&args),
+        Some(Command::Serve(args)) => serve::run(&args),
+        Some(Command::Token(args)) => token::run(&args),
         Some(Command::Tail(args)) => tail::run(&args),
         Some(Command::Append(args)) => append::run(&args),
         Some(Command::Annotate(args)) => annotate::run(&args),

@@ -30,7 +30,7 @@ pub(crate) fn run(args: &CostArgs) -> anyhow::Result<Outcome> {
     let opened = super::open(&args.session)?;
     let prices = price_table::load(args.prices.file.as_deref())?;
     if args.ledger {
-        let book = cost_ledger(&opened, &prices);
+        let book = cost_ledger(&opened.session, &opened.files, &opened.duplicates, &prices);
         return super::present(&opened, args.session.json, &book, print_book);
     }
     let mut tree = cost(&opened.session, &opened.id(), &prices);
