@@ -2,8 +2,10 @@
 //!
 //! `docs/schema/*.json` are the session documents of both standards; `docs/schema/json/` is what
 //! commands print with `--json`: a JSON Schema for each document, and TypeScript for all of them.
+//! `docs/schema/openapi.json` describes what the server gives.
 
 mod documents;
+mod openapi;
 mod typescript;
 
 use std::collections::BTreeMap;
@@ -36,6 +38,7 @@ fn generated() -> Result<BTreeMap<String, String>, String> {
         let text = format!("{:#}\n", document.schema());
         files.insert(format!("{FOLDER}/{}.json", document.file_stem()), text);
     }
+    files.insert("docs/schema/openapi.json".to_owned(), openapi::document());
     files.insert(format!("{FOLDER}/antiphon.d.ts"), typescript::of(DOCUMENTS)?);
     Ok(files)
 }

@@ -10,7 +10,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use antiphon_catalog::{CatalogError, SessionQuery, SessionSort};
-use antiphon_views::{Blame, blame};
+use antiphon_views::{Blame, blame, blame_as_left};
 use thiserror::Error;
 
 use crate::catalogue::Progress;
@@ -77,6 +77,43 @@ impl Store {
         }
         let EditedSessions { log, left_out } = edited;
         Ok(BlamedFile { blame: blame(log, &relative, &earlier, &text, range), left_out })
+    }
+}
+
+impl Store {
+    /// Who wrote the lines of the file at `path` in the project at `project`, as the last kept
+    /// session left it: no file of a project is read. Nothing, if no session wrote the whole of it.
+    pub fn blame_as_left(
+        &self,
+        project: &str,
+        path: &str,
+        progress: Progress<'_>,
+    ) -> Result<Option<BlamedFile>, CatalogError> {
+        let root = Path::new(project);
+        let mut edited = EditedSessions::default();
+        let mut asked: BTreeSet<PathBuf> = BTreeSet::new();
+        let (mut names, mut searched) = (vec![path.to_owned()], BTreeSet::new());
+        while let Some(name) = names.pop() {
+            let file_name = name.rsplit('/').next().unwrap_or(&name).to_lowercase();
+            if !searched.insert(file_name.clone()) {
+                continue;
+            }
+            let query = SessionQuery { file: Some(file_name), ..SessionQuery::default() };
+            let List { sessions, left_out, .. } =
+                self.list(&query, None, SessionSort::Started, usize::MAX, progress)?;
+            edited.left_out.extend(left_out);
+            for listed in sessions.iter().rev() {
+                let session = &listed.session;
+                let folder = session.project.as_deref().map(Path::new);
+                let is_in = folder.is_some_and(|folder| folder.starts_with(root));
+                if is_in && asked.insert(session.path()) {
+                    add(&mut edited, session, Some(project));
+                }
+            }
+            names.extend(edited.log.names_of(&name));
+        }
+        let EditedSessions { log, left_out } = edited;
+        Ok(blame_as_left(log, path).map(|blame| BlamedFile { blame, left_out }))
     }
 }
 

@@ -1,5 +1,6 @@
 //! Many sessions: where they are kept, how they come there, and what is asked of all of them.
 
+mod annotate;
 mod annotations;
 mod archive;
 mod blame;
@@ -37,6 +38,10 @@ mod texts;
 mod usage_now;
 mod verified;
 
+pub use annotate::{
+    About, AnnotateError, AnnotationFields, NewAnnotation, annotation, append_annotations,
+    next_annotation,
+};
 pub use annotations::{annotations_of, annotations_to_write};
 pub use archive::{Copied, Damage, Source};
 pub use blame::{BlameError, BlamedFile};

@@ -2,22 +2,21 @@
 //! agent continues it.
 
 use antiphon_model::BodyError;
-use antiphon_sources::Opened;
-use antiphon_views::{Named, Prices, SessionOverview, overview};
+use antiphon_views::{Named, Prices, Reading, SessionOverview, overview};
 
 use crate::root_of;
 
-/// A session on one page.
-pub fn session_overview(opened: &Opened, prices: &Prices) -> Result<SessionOverview, BodyError> {
-    let (id, cwd) = (opened.id(), opened.session.info().cwd.as_deref());
-    let (root, command) = (root_of(cwd), continue_command(opened.format, &id, cwd));
-    let named = Named {
-        session_id: &id,
-        format: opened.format,
-        root: root.as_deref(),
-        continue_with: command.as_deref(),
-    };
-    overview(&opened.reading(), &named, prices)
+/// A session on one page. `id` is what it is called.
+pub fn session_overview(
+    reading: &Reading<'_>,
+    id: &str,
+    format: &str,
+    prices: &Prices,
+) -> Result<SessionOverview, BodyError> {
+    let cwd = reading.session.info().cwd.as_deref();
+    let (root, command) = (root_of(cwd), continue_command(format, id, cwd));
+    let (root, continue_with) = (root.as_deref(), command.as_deref());
+    overview(reading, &Named { session_id: id, format, root, continue_with }, prices)
 }
 
 /// The command with which the agent of a format continues a session that worked in the folder

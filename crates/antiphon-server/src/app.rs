@@ -14,6 +14,7 @@ use crate::library::Library;
 use crate::live::Hub;
 use crate::metrics::Metrics;
 use crate::opened::OpenedSessions;
+use crate::otlp::Spool;
 use crate::problem::Problem;
 
 /// So many answers are worked out at once; the others wait for their turn.
@@ -26,6 +27,7 @@ pub(crate) struct App {
     pub(crate) access: Access,
     pub(crate) sessions: OpenedSessions,
     pub(crate) hub: Hub,
+    pub(crate) spool: Spool,
     pub(crate) metrics: Metrics,
     pub(crate) prices: Prices,
     pub(crate) redactor: Redactor,
@@ -57,6 +59,7 @@ impl App {
         Self {
             sessions: OpenedSessions::new(redactor.clone()),
             hub: Hub::new(library.watched()),
+            spool: Spool::at(library.store().map_or(std::path::Path::new(""), |it| it.root())),
             metrics: Metrics::default(),
             workers: Arc::new(Semaphore::new(WORKERS)),
             library,

@@ -11,12 +11,14 @@ mod answer;
 mod app;
 mod body;
 mod call;
+pub mod export;
 mod library;
 mod listen;
 mod live;
 mod metrics;
-mod openapi;
+pub mod openapi;
 mod opened;
+pub mod otlp;
 mod problem;
 mod query;
 mod redacted;
@@ -187,6 +189,8 @@ async fn run(
         let (socket, router, ending) = (Arc::clone(socket), router.clone(), is_ending.clone());
         tokio::spawn(async move { socket.accept(router, ending).await });
     }
+    let settler = Arc::clone(&app);
+    std::thread::spawn(move || settle(&settler));
     announce(said)?;
     tracing::info!(address = %said.address, "serving");
     let idle = async {
@@ -207,6 +211,18 @@ async fn run(
     #[cfg(unix)]
     let _ = std::fs::remove_file(root.join("server.sock")).is_ok();
     Ok(())
+}
+
+/// Copies spans into the archive as they come, for as long as the process lives.
+fn settle(app: &App) {
+    let Ok(store) = app.library.store() else { return };
+    if !app.is_read_only {
+        app.spool.look_again();
+    }
+    while !*app.is_ending.borrow() {
+        app.spool.settle(store);
+        std::thread::sleep(Duration::from_secs(1));
+    }
 }
 
 async fn wait_until_idle(app: &App, most: Duration) {

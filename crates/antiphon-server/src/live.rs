@@ -115,11 +115,6 @@ impl Hub {
         }
         (Listener(Arc::clone(app)), receiver)
     }
-
-    /// Says that something has changed.
-    pub(crate) fn wake(&self) {
-        self.changes.send_modify(|count| *count = count.wrapping_add(1));
-    }
 }
 
 /// How far a session is.
@@ -176,7 +171,6 @@ fn snapshot(folded: &Folded, position: &Position) -> Result<Frame, Problem> {
     Ok(Frame { event: "snapshot", id: position.to_string(), data: data.into() })
 }
 
-#[expect(clippy::needless_pass_by_ref_mut, reason = "callers pass what they map")]
 fn unwritten(error: &serde_json::Error) -> Problem {
     Problem::failed("the stream cannot be written", error)
 }

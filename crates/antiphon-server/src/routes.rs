@@ -1,11 +1,14 @@
 //! The table of routes. Everything else is made from it: the router, the description of the API,
 //! and the test that asks every route without a right to it.
 
+mod annotations;
 mod events;
+mod export;
 mod live;
 mod login;
 mod many;
 mod meta;
+mod otlp;
 mod page;
 mod session;
 mod sessions;
@@ -24,6 +27,16 @@ use crate::access::{Need, guard};
 use crate::app::App;
 use crate::call::Call;
 use crate::problem::Problem;
+
+/// The documents that only the server gives or takes.
+#[cfg(feature = "schema")]
+pub(crate) mod schemas {
+    pub(crate) use super::annotations::Given;
+    pub(crate) use super::export::CheckedDocument;
+    pub(crate) use super::login::{Address, Login, WantedCode};
+    pub(crate) use super::many::{ListedRun, ServerStatus};
+    pub(crate) use super::sessions::{Created, NewSession, SessionPage};
+}
 
 pub(crate) use events::TEXT_BYTES;
 pub(crate) use views::unread;
@@ -88,6 +101,16 @@ pub(crate) const TABLE: &[Route] = routes! {
         "A view of a session: `antiphon view VIEW --json`";
     GET "/api/sessions/{id}/changes" Read session::changed_files, Json("changes"), ["file"],
         "What a session changed: `antiphon changes --json`";
+    GET "/api/sessions/{id}/export/{format}" Read export::form, Type("application/octet-stream"), [],
+        "A session in another form: `antiphon export`";
+    GET "/api/sessions/{id}/findings" Read export::findings, Json("findings"), [],
+        "The session document of a session, and what is wrong with it";
+    POST "/api/sessions/{id}/annotations" Admin annotations::annotate, Json("created"), [],
+        "Adds a phase or a note by a person";
+    GET "/api/blame" Read many::blame, Json("blame"), ["project" "path"],
+        "Who wrote each line of a file, as the last kept session left it: `antiphon blame --json`";
+    POST "/v1/traces" Write otlp::ingest, AnyJson, [], "Takes spans: OTLP/HTTP, in protobuf or JSON";
+    POST "/v1/logs" Write otlp::ingest, AnyJson, [], "Takes log records: OTLP/HTTP, in protobuf or JSON";
     GET "/api/sessions/{id}/live" Read live::session, Type("text/event-stream"), [], "The events of a session as they happen";
     GET "/api/live" Read live::list, Type("text/event-stream"), [], "The list of sessions as it changes";
     GET "/api/runs" Read many::runs, Json("runs"), [], "The runs that sessions belong to";

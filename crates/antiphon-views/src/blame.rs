@@ -6,7 +6,7 @@ use std::rc::Rc;
 use antiphon_model::Timestamp;
 use serde::Serialize;
 
-use crate::edit_log::EditLog;
+use crate::edit_log::{EditLog, RecordedEdit};
 use crate::edits::{Author, FileHistory, split_lines};
 
 /// Who wrote each line of a file, as far as the kept sessions say.
@@ -65,6 +65,27 @@ pub fn blame(
     text: &str,
     range: Option<&RangeInclusive<usize>>,
 ) -> Blame {
+    let (edits, history) = history_of(log, path, other_names);
+    blamed(path, &edits, history, text, range)
+}
+
+/// The same for the file as the last edit left it. Nothing, if no edit did, or not the whole of it
+/// is known.
+pub fn blame_as_left(log: EditLog, path: &str) -> Option<Blame> {
+    let (edits, history) = history_of(log, path, &[]);
+    let mut texts = history.texts();
+    let (Some((_, text)), true, 0) = (texts.pop(), history.is_there(), texts.len()) else {
+        return None;
+    };
+    Some(blamed(path, &edits, history, &text, None))
+}
+
+/// All edits, and what those of one file made of it.
+fn history_of(
+    log: EditLog,
+    path: &str,
+    other_names: &[String],
+) -> (Vec<RecordedEdit>, FileHistory) {
     let mut names: Vec<String> = log.names_of(path);
     for name in other_names {
         names.extend(log.names_of(name));
@@ -76,6 +97,16 @@ pub fn blame(
             history.apply(number, &recorded.edit.before, &recorded.edit.change);
         }
     }
+    (edits, history)
+}
+
+fn blamed(
+    path: &str,
+    edits: &[RecordedEdit],
+    history: FileHistory,
+    text: &str,
+    range: Option<&RangeInclusive<usize>>,
+) -> Blame {
     let lines = split_lines(text);
     let authors = history.authors(text);
     let line = |(number, text): (usize, &str), author: Option<Author>| {

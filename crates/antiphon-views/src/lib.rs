@@ -72,7 +72,7 @@ mod words;
 pub use answer::{LastAnswer, last_answer};
 pub use antiphon_model::{AgentNotFound, MessageNotFound, Reading, short_arguments};
 pub use basis::FactBasis;
-pub use blame::{Blame, BlameRule, BlamedLine, blame};
+pub use blame::{Blame, BlameRule, BlamedLine, blame, blame_as_left};
 pub use busy::{Busy, Idle, busy};
 pub use call_facts::{CallFacts, CallIdentity, call_facts};
 pub use call_index::{CallIndex, CallNotFound};

@@ -56,8 +56,7 @@ pub struct Phase {
     /// Why it is broken.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// The id of the event that recorded it; absent for what was derived.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The id of the event that recorded it; null for what was derived.
     pub message_id: Option<String>,
     /// Whatever else was recorded with it.
     #[serde(skip_serializing_if = "Map::is_empty")]

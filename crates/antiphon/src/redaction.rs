@@ -8,12 +8,11 @@ use std::borrow::Cow;
 use std::io;
 use std::path::Path;
 
-use antiphon_model::Timestamp;
 use antiphon_recorder::{Printed, Redact};
 use antiphon_redact::{Counts, Redactor, Secrets};
 
 use self::stream::TextWriter;
-use crate::opened::{Opened, locate};
+use crate::opened::Opened;
 use crate::terminal::complain;
 
 /// What is replaced, and how often it was; nothing, where the user wants everything.
@@ -51,15 +50,12 @@ impl Redaction {
         })
     }
 
-    /// What the command of a recording printed, with the times; nothing, if it is no recording.
-    pub(crate) fn printed(&self, named: &Path) -> anyhow::Result<Option<Vec<(Timestamp, String)>>> {
-        let Some(lines) = antiphon_sources::printed(&locate(named)?)? else { return Ok(None) };
-        let clean = |line: String| match &self.redactor {
-            Some(redactor) => redactor.redact_value(&line, &mut Counts::default()).into_owned(),
-            None => line,
-        };
-        let lines = lines.into_iter().filter_map(|line| Some((line.at?, clean(line.line))));
-        Ok(Some(lines.collect()))
+    /// A text, or a JSON value, without its secrets; they are not counted.
+    pub(crate) fn value(&self, text: &str) -> String {
+        match &self.redactor {
+            Some(redactor) => redactor.redact_value(text, &mut Counts::default()).into_owned(),
+            None => text.to_owned(),
+        }
     }
 
     /// A JSON text without its secrets.

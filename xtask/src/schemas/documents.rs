@@ -20,7 +20,7 @@ pub(super) struct Document {
     /// The command that prints it, with the option that selects it.
     pub(super) command: &'static str,
     root: fn(SchemaGenerator) -> Schema,
-    define: fn(&mut SchemaGenerator) -> Schema,
+    pub(super) define: fn(&mut SchemaGenerator) -> Schema,
 }
 
 // A new document: its row here, then `cargo xtask schemas`.

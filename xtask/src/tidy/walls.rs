@@ -49,6 +49,22 @@ const WALLS: &[Wall] = &[
             "antiphon-views",
         ],
     },
+    // It joins everything that can be asked about sessions, and runs no agents.
+    Wall {
+        krate: "antiphon-server",
+        may_use: &[
+            "antiphon-catalog",
+            "antiphon-documents",
+            "antiphon-formats",
+            "antiphon-journal",
+            "antiphon-library",
+            "antiphon-model",
+            "antiphon-recorder",
+            "antiphon-redact",
+            "antiphon-sources",
+            "antiphon-views",
+        ],
+    },
     // Where sessions are kept, only the binary tells it.
     Wall {
         krate: "antiphon-agents",

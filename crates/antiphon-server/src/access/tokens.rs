@@ -41,9 +41,9 @@ impl Scope {
 
 /// A token as it is kept.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Token {
-    pub name: String,
-    pub scope: Scope,
+pub(crate) struct Token {
+    name: String,
+    pub(crate) scope: Scope,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     expires_ms: Option<i64>,
     /// The hash of the token, in hex.

@@ -39,8 +39,10 @@ pub(crate) async fn login(call: Call) -> Result<Response, Problem> {
 
 /// For which address of the page a code is wanted.
 #[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-struct Wanted {
+pub(crate) struct WantedCode {
+    /// The path, which begins with `/`.
     path: String,
 }
 
@@ -48,6 +50,7 @@ struct Wanted {
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(crate) struct Address {
+    /// The address, which is good once and for a minute.
     url: String,
 }
 
@@ -55,7 +58,7 @@ pub(crate) struct Address {
 pub(crate) async fn code(call: Call) -> Result<Response, Problem> {
     call.no_query()?;
     let body = read(&call, &[JSON]).await?;
-    let wanted: Wanted =
+    let wanted: WantedCode =
         serde_json::from_slice(&body).map_err(|_| Problem::bad_request("`path` is missing"))?;
     if !is_page(&wanted.path) {
         return Err(Problem::bad_request("this is not an address of the page"));

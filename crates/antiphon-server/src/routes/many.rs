@@ -160,3 +160,24 @@ fn run_of(app: &App, run_id: &str, is_far: bool) -> Result<Option<Run>, Problem>
 fn part(reading: &Reading<'_>, id: &str, prices: &Prices) -> Result<RunPart, Problem> {
     RunPart::read(reading, id, prices).map_err(super::views::unread)
 }
+
+/// `antiphon blame --json`, of a file as the last session left it.
+pub(crate) async fn blame(call: Call) -> Result<Response, Problem> {
+    let mut query = call.query()?;
+    let missing = |name: &str| Problem::bad_request(format!("`{name}` is missing"));
+    let project = query.one("project")?.ok_or_else(|| missing("project"))?;
+    let path = query.one("path")?.ok_or_else(|| missing("path"))?;
+    query.finish()?;
+    // The path is only compared with what sessions say; one that leaves its project is none.
+    if path.starts_with('/') || path.split('/').any(|part| matches!(part, "" | "." | "..")) {
+        return Err(Problem::bad_request("`path` is not a path within a project"));
+    }
+    json(&call, move |app| {
+        let store = app.library.store()?;
+        let blamed = store.blame_as_left(&project, &path, &|_, _| {});
+        let blamed = blamed.map_err(|error| unlisted(&error))?;
+        let none = || Problem::not_found("no kept session wrote this file");
+        Ok(blamed.ok_or_else(none)?.blame)
+    })
+    .await
+}

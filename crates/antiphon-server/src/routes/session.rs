@@ -1,7 +1,7 @@
 //! One session: its page, its skeleton, its changes, and its document.
 
-use antiphon_library::root_of;
-use antiphon_views::{EditLog, SkeletonOptions, changes, overview, skeleton};
+use antiphon_library::{root_of, session_overview};
+use antiphon_views::{EditLog, SkeletonOptions, changes, skeleton};
 use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
@@ -18,8 +18,9 @@ pub(crate) async fn show(call: Call) -> Result<Response, Problem> {
     json(&call, move |app| {
         let at = app.library.find(&id)?;
         app.sessions.with(&at, is_far, |folded| {
-            overview(&folded.reading(), &folded.id(), folded.format(), &app.prices)
-        })
+            let (reading, id, format) = (folded.reading(), folded.id(), folded.format());
+            session_overview(&reading, &id, format, &app.prices).map_err(unread)
+        })?
     })
     .await
 }

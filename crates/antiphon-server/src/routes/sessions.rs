@@ -219,6 +219,7 @@ pub(crate) struct NewSession {
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(crate) struct Created {
+    /// The id.
     pub(crate) id: String,
 }
 

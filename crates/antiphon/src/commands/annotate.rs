@@ -7,14 +7,13 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use antiphon_journal::{Clock, Draft, Options, SystemClock, Writer};
-use antiphon_library::{Environment, Store, annotations_to_write, find_bundle};
-use antiphon_model::json::{Json, Members};
-use antiphon_model::{AgentIx, Annotation, CallIx, Event};
-use antiphon_sources::LOG_FORMAT;
-use antiphon_views::{
-    CallIndex, CallNotFound, Phase, automatic_phases, main_agent, phases, phases_of, phases_of_all,
+use antiphon_journal::{Options, Writer};
+use antiphon_library::{
+    About, AnnotateError, AnnotationFields, Environment, NewAnnotation, Store, annotation,
+    annotations_to_write, append_annotations, find_bundle, next_annotation,
 };
+use antiphon_sources::LOG_FORMAT;
+use antiphon_views::{Phase, automatic_phases, main_agent, phases_of, phases_of_all};
 use clap::{ArgGroup, Args, ValueEnum};
 
 use crate::failure::{Outcome, UserError};
@@ -105,27 +104,18 @@ pub(crate) fn run(args: &AnnotateArgs) -> anyhow::Result<Outcome> {
     if opened.format != LOG_FORMAT && !is_apart {
         return Err(not_kept(&session, opened.format).into());
     }
-    let number = next_number(&opened)?;
-    let events = match args.auto {
+    let number = next_annotation(&opened.reading())?;
+    let annotations = match args.auto {
         true => derived(&opened, args, number)?,
-        false => vec![said(&opened, args, number)?],
+        false => vec![given(&opened, args, number)?],
     };
-    if events.is_empty() {
+    if annotations.is_empty() {
         return Ok(Outcome::No);
     }
     // All are recorded before the first id is printed, because the reader of the output may stop
     // reading.
-    let drafts = (number..).zip(events).map(|(number, about)| {
-        // The ids must not collide with those of the session.
-        let message_id = is_apart.then(|| format!("annotation:{number:03}").into());
-        let annotation = Annotation::new(about.agent, &about.annotation);
-        Draft::from_event(&Event { message_id, ..Event::new(annotation) })
-    });
-    let drafts = drafts.collect::<Result<Vec<_>, _>>()?;
-    let acks = writer.append_batch(&drafts)?.into_iter().collect::<Result<Vec<_>, _>>()?;
-    writer.close()?;
-    for ack in acks {
-        terminal::lines(ack.message_id.as_str())?;
+    for id in append_annotations(writer, annotations, number, is_apart)? {
+        terminal::lines(&id)?;
     }
     Ok(opened.outcome())
 }
@@ -163,28 +153,42 @@ fn not_kept(path: &Path, format: &str) -> UserError {
 }
 
 /// The phase or the note that the user gives.
-fn said(opened: &Opened, args: &AnnotateArgs, number: u64) -> anyhow::Result<About> {
-    let index = CallIndex::new(&opened.session);
-    let mut agent = args.agent.as_deref().map(|agent| opened.agent(agent)).transpose()?;
-    let mut annotation = Fields::new(number);
-    annotation.0.text("phase_type", args.phase.as_ref().map(word).as_deref());
-    if let Some(start) = &args.from {
-        let end = args.to.as_ref().unwrap_or(start);
-        let from = find(&index, start, agent, None)?;
-        let to = find(&index, end, agent, Some(from))?;
-        if to < from {
-            let what = format!("the call `{end}` comes before `{start}`");
-            return Err(UserError::usage(what).into());
+fn given(opened: &Opened, args: &AnnotateArgs, number: u64) -> anyhow::Result<About> {
+    let phase_type = args.phase.as_ref().map(word);
+    let (by, confidence) = (word(&args.by), args.phase.map(|_| word(&args.confidence)));
+    let new = NewAnnotation {
+        phase_type: phase_type.as_deref(),
+        note: args.note.as_deref(),
+        from: args.from.as_deref(),
+        to: args.to.as_deref(),
+        agent: args.agent.as_deref().map(|agent| opened.agent(agent)).transpose()?,
+        by: &by,
+        confidence: confidence.as_deref(),
+        description: args.description.as_deref(),
+    };
+    annotation(&opened.reading(), &new, number).map_err(refused)
+}
+
+/// An error that says what to do.
+fn refused(error: AnnotateError) -> anyhow::Error {
+    let what = error.to_string();
+    match error {
+        AnnotateError::NoCall { near, .. } => {
+            let hint = match near.is_empty() {
+                true => "`antiphon view calls --json` lists the ids".to_owned(),
+                false => format!("did you mean {}?", near.join(", ")),
+            };
+            UserError::not_found(what).hint(hint).into()
         }
-        annotation.range(start, end);
-        // Another agent's calls may have the same ids.
-        agent = agent.or_else(|| sub_agent(opened, from, to));
+        AnnotateError::SeveralCalls { agents, .. } => {
+            let hint = format!("choose one with --agent: {}", agents.join(", "));
+            UserError::usage(what).hint(hint).into()
+        }
+        AnnotateError::Order { .. } => UserError::usage(what).into(),
+        other @ (AnnotateError::Body(_) | AnnotateError::Draft(_) | AnnotateError::Log(_)) => {
+            other.into()
+        }
     }
-    let confidence = args.phase.map(|_| word(&args.confidence));
-    annotation.signed(&word(&args.by), confidence.as_deref());
-    annotation.0.text("description", args.description.as_deref());
-    annotation.0.text("note", args.note.as_deref());
-    Ok(annotation.about(agent.map(|agent| opened.session.agent_id(agent))))
 }
 
 /// The derived phases that are not recorded yet; none, with a message, if other phases are recorded
@@ -223,7 +227,7 @@ fn derived(opened: &Opened, args: &AnnotateArgs, number: u64) -> anyhow::Result<
     // Calls of sub-agents may have the same ids as those of the main agent.
     let main = main_agent(session).map(|main| session.agent_id(main));
     let events = (number..).zip(all).map(|(number, phase)| {
-        let mut annotation = Fields::new(number);
+        let mut annotation = AnnotationFields::new(number);
         annotation.0.text("phase_type", phase.phase_type.as_deref());
         if let Some(range) = &phase.tool_call_range {
             annotation.range(&range.start_call_id, &range.end_call_id);
@@ -235,81 +239,6 @@ fn derived(opened: &Opened, args: &AnnotateArgs, number: u64) -> anyhow::Result<
         annotation.about(phase.agent_id.as_deref().filter(|&agent| main != Some(agent)))
     });
     Ok(events.collect())
-}
-
-/// An annotation, and the agent whose calls it is about.
-struct About {
-    agent: Option<String>,
-    annotation: Json,
-}
-
-/// The members of an annotation while it is written.
-struct Fields(Members);
-
-impl Fields {
-    fn new(number: u64) -> Self {
-        let mut members = Members::default();
-        members.word("annotation_id", &format!("ann-{number:03}"));
-        Self(members)
-    }
-
-    fn range(&mut self, start: &str, end: &str) {
-        let mut range = Members::default();
-        range.word("start_call_id", start);
-        range.word("end_call_id", end);
-        self.0.raw("tool_call_range", &range.object());
-    }
-
-    fn signed(&mut self, by: &str, confidence: Option<&str>) {
-        self.0.word("annotated_by", by);
-        self.0.word("annotated_at", &SystemClock.now().to_string());
-        self.0.text("confidence", confidence);
-    }
-
-    fn about(&self, agent: Option<&str>) -> About {
-        About { agent: agent.map(str::to_owned), annotation: self.0.to_json() }
-    }
-}
-
-/// The number after the highest `ann-NNN`.
-fn next_number(opened: &Opened) -> anyhow::Result<u64> {
-    let rows = phases(&opened.reading())?;
-    let ids = rows.iter().filter_map(|row| row.annotation_id.as_deref()?.strip_prefix("ann-"));
-    let highest = ids.filter_map(|number| number.parse::<u32>().ok()).max();
-    Ok(u64::from(highest.unwrap_or(0)) + 1)
-}
-
-/// The agent that made both calls, if it is not the main agent.
-fn sub_agent(opened: &Opened, from: CallIx, to: CallIx) -> Option<AgentIx> {
-    let session = &opened.session;
-    let agent = session.call(from).agent;
-    let is_one = agent == session.call(to).agent && main_agent(session) != Some(agent);
-    is_one.then_some(agent)
-}
-
-fn find(
-    index: &CallIndex<'_>,
-    id: &str,
-    agent: Option<AgentIx>,
-    start: Option<CallIx>,
-) -> anyhow::Result<CallIx> {
-    index.find(id, agent, start).map_err(|error| {
-        let error = match error {
-            CallNotFound::Unknown => {
-                let near = index.near(id);
-                let hint = match near.is_empty() {
-                    true => "`antiphon view calls --json` lists the ids".to_owned(),
-                    false => format!("did you mean {}?", near.join(", ")),
-                };
-                UserError::not_found(format!("there is no call `{id}`")).hint(hint)
-            }
-            CallNotFound::Ambiguous { agents } => {
-                UserError::usage(format!("several agents made a call `{id}`"))
-                    .hint(format!("choose one with --agent: {}", agents.join(", ")))
-            }
-        };
-        error.into()
-    })
 }
 
 /// The word for a choice on the command line, which is also the standard's.

@@ -90,17 +90,8 @@ pub(super) fn write(
     mut out: impl io::Write,
     redaction: &mut Redaction,
 ) -> anyhow::Result<()> {
-    let mut failure = None;
-    let written = document.write(&mut |piece| {
-        failure = out.write_all(redaction.json(piece.to_owned()).as_bytes()).err();
-        failure.is_none()
-    });
-    if let Some(failure) = failure {
-        return Err(failure.into());
-    }
-    written?;
-    out.write_all(b"\n")?;
-    Ok(out.flush()?)
+    let clean = &mut |piece: &str| redaction.json(piece.to_owned());
+    Ok(antiphon_server::export::document(document, clean, &mut out)?)
 }
 
 pub(super) fn exists(path: &Path) -> anyhow::Error {

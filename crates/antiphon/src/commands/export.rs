@@ -4,17 +4,15 @@ use std::io::{self, Write as _};
 use std::path::{Component, Path, PathBuf};
 
 use antiphon_documents::{PhaseDetail, Standard, WriteOptions};
-use antiphon_formats::{Piece, find};
-use antiphon_journal::{Clock as _, Level, Options, SystemClock};
+use antiphon_journal::Options;
 use antiphon_library::{Environment, Store, export_log};
-use antiphon_recorder::{Policy, Transcript};
 use antiphon_redact::Counts;
-use anyhow::Context as _;
+use antiphon_server::export::{self, ExportError};
 use clap::{Args, ValueEnum};
 
 use crate::commands::record::ToolPolicy;
 use crate::failure::{Outcome, UserError};
-use crate::opened::{Opened, locate};
+use crate::opened::locate;
 use crate::redaction::Redaction;
 use crate::terminal;
 
@@ -199,67 +197,31 @@ fn warn_of_secrets(counts: &Counts) {
 fn transcript(args: &ExportArgs) -> anyhow::Result<Outcome> {
     let mut redaction = Redaction::unless(args.no_redact);
     let opened = redaction.open(&args.session)?;
-    let form = Transcript { policy: super::scribe::policy(args.tools) };
-    let own = own_transcript(&opened, form.policy)?;
-    let printed = match own {
-        Some(_) => None,
-        None => redaction.printed(&args.session)?,
-    };
+    let path = locate(&args.session)?;
+    let policy = super::scribe::policy(args.tools);
+    let clean = |line: &str| redaction.value(line);
     let mut out = redaction.writer(io::BufWriter::new(target(args)?));
-    match own {
-        Some(text) => out.push(&text)?,
-        None => antiphon_recorder::export(
-            &opened.reading(),
-            &opened.id(),
-            printed.as_deref(),
-            form,
-            &mut |text| out.push(text),
-        )?,
-    }
+    export::transcript(&opened, &opened.id(), &path, policy, &clean, &mut |text| out.push(text))?;
     let counts = out.finish()?;
     redaction.counts.merge(&counts);
     redaction.report();
     Ok(opened.outcome())
 }
 
-/// A session that is a transcript is its own, unless another one is wanted.
-fn own_transcript(opened: &Opened, policy: Policy) -> anyhow::Result<Option<String>> {
-    let file = opened.files.first().filter(|_| opened.format == "transcript");
-    match file.filter(|_| policy == Policy::Seed) {
-        Some(path) => Ok(antiphon_sources::read_text(path)?),
-        None => Ok(None),
-    }
-}
-
 /// What other programs read, written a piece at a time.
 fn foreign(args: &ExportArgs, format: &str) -> anyhow::Result<Outcome> {
-    let write = find(format).and_then(|format| format.write).context("no writer")?;
     let mut redaction = Redaction::unless(args.no_redact);
     let opened = redaction.open(&args.session)?;
-    // A file is made when there is something to be written.
-    let mut out: Option<io::BufWriter<Box<dyn io::Write>>> = None;
-    let mut failure = None;
-    let written = write(&opened.reading(), &opened.id(), &mut |piece| {
-        let put = match &mut out {
-            Some(out) => Ok(out),
-            none => target(args).map(|target| none.insert(io::BufWriter::new(target))),
-        };
-        let put = put.and_then(|out| match piece {
-            Piece::Frame(text) => Ok(out.write_all(text.as_bytes())?),
-            Piece::Value(text) => Ok(out.write_all(redaction.json(text.to_owned()).as_bytes())?),
-        });
-        failure = put.err();
-        failure.is_none()
-    });
-    if let Some(failure) = failure {
-        return Err(failure);
+    let mut out = Target { args, file: None };
+    let clean = &mut |text: &str| redaction.json(text.to_owned());
+    let written = export::foreign(&opened.reading(), &opened.id(), format, clean, &mut out);
+    match written {
+        Err(ExportError::NoMessages) => {
+            let what = format!("`{}` contains no messages", args.session.display());
+            return Err(UserError::failed(what).into());
+        }
+        written => written?,
     }
-    written?;
-    let Some(mut out) = out else {
-        let what = format!("`{}` contains no messages", args.session.display());
-        return Err(UserError::failed(what).into());
-    };
-    out.flush()?;
     redaction.report();
     Ok(opened.outcome())
 }
@@ -270,6 +232,29 @@ pub(super) fn target(args: &ExportArgs) -> anyhow::Result<Box<dyn io::Write>> {
         None => terminal::stdout(),
         Some(path) => Box::new(create_new(path)?),
     })
+}
+
+/// Where an export goes: a new file, which is made when there is something to be written, or stdout.
+struct Target<'a> {
+    args: &'a ExportArgs,
+    file: Option<io::BufWriter<Box<dyn io::Write>>>,
+}
+
+impl io::Write for Target<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let file = match &mut self.file {
+            Some(file) => file,
+            none => {
+                let target = target(self.args).map_err(io::Error::other)?;
+                none.insert(io::BufWriter::new(target))
+            }
+        };
+        file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.as_mut().map_or(Ok(()), io::Write::flush)
+    }
 }
 
 /// Writes a file that is not there yet.
@@ -284,19 +269,6 @@ fn create_new(path: &Path) -> anyhow::Result<std::fs::File> {
     Ok(file.map_err(failed)?)
 }
 
-/// Makes a temporary folder that nobody else can have prepared, and nobody else can read.
-fn private_folder() -> std::io::Result<std::path::PathBuf> {
-    let now = SystemClock.now().as_millis();
-    let name = format!("antiphon-export-{}-{now}", std::process::id());
-    let folder = std::env::temp_dir().join(name);
-    #[cfg_attr(not(unix), expect(unused_mut, reason = "only Unix has modes"))]
-    let mut builder = std::fs::DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(&folder)?;
-    Ok(folder)
-}
-
 fn log(args: &ExportArgs) -> anyhow::Result<Outcome> {
     let session = &locate(&args.session)?;
     let program = "antiphon export".to_owned();
@@ -308,15 +280,8 @@ fn log(args: &ExportArgs) -> anyhow::Result<Outcome> {
             export_log(session, path, options, redaction.parts(), store.as_ref())?
         }
         None => {
-            // A log is a file; for a pipe it is made in a folder of its own and copied out.
-            let folder = private_folder()?;
-            let path = folder.join("export.jsonl");
-            let options = Options { program, level: Level::Os, ..Options::default() };
-            let exported = export_log(session, &path, options, redaction.parts(), store.as_ref());
-            let text = std::fs::read_to_string(&path);
-            std::fs::remove_dir_all(&folder)?;
-            let exported = exported?;
-            terminal::document(&text?)?;
+            let (text, exported) = export::log(session, redaction.parts(), store.as_ref())?;
+            terminal::document(&text)?;
             exported
         }
     };

@@ -40,7 +40,7 @@ pub(crate) struct ShowArgs {
 pub(crate) fn run(args: &ShowArgs) -> anyhow::Result<Outcome> {
     let opened = Opened::read(&args.session)?;
     let prices = price_table::load(None)?;
-    let summary = session_overview(&opened, &prices)?;
+    let summary = session_overview(&opened.reading(), &opened.id(), opened.format, &prices)?;
     if args.json {
         terminal::json(&summary)?;
         return Ok(opened.outcome());
