@@ -30,6 +30,8 @@ pub(crate) struct App {
     pub(crate) spool: Spool,
     pub(crate) metrics: Metrics,
     pub(crate) prices: Prices,
+    /// Whether the prices are the user's own.
+    pub(crate) own_prices: bool,
     pub(crate) redactor: Redactor,
     pub(crate) zone: Zone,
     pub(crate) is_read_only: bool,
@@ -47,6 +49,8 @@ pub(crate) struct Parts {
     pub(crate) library: Library,
     pub(crate) access: Access,
     pub(crate) prices: Prices,
+    /// Whether the prices are the user's own.
+    pub(crate) own_prices: bool,
     pub(crate) redactor: Redactor,
     pub(crate) zone: Zone,
     pub(crate) is_read_only: bool,
@@ -55,7 +59,8 @@ pub(crate) struct Parts {
 
 impl App {
     pub(crate) fn new(parts: Parts) -> Self {
-        let Parts { library, access, prices, redactor, zone, is_read_only, is_ending } = parts;
+        let Parts { library, access, prices, own_prices, redactor, zone, is_read_only, is_ending } =
+            parts;
         Self {
             sessions: OpenedSessions::new(redactor.clone()),
             hub: Hub::new(library.watched()),
@@ -65,6 +70,7 @@ impl App {
             library,
             access,
             prices,
+            own_prices,
             redactor,
             zone,
             is_read_only,
@@ -107,5 +113,28 @@ impl App {
         }
         let now = i64::try_from(self.began.elapsed().as_millis()).unwrap_or(i64::MAX);
         now - self.asked_ms.load(Ordering::Relaxed)
+    }
+}
+
+#[cfg(test)]
+impl App {
+    /// A server of a store, for this machine, at port 7462.
+    pub(crate) fn for_tests(store: antiphon_library::Store) -> Self {
+        use crate::access::tokens::Tokens;
+        use crate::access::{Codes, Hosts};
+
+        let (_, is_ending) = watch::channel(false);
+        let hosts = Hosts::new(7462, &[], false, false);
+        let tokens = Tokens::at(store.root());
+        Self::new(Parts {
+            library: Library::kept(store),
+            access: Access { hosts, tokens, codes: Codes::default() },
+            prices: Prices::bundled(),
+            own_prices: false,
+            redactor: Redactor::default(),
+            zone: Zone::utc(),
+            is_read_only: false,
+            is_ending,
+        })
     }
 }

@@ -66,7 +66,8 @@ pub struct ServeOptions {
     pub idle: Option<Duration>,
     /// The address of the page to which the first code leads.
     pub page: String,
-    pub prices: Prices,
+    /// The user's own prices, if there are any.
+    pub prices: Option<Prices>,
     pub redactor: Redactor,
     pub zone: Zone,
 }
@@ -170,10 +171,21 @@ async fn run(
         Some(path) => Library::File(path),
         None => Library::kept(options.store),
     };
-    let (prices, redactor, zone) = (options.prices, options.redactor, options.zone);
+    let own_prices = options.prices.is_some();
+    let prices = options.prices.unwrap_or_else(Prices::bundled);
+    let (redactor, zone) = (options.redactor, options.zone);
     let is_read_only = options.is_read_only;
     let ending = is_ending.clone();
-    let parts = Parts { library, access, prices, redactor, zone, is_read_only, is_ending: ending };
+    let parts = Parts {
+        library,
+        access,
+        prices,
+        own_prices,
+        redactor,
+        zone,
+        is_read_only,
+        is_ending: ending,
+    };
     let app = Arc::new(App::new(parts));
     let router = routes::router(&app);
     for socket in sockets {

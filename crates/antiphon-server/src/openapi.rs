@@ -14,7 +14,7 @@ pub(crate) const DOCUMENT: &str = include_str!("../../../docs/schema/openapi.jso
 
 /// Parameters that are not just words.
 const NUMBERS: [&str; 3] = ["from", "limit", "min_cost"];
-const FLAGS: [&str; 6] = ["inner", "forward", "failed", "all", "tree", "ledger"];
+const FLAGS: [&str; 7] = ["utc", "inner", "forward", "failed", "all", "tree", "ledger"];
 const REPEATED: [&str; 5] = ["agent", "role", "source", "kind", "tool"];
 
 /// What a route may answer besides what was asked for.

@@ -12,6 +12,7 @@ mod otlp;
 mod page;
 mod session;
 mod sessions;
+mod stats;
 mod views;
 
 use std::pin::Pin;
@@ -116,7 +117,7 @@ pub(crate) const TABLE: &[Route] = routes! {
     GET "/api/runs" Read many::runs, Json("runs"), [], "The runs that sessions belong to";
     GET "/api/runs/{id}" Read many::one_run, Json("view-run"), [], "A run over all of its sessions: `antiphon view run --json`";
     GET "/api/search" Read many::search, Json("search"), ["q" "sort" "limit"], "`antiphon search --json`";
-    GET "/api/stats" Read many::stats, Json("stats"), ["by"], "Tokens and cost: `antiphon stats --json`";
+    GET "/api/stats" Read stats::stats, Json("stats"), ["by" "since" "until" "utc" "project" "agent" "model"], "Tokens and cost: `antiphon stats --json`";
     GET "/api/formats" Read many::formats, Json("formats"), [], "`antiphon formats --json`";
     GET "/api/status" Read many::status, Json("status"), [], "How the server is";
     GET "/api/openapi.json" Read meta::openapi, AnyJson, [], "This document";
@@ -162,3 +163,6 @@ pub(crate) fn router(app: &Arc<App>) -> Router {
         .layer(from_fn_with_state(Arc::clone(app), guard))
         .with_state(Arc::clone(app))
 }
+
+#[cfg(test)]
+mod tests;

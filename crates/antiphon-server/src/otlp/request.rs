@@ -105,7 +105,8 @@ struct OfScope<'a> {
 
 /// Decodes a request in OTLP's JSON; nothing, if it is none.
 pub fn decode_json(bytes: &[u8], signal: Signal) -> Option<Request> {
-    if is_too_deep(bytes) {
+    // A list would be taken for the members of an object, in their order.
+    if is_too_deep(bytes) || !bytes.trim_ascii_start().starts_with(b"{") {
         return None;
     }
     let body: Body<'_> = serde_json::from_slice(bytes).ok()?;

@@ -3,7 +3,7 @@
 use antiphon_catalog::{Query as Words, Sort};
 use antiphon_journal::{Clock as _, SystemClock};
 use antiphon_library::{SearchHit, formats as all_formats, search as search_in};
-use antiphon_views::{Group, Prices, Reading, Run, RunPart, run};
+use antiphon_views::{Prices, Reading, Run, RunPart, run};
 use axum::response::Response;
 use serde::Serialize;
 
@@ -11,15 +11,6 @@ use crate::answer::json;
 use crate::app::App;
 use crate::call::Call;
 use crate::problem::Problem;
-
-const GROUPS: [(&str, Group); 6] = [
-    ("model", Group::Model),
-    ("agent", Group::Agent),
-    ("sub-agent", Group::SubAgent),
-    ("day", Group::Day),
-    ("project", Group::Project),
-    ("session", Group::Session),
-];
 
 /// `antiphon search --json`.
 pub(crate) async fn search(call: Call) -> Result<Response, Problem> {
@@ -50,18 +41,6 @@ fn without_edges(hit: &mut SearchHit) {
     let start = snippet.find(char::is_whitespace).unwrap_or(snippet.len());
     let end = snippet.rfind(char::is_whitespace).unwrap_or(start).max(start);
     hit.snippet = format!("…{}…", snippet.get(start..end).unwrap_or_default());
-}
-
-/// `antiphon stats --json`.
-pub(crate) async fn stats(call: Call) -> Result<Response, Problem> {
-    let mut query = call.query()?;
-    let group = query.choice("by", &GROUPS)?.unwrap_or(Group::Model);
-    query.finish()?;
-    json(&call, move |app| {
-        let report = app.library.store()?.stats(group, None, &|_, _| {});
-        report.map_err(|error| unlisted(&error))
-    })
-    .await
 }
 
 /// `antiphon formats --json`.

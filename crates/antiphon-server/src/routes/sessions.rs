@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use antiphon_catalog::{ProjectQuery, Query as Words, SessionQuery, SessionSort, Sort};
 use antiphon_journal::{Clock as _, Draft, Options, SystemClock, Writer};
 use antiphon_library::{List, Listed, ListedSession, search};
-use antiphon_model::{Event, SessionStarted, parse_moment};
+use antiphon_model::{Event, SessionStarted, Timestamp, Zone, parse_moment};
 use axum::http::StatusCode;
 use axum::response::Response;
 use serde::{Deserialize, Serialize};
@@ -65,12 +65,8 @@ impl Wanted {
         let lower = |text: Option<String>| text.map(|text| text.to_lowercase());
         let (now, zone) = (SystemClock.now(), &app.zone);
         let words = query.one("q")?.map(|words| Words::parse(&words, now, zone)).transpose();
-        let moment = |query: &mut Query, name| {
-            let text = query.one(name)?;
-            let moment = text.map(|text| parse_moment(&text, now, zone)).transpose();
-            moment.map_err(|_| Problem::bad_request(format!("`{name}` is not a time")))
-        };
-        let (since, until) = (moment(&mut query, "since")?, moment(&mut query, "until")?);
+        let since = moment(&mut query, "since", now, zone)?;
+        let until = moment(&mut query, "until", now, zone)?;
         let project = query.one("project")?;
         let wanted = Self {
             words: words.map_err(Problem::bad_request)?,
@@ -93,6 +89,17 @@ impl Wanted {
         query.finish()?;
         Ok(wanted)
     }
+}
+
+/// The time that a parameter names.
+pub(crate) fn moment(
+    query: &mut Query,
+    name: &str,
+    now: Timestamp,
+    zone: &Zone,
+) -> Result<Option<Timestamp>, Problem> {
+    let moment = query.one(name)?.map(|text| parse_moment(&text, now, zone)).transpose();
+    moment.map_err(|_| Problem::bad_request(format!("`{name}` is not a time")))
 }
 
 /// The projects that a request means. No folder of the machine is looked at for it.
@@ -126,7 +133,7 @@ impl Cursor {
 
     fn of(listed: &Listed, sort: SessionSort) -> Self {
         // Times and costs are not negative here, and so keep their order as bits.
-        let time = |at: antiphon_model::Timestamp| u64::try_from(at.as_millis()).unwrap_or(0);
+        let time = |at: Timestamp| u64::try_from(at.as_millis()).unwrap_or(0);
         let session = &listed.session;
         let value = match sort {
             SessionSort::Changed => Some(time(session.at())),

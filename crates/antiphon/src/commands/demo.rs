@@ -43,7 +43,8 @@ pub(crate) fn run(args: &DemoArgs) -> anyhow::Result<Outcome> {
     page.plain("  ").add(Style::Call, &picture.display().to_string()).end()?;
     page.end()?;
     page.plain("Next: ").add(Style::Call, "antiphon show LOG").plain(" shows a log of yours; ");
-    page.add(Style::Call, "antiphon append LOG").plain(" records one.").end()?;
+    page.add(Style::Call, "antiphon append LOG").plain(" records one; ");
+    page.add(Style::Call, "antiphon open samples/debate.jsonl").plain(" serves a sample.").end()?;
     page.finish()?;
     Ok(Outcome::Done)
 }

@@ -82,7 +82,7 @@ pub(super) fn options(listen: Listen) -> anyhow::Result<ServeOptions> {
         is_behind_proxy: false,
         idle: None,
         page: "/".to_owned(),
-        prices: price_table::load(None)?,
+        prices: price_table::own(None)?,
         redactor: redactor(),
         zone: local_zone(),
     })

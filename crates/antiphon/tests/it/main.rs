@@ -59,6 +59,7 @@ mod screens;
 mod search;
 mod show;
 #[cfg(unix)]
+mod server;
 mod skeleton;
 mod special_files;
 mod standing;
