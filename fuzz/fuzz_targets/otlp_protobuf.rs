@@ -1,5 +1,5 @@
-//! Any bytes can be sent as an OTLP request in protobuf: nothing panics, and what is kept of it is a
-//! request again, with as many records, all of which are good.
+//! Any bytes can be sent as an OTLP request in protobuf: nothing panics, and what is kept of it is
+//! a request again, with as many records, all of which are good.
 
 #![no_main]
 

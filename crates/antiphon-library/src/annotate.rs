@@ -1,7 +1,7 @@
 //! Adding annotations to a session: what somebody thinks that calls were for.
 //!
 //! Nothing of the session is changed: an annotation is an event that refers to calls. It is written
-//! while the log that receives it is locked, so that the calls it refers to and its number are right.
+//! while the log that receives it is locked, so that the calls and its number are right.
 
 use antiphon_journal::{Clock as _, Draft, DraftError, SystemClock, Writer};
 use antiphon_model::json::{Json, Members};
@@ -147,10 +147,7 @@ fn find(
     start: Option<CallIx>,
 ) -> Result<CallIx, AnnotateError> {
     index.find(id, agent, start).map_err(|error| match error {
-        CallNotFound::Unknown => {
-            let near = index.near(id).into_iter().map(|it| it.to_owned()).collect();
-            AnnotateError::NoCall { id: id.to_owned(), near }
-        }
+        CallNotFound::Unknown => AnnotateError::NoCall { id: id.to_owned(), near: index.near(id) },
         CallNotFound::Ambiguous { agents } => {
             AnnotateError::SeveralCalls { id: id.to_owned(), agents }
         }

@@ -22,7 +22,7 @@ const PROBLEMS: [u16; 10] = [400, 401, 403, 404, 405, 409, 413, 415, 421, 503];
 
 /// The document. `schemas` are those of the documents by their names, and `definitions` what these
 /// refer to in `#/components/schemas`.
-pub fn describe(schemas: &BTreeMap<String, Value>, definitions: Map<String, Value>) -> Value {
+pub fn describe(schemas: &BTreeMap<String, Value>, definitions: &Map<String, Value>) -> Value {
     let mut paths: BTreeMap<&str, Map<String, Value>> = BTreeMap::new();
     for route in TABLE.iter().filter(|route| is_described(route.path)) {
         let method = route.method.as_str().to_ascii_lowercase();
@@ -89,12 +89,18 @@ fn operation(route: &Route, schemas: &BTreeMap<String, Value>) -> Value {
         "x-scope": route.need.as_str(),
     });
     if let Some(body) = request_body(route, schemas) {
-        operation["requestBody"] = body;
+        add(&mut operation, "requestBody", body);
     }
     if route.need == Need::Nothing {
-        operation["security"] = json!([]);
+        add(&mut operation, "security", json!([]));
     }
     operation
+}
+
+fn add(object: &mut Value, name: &str, value: Value) {
+    if let Value::Object(members) = object {
+        members.insert(name.to_owned(), value);
+    }
 }
 
 fn parameter(name: &str) -> Value {

@@ -69,7 +69,10 @@ pub(crate) enum Gives {
 }
 
 macro_rules! routes {
-    ($($method:ident $path:literal $need:ident $handler:path, $gives:expr, [$($parameter:literal)*], $about:literal;)+) => {
+    ($(
+        $method:ident $path:literal $need:ident $handler:path, $gives:expr,
+        [$($parameter:literal)*], $about:literal;
+    )+) => {
         &[$(Route {
             method: Method::$method,
             path: $path,

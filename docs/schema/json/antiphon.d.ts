@@ -931,8 +931,8 @@ export interface Phase {
   description?: string;
   /** Whatever else was recorded with it. */
   extra?: Record<string, unknown>;
-  /** The id of the event that recorded it; absent for what was derived. */
-  message_id?: string;
+  /** The id of the event that recorded it; null for what was derived. */
+  message_id: string | null;
   /** The text of a note. */
   note?: string;
   /** The standard's word, or whatever was recorded; null for a note. */

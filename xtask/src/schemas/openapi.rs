@@ -15,6 +15,6 @@ pub(super) fn document() -> String {
         schemas.insert(document.file_stem(), Value::from((document.define)(&mut generator)));
     }
     let definitions = generator.take_definitions(true);
-    let document = antiphon_server::openapi::describe(&schemas, definitions);
+    let document = antiphon_server::openapi::describe(&schemas, &definitions);
     format!("{document:#}\n")
 }

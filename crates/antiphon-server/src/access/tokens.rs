@@ -199,7 +199,7 @@ impl Tokens {
         line.push(b'\n');
         let mut file = private().append(true).create(true).open(self.folder.join(MAKERS_FILE))?;
         file.write_all(&line)?;
-        file.sync_data()
+        to_disk(&file)
     }
 
     /// Whether that token made the session.
@@ -243,7 +243,7 @@ impl Tokens {
         let text = serde_json::to_vec_pretty(&tokens).map_err(|it| failed(it.into()))?;
         let mut file =
             private().write(true).create(true).truncate(true).open(&draft).map_err(failed)?;
-        file.write_all(&text).and_then(|()| file.sync_all()).map_err(failed)?;
+        file.write_all(&text).and_then(|()| to_disk(&file)).map_err(failed)?;
         fs::rename(&draft, &path).map_err(failed)
     }
 }
@@ -258,6 +258,15 @@ struct Made {
 fn state(path: &Path) -> Option<(u64, SystemTime)> {
     let metadata = fs::metadata(path).ok()?;
     Some((metadata.len(), metadata.modified().ok()?))
+}
+
+/// Waits until a file is on the disk.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "these files are not logs; a failure is told at once"
+)]
+pub(crate) fn to_disk(file: &fs::File) -> io::Result<()> {
+    file.sync_all()
 }
 
 /// Files that only their owner may read.

@@ -84,7 +84,7 @@ pub(crate) fn list_step(
     let oldest = listing.changes.front().map_or(listing.last, |(number, _)| number - 1);
     let position = match position {
         ListPosition::Told(number) if number < oldest => ListPosition::New,
-        other => other,
+        known @ (ListPosition::Told(_) | ListPosition::Since(_) | ListPosition::New) => known,
     };
     let id = format!("list.{}", listing.changed_ms);
     let mut frames = Vec::new();
@@ -95,7 +95,7 @@ pub(crate) fn list_step(
         }
         ListPosition::New | ListPosition::Since(_) => {
             let data = json(&Snapshot { sessions: listing.rows.len() });
-            frames.push(Frame { event: "snapshot", id: id.clone(), data });
+            frames.push(Frame { event: "snapshot", id, data });
         }
     }
     if let ListPosition::Since(since) = position {

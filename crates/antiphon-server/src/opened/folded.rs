@@ -89,7 +89,11 @@ impl Folded {
         let files = files(&at.path).unwrap_or_default();
         let unread = |error: antiphon_sources::Error| match error {
             antiphon_sources::Error::Log(_) => Problem::not_found("there is no such session"),
-            other => Problem::failed("the session cannot be read", &other),
+            other @ (antiphon_sources::Error::Database(_)
+            | antiphon_sources::Error::Read { .. }
+            | antiphon_sources::Error::Write { .. }) => {
+                Problem::failed("the session cannot be read", &other)
+            }
         };
         let is_log = stamp(&at.path).is_ok_and(|files| files.is_none());
         let live = match is_log && redactor.is_none() && ends_whole(&at.path) {

@@ -1,6 +1,6 @@
 //! Where spans arrive: a file for each session, to which requests are appended, one a line.
 //!
-//! What is in the file, on the disk, is acknowledged. From there the archive keeps it as it keeps an
+//! What is in the file, on the disk, is acknowledged. From there the archive keeps it like an
 //! agent's own file: a trace that arrives in pieces is one session, and what comes twice is there
 //! twice and counts once, because the reader knows a span by its ids.
 
@@ -15,7 +15,7 @@ use antiphon_library::{Copied, Source, Store};
 use serde::{Deserialize, Serialize};
 
 use super::{Request, Signal};
-use crate::access::tokens::{make_private_folder, private};
+use crate::access::tokens::{make_private_folder, private, to_disk};
 use crate::lock;
 
 /// The folder in the store.
@@ -130,7 +130,7 @@ impl Spool {
         }
         let mut file = private().append(true).create(true).open(self.folder.join(INDEX))?;
         file.write_all(&text)?;
-        file.sync_data()
+        to_disk(&file)
     }
 }
 
@@ -141,7 +141,7 @@ fn append(path: &Path, line: &str) -> io::Result<u64> {
     // A file is known as spans by its beginning, and log records may come first.
     let begin = if is_new { "{\"resourceSpans\":[]}\n" } else { "" };
     file.write_all(format!("{begin}{line}\n").as_bytes())?;
-    file.sync_data()?;
+    to_disk(&file)?;
     Ok(file.metadata()?.len())
 }
 

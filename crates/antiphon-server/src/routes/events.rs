@@ -153,8 +153,8 @@ fn write<'a>(at: &Located, lines: impl Iterator<Item = &'a [u8]>) -> Result<Vec<
 }
 
 pub(crate) fn not_written(error: &Error) -> Problem {
-    match error {
-        Error::Locked { .. } => Problem::conflict("another program is writing this session"),
-        other => Problem::failed("the log cannot be written", other),
+    if let Error::Locked { .. } = error {
+        return Problem::conflict("another program is writing this session");
     }
+    Problem::failed("the log cannot be written", error)
 }

@@ -234,7 +234,7 @@ pub(super) fn target(args: &ExportArgs) -> anyhow::Result<Box<dyn io::Write>> {
     })
 }
 
-/// Where an export goes: a new file, which is made when there is something to be written, or stdout.
+/// Where an export goes: a new file, made when there is something to be written, or stdout.
 struct Target<'a> {
     args: &'a ExportArgs,
     file: Option<io::BufWriter<Box<dyn io::Write>>>,

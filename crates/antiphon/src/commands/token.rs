@@ -93,10 +93,10 @@ fn create(tokens: &Tokens, args: &CreateArgs) -> anyhow::Result<Outcome> {
     };
     let lives_ms = args.expires.as_deref().map(milliseconds).transpose()?;
     let token = tokens.create(args.name.as_deref(), scope, lives_ms);
-    let token = token.map_err(|error| match error {
-        taken @ TokenError::Taken(_) => anyhow::Error::from(UserError::usage(taken.to_string())),
-        other => other.into(),
-    })?;
+    let token = match token {
+        Err(taken @ TokenError::Taken(_)) => return Err(UserError::usage(taken.to_string()).into()),
+        made => made?,
+    };
     terminal::lines(&token)?;
     Ok(Outcome::Done)
 }

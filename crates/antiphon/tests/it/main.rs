@@ -57,9 +57,9 @@ mod samples;
 #[cfg(unix)]
 mod screens;
 mod search;
-mod show;
 #[cfg(unix)]
 mod server;
+mod show;
 mod skeleton;
 mod special_files;
 mod standing;
