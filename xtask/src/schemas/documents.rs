@@ -5,6 +5,7 @@ use antiphon_library::{
     ConfigRow, CostLedger, DigestReport, DoctorReport, FormatSupport, ListedSession, Refreshed,
     Resumption, ScanReport, SearchHit, StatsReport, SyncReport, VerifiedSession,
 };
+use antiphon_server::{Address, ListedToken};
 use antiphon_views::{
     Blame, CallRow, CallStats, Causality, Changes, Context, ContextLink, CostTree, Delivery, Flow,
     HookEpisode, LogLine, Perspective, Phase, Run, RunDiff, RunTree, SessionOverview, Span,
@@ -35,10 +36,12 @@ pub(super) const DOCUMENTS: &[Document] = &[
     Document::of::<DoctorReport>("doctor"),
     Document::of::<Vec<FormatSupport>>("formats"),
     Document::of::<Vec<ListedSession<'static>>>("ls"),
+    Document::of::<Address>("open"),
     Document::of::<Refreshed>("reindex"),
     Document::of::<Resumption>("resume"),
     Document::of::<ScanReport>("scan"),
     Document::of::<Vec<SearchHit>>("search"),
+    Document::of::<Address>("serve"),
     Document::of::<SessionOverview>("show"),
     Document::of::<StatsReport>("stats"),
     // The same for `--by command` and `--by error`.
@@ -46,6 +49,7 @@ pub(super) const DOCUMENTS: &[Document] = &[
     Document::of::<SyncReport>("sync"),
     // JSON Lines: this is one of them.
     Document::of::<LogLine>("tail"),
+    Document::of::<Vec<ListedToken>>("token ls"),
     Document::of::<Vec<ValidatedFile>>("validate"),
     Document::of::<Vec<VerifiedSession>>("verify"),
     Document::of::<Vec<CallRow>>("view calls"),

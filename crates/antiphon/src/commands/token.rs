@@ -1,7 +1,8 @@
 //! `antiphon token`: who else may ask the server.
 
+use antiphon_journal::{Clock as _, SystemClock};
 use antiphon_library::{Environment, Store};
-use antiphon_model::{Timestamp, Zone, parse_moment};
+use antiphon_model::{Zone, parse_moment};
 use antiphon_server::{Scope, TokenError, Tokens};
 use clap::{Args, Subcommand, ValueEnum};
 
@@ -107,7 +108,7 @@ fn milliseconds(text: &str) -> anyhow::Result<i64> {
     if let Some(millis) = seconds.and_then(|seconds| seconds.checked_mul(1000)) {
         return Ok(millis);
     }
-    let now = Timestamp::from_millis(i64::MAX / 4);
+    let now = SystemClock.now();
     let before = parse_moment(text, now, &Zone::utc()).ok();
     let is_span = text.starts_with(|c: char| c.is_ascii_digit()) && !text.contains('-');
     match before.filter(|_| is_span).map(|before| now.since(before)) {
