@@ -153,7 +153,9 @@ fn search_sessions(library: &Library, arguments: &Arguments<'_>) -> Result<Strin
 
 fn get_session(library: &Library, arguments: &Arguments<'_>) -> Result<String, String> {
     let opened = library.open(&library.store()?, arguments.required("session")?)?;
-    let overview = session_overview(&opened, &library.prices).map_err(|error| error.to_string())?;
+    let overview =
+        session_overview(&opened.reading(), &opened.id(), opened.format, &library.prices);
+    let overview = overview.map_err(|error| error.to_string())?;
     answer(&overview, &library.redactor)
 }
 

@@ -30,6 +30,15 @@ pub enum ExportError {
     NoMessages,
 }
 
+impl From<antiphon_recorder::ExportError> for ExportError {
+    fn from(error: antiphon_recorder::ExportError) -> Self {
+        match error {
+            antiphon_recorder::ExportError::Body(error) => Self::Body(error),
+            antiphon_recorder::ExportError::Write(error) => Self::Write(error),
+        }
+    }
+}
+
 /// Looks for secrets in a JSON text.
 pub type Clean<'c> = &'c mut dyn FnMut(&str) -> String;
 

@@ -46,7 +46,7 @@ pub(crate) fn run(args: &DiffArgs) -> anyhow::Result<Outcome> {
     let prices = price_table::load(args.prices.file.as_deref())?;
     let read = |session: &Path| -> anyhow::Result<Side> {
         let opened = Opened::read(session)?;
-        let overview = session_overview(&opened, &prices)?;
+        let overview = session_overview(&opened.reading(), &opened.id(), opened.format, &prices)?;
         let root = root_of(opened.session.info().cwd.as_deref());
         Ok(Side { opened, overview, root })
     };
