@@ -14,6 +14,7 @@ mod session;
 mod sessions;
 mod stats;
 mod views;
+mod work;
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -113,6 +114,10 @@ pub(crate) const TABLE: &[Route] = routes! {
         "Adds a phase or a note by a person";
     GET "/api/blame" Read many::blame, Json("blame"), ["project" "path"],
         "Who wrote each line of a file, as the last kept session left it: `antiphon blame --json`";
+    GET "/api/digest" Read work::digest, Json("digest"), ["since" "until" "project" "tz"],
+        "What sessions did: `antiphon digest --json`";
+    GET "/api/compare" Read work::compare, Json("diff"), ["a" "b"],
+        "Two sessions side by side: `antiphon diff --json`";
     POST "/v1/traces" Write otlp::ingest, AnyJson, [], "Takes spans: OTLP/HTTP, in protobuf or JSON";
     POST "/v1/logs" Write otlp::ingest, AnyJson, [], "Takes log records: OTLP/HTTP, in protobuf or JSON";
     GET "/api/sessions/{id}/live" Read live::session, Type("text/event-stream"), [], "The events of a session as they happen";

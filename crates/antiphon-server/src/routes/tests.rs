@@ -14,7 +14,7 @@ use crate::access::tokens::Scope;
 use crate::app::App;
 
 /// Method, path, and who may: nobody, a token to read, one to write, one for everything.
-const MATRIX: [(&str, &str, [bool; 4]); 35] = [
+const MATRIX: [(&str, &str, [bool; 4]); 37] = [
     ("GET", "/api/sessions", [false, true, false, true]),
     ("POST", "/api/sessions", [false, false, true, true]),
     ("GET", "/api/sessions/{id}", [false, true, false, true]),
@@ -28,6 +28,8 @@ const MATRIX: [(&str, &str, [bool; 4]); 35] = [
     ("GET", "/api/sessions/{id}/findings", [false, true, false, true]),
     ("POST", "/api/sessions/{id}/annotations", [false, false, false, true]),
     ("GET", "/api/blame", [false, true, false, true]),
+    ("GET", "/api/digest", [false, true, false, true]),
+    ("GET", "/api/compare", [false, true, false, true]),
     ("POST", "/v1/traces", [false, false, true, true]),
     ("POST", "/v1/logs", [false, false, true, true]),
     ("GET", "/api/sessions/{id}/live", [false, true, false, true]),
