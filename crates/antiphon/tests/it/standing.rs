@@ -124,7 +124,7 @@ fn a_session_of_another_program_is_annotated_beside_its_copy() {
     let other = format!("elsewhere/{id}.jsonl");
     home.write(&other, &theirs);
     let others = json(&home, &format!("view phases {other} --json"));
-    assert_eq!(others[0].get("message_id"), None, "a copy of somebody else's is another file");
+    assert!(others[0]["message_id"].is_null(), "a copy of somebody else's is another file");
 
     // Another generation of the copy keeps them.
     home.write(&source, &theirs.replace("Do it", "It"));
