@@ -3,8 +3,8 @@
 //! A thin layer: every answer is a value that the library or a view already gives. The server adds
 //! transport, access and liveness, and nothing that the command line could not say.
 //!
-//! A request passes [`access`], which knows who asks; the table in [`routes`] says who may; the
-//! route works on a blocking thread, on sessions that [`opened`] holds, and writes into [`answer`].
+//! A request passes `access`, which knows who asks; the table in `routes` says who may; the
+//! route works on a blocking thread, on sessions that `opened` holds, and writes into `answer`.
 
 mod access;
 mod answer;
